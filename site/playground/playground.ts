@@ -56,10 +56,11 @@ export class Playground {
     const env = await openEnv(bridge, envOptions, { seed, tools: { search } });
     const playground = new Playground(env, await loadPolicy(checkpoint), tell);
     const { test } = env.tasks;
+    const tasks = await Promise.all(Array.from({ length: await test.length }, (_, index) => test.get(index)));
     playground.#set({
       work: 'nothing',
       parameters: parameterCount(playground.#policy.model.config),
-      questions: Array.from({ length: test.length }, (_, index) => test.get(index).question),
+      questions: tasks.map(({ question }) => question),
       rewardSpec: env.episode().spec.rewards,
     });
     playground.#choose(0);
@@ -92,7 +93,7 @@ export class Playground {
     this.#leave = leave;
     this.#set({ question, rightAnswer: undefined, problem: '' });
     const task = this.#env.tasks.test.get(question);
-    const keep = async () => this.#set({ rightAnswer: task.answer });
+    const keep = async () => this.#set({ rightAnswer: (await task).answer });
     const session = new PlaySession({ env: this.#env, task: () => task, seed, keep, signal: leave.signal });
     this.#session = session;
     const follow = () => {

@@ -16,11 +16,11 @@ export async function meanRewards(ref: string): Promise<MeanRewards> {
   const most = ref.startsWith('@toolenv/envs-mcp/') ? 10 : 200;
   const { plugin } = await findPlugin('envs', ref, { from: import.meta.dirname });
   const env = await openEnv(ref, {}, { from: import.meta.dirname, seed: 1 });
-  const count = Math.min(most, env.tasks.test.length);
+  const count = Math.min(most, await env.tasks.test.length);
   const mean = async (player: (task: unknown, index: number) => Script | readonly Scripted[]) => {
     let sum = 0;
     for (let index = 0; index < count; index++) {
-      const task = env.tasks.test.get(index);
+      const task = await env.tasks.test.get(index);
       const { reward } = await playTask(env, task, player(task, index), { seed: index });
       if (reward === null) throw new Error(`${ref}: test task ${index} was aborted.`);
       sum += reward;

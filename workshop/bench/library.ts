@@ -26,10 +26,10 @@ export async function measureLibrary(): Promise<Record<string, number>> {
 async function measureOracle(ref: string, episodes: number): Promise<number> {
   const { plugin } = await findPlugin('envs', ref, { from: process.cwd() });
   const env = await openEnv(ref);
-  const plays = Array.from({ length: episodes }, (_, index) => {
-    const task = env.tasks.train.get(index % env.tasks.train.length);
-    return { task, oracle: plugin.oracle!(task)! };
-  });
+  const { train } = env.tasks;
+  const count = await train.length;
+  const tasks = await Promise.all(Array.from({ length: episodes }, (_, index) => train.get(index % count)));
+  const plays = tasks.map((task) => ({ task, oracle: plugin.oracle!(task)! }));
   const episode = env.episode();
   const times: number[] = [];
   for (let round = 0; round <= rounds; round++) {

@@ -120,7 +120,7 @@ async function examine(
   run: { seed: number; signal: AbortSignal },
 ): Promise<Examination> {
   const answer = async (label: string, temperature: number): Promise<[Evaluation, Trajectory[]]> => {
-    const bar = new Progress(label, Math.min(heldOut.count, env.tasks.test.length));
+    const bar = new Progress(label, Math.min(heldOut.count, await env.tasks.test.length));
     const scores = new RunningScores();
     const episodes: Trajectory[] = [];
     const evaluation = await evaluate({

@@ -16,6 +16,7 @@ import { checkpointsToCheck, type Opened } from './checkpoints.ts';
 import { checkScores } from './datasets/check-scores.ts';
 import { checkConformance } from './mcp/check-conformance.ts';
 import { checkServe } from './mcp/check-serve.ts';
+import { checkServers } from './mcp/check-servers.ts';
 import { checkOpenAi } from './openai/check-openai.ts';
 import { checkVllm } from './openai/check-vllm.ts';
 import { checkOpenEnv } from './openenv/check-openenv.ts';
@@ -60,6 +61,7 @@ const parts: Record<string, [python: () => string, run: (python: string) => unkn
   tinker: [pythonWithSkyRl, (python) => checkTinker(python, check)],
   losses: [pythonWithTransformers, (python) => compareLosses(python, check)],
   datasets: [() => process.env.TOOLENV_PYTHON ?? 'python3', (python) => checkScores(python, check)],
+  mcp: [pythonWithMcp, (python) => checkServers(python, check)],
   'mcp-serve': [pythonWithMcp, (python) => checkServe(python, check)],
   'mcp-conformance': [() => '', () => checkConformance(check)],
   // Measures, and prints the comparison itself.

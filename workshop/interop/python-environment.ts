@@ -41,9 +41,9 @@ export function pythonWithVllm(): string {
   return pythonWith('vllm', 'vllm.txt', '.venv-vllm', 'python3', 'install_vllm.py');
 }
 
-/** With version 2 of MCP's Python SDK: .venv-mcp. Throws as {@link pythonWithTransformers} does. */
+/** With version 2 of MCP's Python SDK and FastMCP: .venv-mcp. Throws as {@link pythonWithTransformers} does. */
 export function pythonWithMcp(): string {
-  return pythonWith('mcp', 'mcp.txt', '.venv-mcp');
+  return pythonWith('mcp, fastmcp', 'mcp.txt', '.venv-mcp');
 }
 
 /**

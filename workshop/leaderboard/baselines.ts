@@ -37,7 +37,8 @@ export async function playDemonstrator(
   for (const name of names) {
     const env = open[name];
     const { test } = env.tasks;
-    const records = Array.from({ length: test.length }, (_, index) => test.get(index) as QaRecord);
+    const tasks = Array.from({ length: await test.length }, (_, index) => test.get(index));
+    const records = (await Promise.all(tasks)) as QaRecord[];
     const policy = demonstrator(knowledgeOf(run.seed, 'test', records), { followHops: 1 });
     scores[name] = await score(env, policy, { ...run, split: 'test' });
   }

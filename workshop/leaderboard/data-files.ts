@@ -16,7 +16,9 @@ export async function writeDemonstrations(
   const lines: unknown[] = [];
   for (const name of names) {
     const { train } = open[name].tasks;
-    const tasks = Array.from({ length: train.length }, (_, index) => train.get(index));
+    const tasks = await Promise.all(
+      Array.from({ length: await train.length }, (_, index) => train.get(index)),
+    );
     const lesson = { env: open[name], worldSeed: seed, tasks };
     lines.push(...(await demonstrate(lesson, { followHops: 1 }, seed)));
   }
@@ -45,7 +47,7 @@ export async function writePairs(
   const sampling = { maxTokens, temperature: 1 };
   const lines: unknown[] = [];
   for (let step = 0; step < steps; step++) {
-    const episodes = drawEpisodes(env.tasks.train, groups, step);
+    const episodes = await drawEpisodes(env.tasks.train, groups, step);
     const seed = deriveSeed(groups.seed, 'pairs', step);
     const play = { env, policy, episodes, concurrency: episodes.length, sampling, seed, signal };
     const played = await collect(rollout(play));

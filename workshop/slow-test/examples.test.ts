@@ -79,7 +79,7 @@ test('the README lists every example', async () => {
 describe('bank.ts', () => {
   test('is an environment of three tools', async () => {
     const env = await openEnv(bank);
-    const { tools } = await env.episode().reset({ task: env.tasks.train.get(0), seed: 1 });
+    const { tools } = await env.episode().reset({ task: await env.tasks.train.get(0), seed: 1 });
     expect(tools.map(({ name }) => name)).toEqual(['look_up', 'lend', 'transfer']);
     await env.close();
   });

@@ -203,7 +203,7 @@ test.each(['result', 'before', 'after'] as const)(
   'naive RAG searches once for the question and takes the model’s answer (documents: %s)',
   async (placement) => {
     const env = await openEnv('@toolenv/envs-qa/lookup-v1', { topK: 2 });
-    const task = env.tasks.test.get(0) as { question: string; answer: string };
+    const task = (await env.tasks.test.get(0)) as { question: string; answer: string };
     const model: Policy = scriptedPolicy(() => `<answer>${task.answer}</answer>`);
     const seen: string[] = [];
     const watched: Policy = {

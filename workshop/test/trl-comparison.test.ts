@@ -20,7 +20,7 @@ const calling = (query: string) => ({
 const answering = (text: string) => ({ text, toolCalls: [], stopReason: 'stop' as const });
 
 test('a served episode has the same texts and rewards as a rollout', async () => {
-  const task = env.tasks.train.get(0) as { question: string; answer: string };
+  const task = (await env.tasks.train.get(0)) as { question: string; answer: string };
   const title = task.question.match(/[A-Z]\w+ [A-Z]\w+/)![0];
   const answer = `<answer>${task.answer}</answer>`;
   const policy = scriptedPolicy((_seen, turn) => (turn === 0 ? [search(title)] : answer));

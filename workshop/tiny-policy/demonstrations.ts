@@ -38,7 +38,10 @@ export async function* demonstrations({
     const worldSeed = deriveSeed(seed, 'world', world);
     const env = await openEnv(ref, { topK }, { seed: worldSeed });
     const { train } = env.tasks;
-    const tasks = Array.from({ length: episodesPerWorld }, () => train.get(rng.int(train.length)));
+    const count = await train.length;
+    const tasks = await Promise.all(
+      Array.from({ length: episodesPerWorld }, () => train.get(rng.int(count))),
+    );
     const conversations = await demonstrate({ env, worldSeed, tasks }, mix, seed);
     await env.close();
     yield* rng.shuffle(conversations);

@@ -39,7 +39,7 @@ export async function writeUntrained(folder: string, seed: number): Promise<void
 /** The words of the environment's own messages. */
 async function fixedWords(seed: number): Promise<string[]> {
   const env = await openEnv('@toolenv/envs-qa/bridge-v1', {}, { seed });
-  const { messages } = await env.episode().reset({ task: env.tasks.train.get(0), seed });
+  const { messages } = await env.episode().reset({ task: await env.tasks.train.get(0), seed });
   await env.close();
   return messages.flatMap(({ content }) => wordsOf(content));
 }

@@ -6,7 +6,7 @@ export type * from './env/episode.ts';
 export type { RewardDeclaration } from './env/reward-declaration.ts';
 export { type Script, type Scripted, scriptedPolicy } from './env/scripted-policy.ts';
 export { drawInEpochs, type TaskDraw, type TaskDrawing, type TaskResult } from './env/task-draw.ts';
-export type { TaskSource, TaskSources } from './env/task-source.ts';
+export { type GivenTasks, type TaskSource, type TaskSources, taskSet, taskSets } from './env/task-source.ts';
 export { type OpenEnvSettings, type OpenedEnv, openEnv } from './plugins/open-env.ts';
 export { defineToolPlugin, type ToolPlugin } from './plugins/tool-plugin.ts';
 export { type Action, type ActionTokens, isParseFailure, type ParseFailure } from './protocol/action.ts';

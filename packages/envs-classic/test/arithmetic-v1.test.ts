@@ -84,16 +84,21 @@ test('maxSteps bounds the operations', async () => {
   const env = await openEnv(arithmetic, { maxSteps: 2, tasks: 100 });
   expect(env.tasks.train.length).toBe(100);
   for (let index = 0; index < 100; index++) {
-    expect(env.tasks.train.get(index).expression.match(/[-+*/]/g)).toHaveLength(2);
+    expect((await env.tasks.train.get(index)).expression.match(/[-+*/]/g)).toHaveLength(2);
   }
   await env.close();
 });
 
 test('no problem occurs in two splits', async () => {
   const env = await openEnv(arithmetic);
-  const questions = (split: Split) =>
-    Array.from({ length: env.tasks[split].length }, (_, index) => env.tasks[split].get(index).question);
-  const [train, validation, held] = [questions('train'), questions('validation'), questions('test')];
+  const questions = async (split: Split) => {
+    const { length } = env.tasks[split];
+    const all = Array.from({ length: await length }, (_, index) => env.tasks[split].get(index));
+    return (await Promise.all(all)).map(({ question }) => question);
+  };
+  const train = await questions('train');
+  const validation = await questions('validation');
+  const held = await questions('test');
   await env.close();
   expect([train.length, validation.length, held.length]).toEqual([10_000, 100, 200]);
   const distinct = (texts: string[]) => new Set(texts).size;

@@ -182,14 +182,17 @@ test('a transfer moves money, and takes only the fee', () => {
 
 test('all kinds of requests occur, and no customer occurs in two splits', async () => {
   const env = await openEnv(bank);
-  const all = (split: Split) => Array.from({ length: 100 }, (_, i) => env.tasks[split].get(i));
-  const rules = new Set(all('train').map(forbiddingRule));
+  const all = (split: Split) => Promise.all(Array.from({ length: 100 }, (_, i) => env.tasks[split].get(i)));
+  const train = await all('train');
+  const rules = new Set(train.map(forbiddingRule));
   expect([...rules].sort()).toEqual([1, 2, 4, 5, 6, 7, undefined]);
-  expect(new Set(all('train').map(({ request }) => request.name)).size).toBe(3);
-  expect(new Set(all('train').map(mustAsk)).size).toBe(2);
-  const names = (split: Split) =>
-    all(split).flatMap(({ database }) => database.customers.map(({ name }) => name));
-  const distinct = (['train', 'validation', 'test'] as const).map((split) => new Set(names(split)));
+  expect(new Set(train.map(({ request }) => request.name)).size).toBe(3);
+  expect(new Set(train.map(mustAsk)).size).toBe(2);
+  const names = async (split: Split) =>
+    (await all(split)).flatMap(({ database }) => database.customers.map(({ name }) => name));
+  const distinct = await Promise.all(
+    (['train', 'validation', 'test'] as const).map(async (split) => new Set(await names(split))),
+  );
   expect(new Set(distinct.flatMap((set) => [...set])).size).toBe(
     distinct.reduce((sum, { size }) => sum + size, 0),
   );

@@ -22,7 +22,7 @@ const readme = readFile(new URL('../README.md', import.meta.url), 'utf8');
 
 async function firstTestTask<Task, Options>(definition: EnvDefinition<Task, Options>): Promise<Task> {
   const env = await openEnv(definition, {}, { seed: 1 });
-  const task = env.tasks.test.get(0);
+  const task = await env.tasks.test.get(0);
   await env.close();
   return task;
 }
@@ -61,7 +61,8 @@ test('arithmetic-v1', async () => {
 test('bank-v1', async () => {
   const env = await openEnv(bank, {}, { seed: 1 });
   const isAsked = (task: BankTask) => task.unsaid && forbiddingRule(task) === undefined;
-  const task = Array.from({ length: 50 }, (_, index) => env.tasks.test.get(index)).find(isAsked)!;
+  const tasks = await Promise.all(Array.from({ length: 50 }, (_, index) => env.tasks.test.get(index)));
+  const task = tasks.find(isAsked)!;
   await env.close();
   const [own, other] = task.opening.match(/(?<=I am |of )\w+ \w+(?=\.)/g)!;
   const { customers } = task.database;

@@ -172,11 +172,12 @@ test('the answers agree with a count in JavaScript', () => {
 
 test('no database occurs in two splits', async () => {
   const env = await openEnv(sql, { tasks: 300 });
-  const shops = (split: Split) =>
-    Array.from({ length: env.tasks[split].length }, (_, index) => {
-      return createShop(env.tasks[split].get(index).shop, 40).script;
-    });
-  const all = [...shops('train'), ...shops('validation'), ...shops('test')];
+  const shops = async (split: Split) => {
+    const { length } = env.tasks[split];
+    const tasks = Array.from({ length: await length }, (_, index) => env.tasks[split].get(index));
+    return (await Promise.all(tasks)).map(({ shop }) => createShop(shop, 40).script);
+  };
+  const all = [...(await shops('train')), ...(await shops('validation')), ...(await shops('test'))];
   await env.close();
   expect(all).toHaveLength(600);
   expect(new Set(all).size).toBe(600);

@@ -114,7 +114,7 @@ describe('an episode', () => {
 
   test.each([0, 1, 2, 3])('of task %i is won by the oracle', async (index) => {
     const kinds = ['Move all ', 'Write the sum', 'In all ', 'Write the names'];
-    const all = Array.from({ length: 50 }, (_, i) => env.tasks.test.get(i));
+    const all = await Promise.all(Array.from({ length: 50 }, (_, i) => env.tasks.test.get(i)));
     const drawn = all.find(({ prompt }) => prompt.startsWith(kinds[index]!))!;
     const { rewards, outcome } = await play(drawn, files.oracle!(drawn) as Scripted[]);
     expect(outcome.kind).toBe('terminated');

@@ -8,7 +8,7 @@ const readme = readFile(new URL('../README.md', import.meta.url), 'utf8');
 
 test('the episode', async () => {
   const env = await openEnv(files, {}, { seed: 1 });
-  const all = Array.from({ length: 50 }, (_, index) => env.tasks.test.get(index));
+  const all = await Promise.all(Array.from({ length: 50 }, (_, index) => env.tasks.test.get(index)));
   const task = all.find(({ prompt }) => prompt.startsWith('Write the sum'))!;
   const path = Object.keys(task.files)[0]!;
   const { steps, reward } = await playTask(env, task, [

@@ -99,7 +99,8 @@ async function play<Options extends DatasetOptions>(
 ): Promise<Transition[]> {
   const opened = await open(definition, options);
   const { test: tasks } = opened.tasks;
-  const task = Array.from({ length: tasks.length }, (_, i) => tasks.get(i)).find(choose)!;
+  const all = await Promise.all(Array.from({ length: await tasks.length }, (_, i) => tasks.get(i)));
+  const task = all.find(choose)!;
   const env = opened.episode();
   await env.reset({ task, seed: 1 });
   const transitions: Transition[] = [];
@@ -218,9 +219,12 @@ describe('sampling', () => {
   const idsOf = async (options: Partial<DatasetOptions>) => {
     const opened = await open(hotpotqa, { path: at('hotpotqa'), corpus: 'question', ...options });
     const { train, test: tests } = opened.tasks;
-    const ids = (tasks: typeof train) => Array.from({ length: tasks.length }, (_, i) => tasks.get(i)._id);
+    const ids = async (tasks: typeof train) => {
+      const all = Array.from({ length: await tasks.length }, (_, i) => tasks.get(i));
+      return (await Promise.all(all)).map(({ _id }) => _id);
+    };
     await opened.close();
-    return { train: ids(train), test: ids(tests) };
+    return { train: await ids(train), test: await ids(tests) };
   };
 
   test('draws a number of records, the same for a seed and others for another', async () => {
@@ -268,7 +272,8 @@ describe('tasks keep what their records know', () => {
     const opened = await open(definition, options);
     const { test: tasks } = opened.tasks;
     await opened.close();
-    return Array.from({ length: tasks.length }, (_, i) => tasks.get(i)).find(choose)!;
+    const all = await Promise.all(Array.from({ length: await tasks.length }, (_, i) => tasks.get(i)));
+    return all.find(choose)!;
   };
 
   test('2WikiMultihopQA: aliases, evidences and their ids', async () => {
@@ -373,7 +378,7 @@ describe('the corpus', () => {
       factory,
     );
     const env = opened.episode();
-    const task = opened.tasks.test.get(0);
+    const task = await opened.tasks.test.get(0);
     await env.reset({ task, seed: 1 });
     const { calls } = await env.step(search('the is a person city film in of'));
     await env.close();
@@ -447,7 +452,7 @@ describe('MuSiQue-Full', () => {
 
   test('asks the model to say so', async () => {
     const opened = await open(musiqueFull, { path: path() });
-    const { messages } = await opened.episode().reset({ task: opened.tasks.test.get(0), seed: 1 });
+    const { messages } = await opened.episode().reset({ task: await opened.tasks.test.get(0), seed: 1 });
     expect(messages[0]!.content).toContain('Answer unanswerable if the documents do not contain the answer.');
     await opened.close();
   });

@@ -111,7 +111,8 @@ describe('hotpotqa-v1', () => {
   test('divides one file by a hash, independent of the seed of the run', async () => {
     const path = await file(JSON.stringify(records));
     const [a, b] = await Promise.all([1, 2].map((seed) => openEnv(hotpotqa, { path }, { seed, tools })));
-    const sizes = [a!.tasks.train.length, a!.tasks.validation.length, a!.tasks.test.length];
+    const { train, validation, test } = a!.tasks;
+    const sizes = await Promise.all([train.length, validation.length, test.length]);
     expect(sizes.reduce((sum, size) => sum + size)).toBe(300);
     expect(sizes[0]).toBeGreaterThan(210);
     expect(sizes[1]).toBeGreaterThan(15);
@@ -136,7 +137,7 @@ describe('hotpotqa-v1', () => {
     const path = await file(JSON.stringify(records.slice(0, 20)));
     const open = await openEnv(hotpotqa, { path }, { tools });
     const env = open.episode();
-    const task = open.tasks.train.get(0);
+    const task = await open.tasks.train.get(0);
     await env.reset({ task, seed: 1 });
     const title = task.supporting_facts[0]![0];
     const call = { id: 'c', name: 'search', arguments: { query: title } };

@@ -62,7 +62,7 @@ describe.each<[string, EnvDefinition<QaRecord, WorldOptions>]>([
 
   test('is won by an oracle with the real search tool', async () => {
     expect(definition.name).toBe(name);
-    const tasks = Array.from({ length: 60 }, (_, i) => open.tasks.test.get(i * 13));
+    const tasks = await Promise.all(Array.from({ length: 60 }, (_, i) => open.tasks.test.get(i * 13)));
     const episodes = await Promise.all(tasks.map((task) => playOracle(open.episode(), task)));
     for (const transitions of episodes) {
       const last = transitions.at(-1)!;
@@ -101,7 +101,7 @@ describe('an episode', () => {
   beforeAll(async () => {
     open = await openEnv(bridge, {}, { seed: 3, tools });
     env = open.episode();
-    task = open.tasks.train.get(0);
+    task = await open.tasks.train.get(0);
   });
   afterAll(() => open.close());
 
@@ -189,7 +189,7 @@ describe('an episode', () => {
 test('opens by its reference with the default search tool', async () => {
   const open = await openEnv('@toolenv/envs-qa/bridge-v1', { topK: 2 }, { seed: 3 });
   const env = open.episode();
-  const task = open.tasks.test.get(0) as QaRecord;
+  const task = (await open.tasks.test.get(0)) as QaRecord;
   await env.reset({ task, seed: 1 });
   const { calls } = await env.step(search(goldTitles(task)[0]!));
   expect(calls[0]!.text.split('\n')).toHaveLength(2);

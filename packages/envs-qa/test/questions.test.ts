@@ -159,7 +159,7 @@ test('gives the same questions when they are drawn as they are read', () => {
   const { length, get } = questionSet(comparisonQuestions, world, 'validation');
   const whole = createQuestions(comparisonQuestions, world, 'validation');
   expect(length).toBe(whole.length);
-  const indexes = [3, 0, length - 1, 3, 100];
+  const indexes = [3, 0, whole.length - 1, 3, 100];
   expect(indexes.map((index) => get(index))).toEqual(indexes.map((index) => whole[index]));
 });
 

@@ -21,7 +21,7 @@ export {
   type McpUrl,
   parseServer,
 } from './client/mcp-server.ts';
-export type { McpCallProgress, McpTool, McpToolResult } from './client/mcp-tool.ts';
+export type { McpTool, McpToolResult } from './client/mcp-tool.ts';
 export { mcpToolFactory } from './client/mcp-tool-factory.ts';
 export { type PolicyHooksOptions, policyHooks } from './client/policy-hooks.ts';
 export { type ServerAdditions, withAdditions } from './client/server-additions.ts';
@@ -37,7 +37,7 @@ export type {
   McpOptionsSchema,
 } from './env/mcp-env-definition.ts';
 export type { McpServerContext, McpServerOf } from './env/mcp-servers.ts';
-export type { McpSplits, McpTask, McpTasks } from './env/mcp-task.ts';
+export type { McpTask, McpTasks } from './env/mcp-task.ts';
 export type { HttpOptions } from './serve/http-options.ts';
 export type { RecordedOutcome, ScoreRecord } from './serve/score-record.ts';
 export { type McpService, type ServeOptions, serveMcp } from './serve/serve-mcp.ts';

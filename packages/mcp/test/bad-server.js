@@ -14,6 +14,7 @@ import {
   ErrorCode,
   ListToolsRequestSchema,
   McpError,
+  PingRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js';
 
 const object = { type: 'object' };
@@ -52,6 +53,8 @@ const pages = [
   ],
 ];
 let cancelled = 0;
+/** Whether a notification waits: some servers send it after the answer of the call, but before their next answer. */
+let late = false;
 
 const server = new Server(
   { name: 'bad', version: '1.0.0' },
@@ -61,6 +64,14 @@ server.setRequestHandler(ListToolsRequestSchema, ({ params }) => {
   const page = Number(params?.cursor ?? 0);
   return { tools: pages[page], ...(page + 1 < pages.length && { nextCursor: String(page + 1) }) };
 });
+server.setRequestHandler(PingRequestSchema, async () => {
+  await tellLate();
+  return {};
+});
+async function tellLate() {
+  if (late) await server.sendToolListChanged();
+  late = false;
+}
 server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal, closeSSEStream }) => {
   const text = (value) => ({ content: [{ type: 'text', text: String(value) }] });
   switch (params.name) {
@@ -119,8 +130,12 @@ server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal, clo
     }
     case 'shrink':
       pages[1].pop();
-      await server.sendToolListChanged();
-      if (params.arguments?.refuse) throw new McpError(ErrorCode.InvalidParams, 'too small');
+      if (params.arguments?.refuse) {
+        await server.sendToolListChanged();
+        throw new McpError(ErrorCode.InvalidParams, 'too small');
+      }
+      late = true;
+      setTimeout(tellLate, 20);
       return text('ok');
     case 'grow':
       pages[1].push({ name: `grown-${pages[1].length}`, inputSchema: object });

@@ -13,5 +13,5 @@ const env = await openEnv(
     },
   }),
 );
-await env.episode().reset({ task: env.tasks.test.get(0), seed: 1 });
+await env.episode().reset({ task: await env.tasks.test.get(0), seed: 1 });
 process.exit(7);

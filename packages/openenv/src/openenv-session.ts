@@ -82,7 +82,8 @@ export class OpenEnvSession {
 
   reset(data: Record<string, unknown>): Promise<StepResult> {
     return this.#run(async (signal) => {
-      const { current, taskCount } = this.#episodes;
+      const { current } = this.#episodes;
+      const taskCount = await this.#episodes.taskCount;
       const { seed, task, episodeId } = readReset(data, taskCount);
       const asksNothing = seed === undefined && task === undefined && episodeId === undefined;
       // Listing the tools may have begun an episode that has not been played yet.

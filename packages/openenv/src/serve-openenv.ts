@@ -9,9 +9,9 @@ import {
   type Refusal,
   replyJson,
   requestUrl,
+  requireTasks,
   type ServedEnv,
   type ServeOptions,
-  tasksOf,
   writeToStderr,
 } from '@toolenv/core/serving';
 import { WebSocketServer } from 'ws';
@@ -60,7 +60,7 @@ export async function serveOpenEnv<Task>(
     env.capabilities?.concurrent === false ? { ...given, maxSessions: 1 } : given,
     'serveOpenEnv',
   );
-  tasksOf(env, split);
+  await requireTasks(env, split);
   const access = new HttpAccess(options);
   const sessions = new OpenSessions(env, { ...options, split, seed }, onError);
   const probe = env.episode();

@@ -1,4 +1,5 @@
 /** serveSession: answers the frames of one client's WebSocket in order, and ends its session when the client leaves. */
+import { jsonWithoutSecrets } from '@toolenv/core/secrets';
 import type { WebSocket } from 'ws';
 import { FrameError, type RequestFrame, readFrame } from './frame.ts';
 import { answerRpc } from './json-rpc.ts';
@@ -23,7 +24,7 @@ export function serveSession(
   const send = (frame: object) => {
     if (socket.readyState !== socket.OPEN) return;
     if (socket.bufferedAmount > longestBacklog) socket.terminate();
-    else socket.send(JSON.stringify(frame));
+    else socket.send(jsonWithoutSecrets(frame));
   };
   /** Says why, and closes the socket. */
   const fail = (message: string) => {

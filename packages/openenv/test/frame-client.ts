@@ -6,7 +6,12 @@ import { type ClientOptions, WebSocket } from 'ws';
 export interface Frame {
   type: string;
   data: {
-    observation: { tools: { name: string }[]; result: { data: string }; calls: unknown };
+    observation: {
+      tools: { name: string }[];
+      result: { data: string };
+      calls: unknown;
+      messages: { content: string }[];
+    };
     reward: number;
     metadata: { task: number };
     code: string;

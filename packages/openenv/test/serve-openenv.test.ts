@@ -1,6 +1,7 @@
 /** Serving to clients of OpenEnv: whole episodes, mistakes, faults, and what clients may do to a server. */
 import { connect as connectSocket } from 'node:net';
-import { defineToolEnv, type EnvHandle, openEnv, ToolEnvError } from '@toolenv/core';
+import { defineTool, defineToolEnv, type EnvHandle, openEnv, ToolEnvError } from '@toolenv/core';
+import { keepSecret } from '@toolenv/core/secrets';
 import { type OpenEnvService, type ServeOpenEnvOptions, serveOpenEnv } from '@toolenv/openenv';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { ClientOptions } from 'ws';
@@ -44,6 +45,30 @@ async function until(condition: () => boolean): Promise<number> {
 }
 
 describe('an episode', () => {
+  test('tells its client nothing of the secrets of the server, whatever a tool repeats', async () => {
+    const key = keepSecret('sk-of-the-server');
+    const definition = defineToolEnv({
+      name: 'echo-v1',
+      description: 'Echo.',
+      tasks: { test: [`Ask with ${key}.`] },
+      rewards: { asked: { kind: 'outcome' } },
+      episode: ({ task }) => ({
+        messages: task,
+        tools: [defineTool('echo', 'Echo.', {}, () => `401 for ${key}`)],
+      }),
+    });
+    await using open = await openEnv(definition);
+    const service = await serveOpenEnv(open);
+    services.push(service);
+    const client = await FrameClient.connect(service.url);
+    const begun = await client.ask('reset', {});
+    expect(begun.data.observation.messages[0]!.content).toBe('Ask with [redacted].');
+    const asked = await client.call('echo');
+    expect(asked.data.observation.result).toMatchObject({ data: '401 for [redacted]' });
+    expect(asked.data.observation.messages[0]!.content).toBe('401 for [redacted]');
+    await services.pop()!.close();
+  });
+
   test('goes from its task to its reward', async () => {
     const { client } = await play();
     const begun = await client.ask('reset', { task: 0, seed: 7, episode_id: 'abc' });

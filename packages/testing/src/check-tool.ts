@@ -152,7 +152,7 @@ class Caller {
 }
 
 async function checkDescription(tool: Tool, report: Reporter): Promise<void> {
-  const { name, description, inputSchema, outputSchema } = tool;
+  const { name, description, inputSchema, outputSchema, timeout } = tool;
   await report.check(['TOOL-1'], () => {
     if (typeof name !== 'string' || !/^[A-Za-z0-9_.-]{1,128}$/.test(name)) {
       throw new Violation('TOOL-1', 'a name of 1 to 128 letters, digits, "_", "-" or "."', brief(name));
@@ -170,6 +170,10 @@ async function checkDescription(tool: Tool, report: Reporter): Promise<void> {
   await report.check(['TOOL-3'], () => {
     const error = outputSchema && schemaError(outputSchema);
     if (error) throw new Violation('TOOL-3', 'a valid JSON Schema', error);
+  });
+  await report.check(['TOOL-12'], () => {
+    if (timeout === undefined || (typeof timeout === 'number' && timeout > 0)) return;
+    throw new Violation('TOOL-12', 'a timeout in milliseconds above 0', brief(timeout));
   });
 }
 

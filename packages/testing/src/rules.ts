@@ -19,7 +19,8 @@ const hints = {
   'TOOL-9': 'Draw from context.rng instead of Math.random, and do not use the clock. Or remove readOnlyHint.',
   'TOOL-10': 'Keep the state of a call in local variables, not in fields of the tool or module.',
   'TOOL-11': 'Return refuse({ path, expected, received }), which sets isError and the content.',
-  'TOOL-12': 'Set a limit for everything that the tool waits for. A call must settle.',
+  'TOOL-12':
+    'Set a limit for everything that the tool waits for. A call must settle. Give timeout in milliseconds.',
   'TOOL-13': 'Clear timers and close handles when the call settles, and everything else in close().',
   'TOOL-14':
     'In example: { material, calls }, give material that create accepts and calls that follow inputSchema.',
@@ -90,6 +91,8 @@ const hints = {
     'Pass context.signal to everything that the tool waits for: fetch(url, { signal }), setTimeout(ms, undefined, { signal }).',
   'WARN-8':
     'Draw from context.rng, and count turns instead of time. If the value decides nothing, as in a log, skip WARN-8 (--skip WARN-8).',
+  'WARN-9':
+    'Give each split tasks of its own: tasks: { train: all.slice(0, -200), test: all.slice(-200) }. Where the seed, not the task, says what is asked, skip WARN-9 (--skip WARN-9).',
   'POL-1': 'Give the policy a spec { name, contextLength } with a name and a whole number above 0.',
   'POL-2': 'Return { text, toolCalls, stopReason } that follows action.schema.json, with distinct call ids.',
   'POL-3':

@@ -139,6 +139,7 @@ export const brokenTools: readonly [what: string, rule: RuleId, change: Partial<
     'TOOL-11',
     rolling((_, { mistake, ...result }) => ({ ...result, mistake: mistake && { expected: 'luck' } })),
   ],
+  ['a limit of time that is no number', 'TOOL-12', { timeout: '5s' as never }],
   [
     'a call that never settles',
     'TOOL-12',

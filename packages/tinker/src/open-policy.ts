@@ -1,6 +1,7 @@
 /** tinkerPolicy: opens a base model on a Tinker server as a policy that samples and trains there. */
-import type { EncodedRow, Observation, PlainText } from '@toolenv/core';
+import { type EncodedRow, type Observation, type PlainText, ToolEnvError } from '@toolenv/core';
 import type { TokenChat } from '@toolenv/core/remote';
+import { Deadline } from '@toolenv/core/tools';
 import { Connection, type ConnectionOptions } from './connection.ts';
 import { probeNormalisation } from './normalisation.ts';
 import { RemoteModel } from './remote-model.ts';
@@ -31,8 +32,10 @@ export interface TinkerPolicyOptions extends ConnectionOptions {
    * means (JAX); 1 where it takes sums (FSDP, Megatron), as SkyRL's configuration has it.
    */
   clipsAt?: number | undefined;
-  /** Ends the opening. */
+  /** Ends the opening, with its reason. */
   signal?: AbortSignal | undefined;
+  /** Milliseconds that the opening may take. Default: unlimited. */
+  deadline?: number | undefined;
   /** Folder of a checkpoint to begin with. */
   checkpoint?: string | undefined;
 }
@@ -45,15 +48,21 @@ export interface TinkerPolicyOptions extends ConnectionOptions {
 export async function tinkerPolicy(options: TinkerPolicyOptions): Promise<TinkerPolicy> {
   const { tokens, rank = 32, seed = 1, checkpoint } = options;
   const connection = new Connection(options);
-  const { signal } = options;
-  signal?.throwIfAborted();
+  const { signal: parent, deadline: after } = options;
+  const reason = () => {
+    const message = `${connection.url} has made no model in ${after! / 1000} s: start the server, or raise --deadline.`;
+    return new ToolEnvError('infrastructure.tinker_unreachable', message);
+  };
+  const deadline = new Deadline({ ...(parent && { parent }), ...(after && { after }), reason });
+  const { signal } = deadline;
+  signal.throwIfAborted();
   let session: Session | undefined;
   const leave = () => {
     session?.close();
     connection.close();
   };
   // One that has aborted no longer waits for the server.
-  signal?.addEventListener('abort', leave);
+  signal.addEventListener('abort', leave);
   try {
     session = await Session.open(connection, options.baseModel);
     const shape = { rank, seed };
@@ -70,9 +79,10 @@ export async function tinkerPolicy(options: TinkerPolicyOptions): Promise<Tinker
     return new TinkerPolicy({ spec, connection, shared, learner, chat, vocabularySize, encode, leave });
   } catch (error) {
     leave();
-    signal?.throwIfAborted();
+    signal.throwIfAborted();
     throw error;
   } finally {
-    signal?.removeEventListener('abort', leave);
+    deadline.clear();
+    signal.removeEventListener('abort', leave);
   }
 }

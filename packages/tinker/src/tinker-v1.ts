@@ -84,7 +84,7 @@ const tinker: PolicyDefinition<TinkerOptions> = definePolicy({
 export default tinker;
 
 /** @throws ToolEnvError `usage.tinker_*`, `usage.checkpoint_*`, `infrastructure.tinker_*`. */
-async function open(options: TinkerOptions, { seed, signal }: OpeningRun): Promise<PolicyHandle> {
+async function open(options: TinkerOptions, { seed, signal, deadline }: OpeningRun): Promise<PolicyHandle> {
   const { url, model: baseModel } = parseModelAddress(options.address, {
     code: 'usage.tinker_address',
     example: 'tinker:http://127.0.0.1:8000#Qwen/Qwen3-0.6B',
@@ -95,7 +95,7 @@ async function open(options: TinkerOptions, { seed, signal }: OpeningRun): Promi
     tokens: await openTokenizer(options.tokenizer ?? baseModel),
     rank: options.loraRank,
     seed,
-    signal,
+    ...{ signal, deadline },
     checkpoint: options.checkpoint,
     contextLength: options.contextLength,
     clipsAt: options.serverMaxGradNorm,

@@ -100,7 +100,7 @@ describe('an index of words', () => {
     const ref = `@toolenv/tools-search/index-search-v1?folder=${folder}&snippet=20`;
     const env = await openEnv('@toolenv/envs-qa/lookup-v1', {}, { tools: { search: ref } });
     const episode = env.episode();
-    await episode.reset({ task: env.tasks.test.get(0), seed: 1 });
+    await episode.reset({ task: await env.tasks.test.get(0), seed: 1 });
     const call = { id: '1', name: 'search', arguments: { query: 'automobile' } };
     const { observation } = await episode.step({ text: '', toolCalls: [call], stopReason: 'tool_call' });
     expect(observation.messages.at(-1)).toMatchObject({ role: 'tool', content: 'Ford: The automobile was…' });
@@ -301,7 +301,7 @@ describe('an index with vectors', () => {
     const search = () => createIndexSearch({ documents: [], topK: 1 }, { folder, embeddings: gone.url });
     const env = await openEnv('@toolenv/envs-qa/lookup-v1', {}, { tools: { search } });
     const episode = env.episode();
-    await episode.reset({ task: env.tasks.test.get(0), seed: 1 });
+    await episode.reset({ task: await env.tasks.test.get(0), seed: 1 });
     const call = { id: '1', name: 'search', arguments: { query: 'car' } };
     const { outcome, rewards } = await episode.step({
       text: '',

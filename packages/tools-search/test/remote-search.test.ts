@@ -227,7 +227,7 @@ describe('a server that misbehaves', () => {
     const tool = await client(replies('<html>'), { retries: 0 });
     const env = await openEnv('@toolenv/envs-qa/lookup-v1', {}, { tools: { search: async () => tool } });
     const episode = env.episode();
-    await episode.reset({ task: env.tasks.test.get(0), seed: 1 });
+    await episode.reset({ task: await env.tasks.test.get(0), seed: 1 });
     const call = { id: '1', name: 'search', arguments: { query: 'x' } };
     const transition = await episode.step({ text: '', toolCalls: [call], stopReason: 'tool_call' });
     expect(transition.outcome).toMatchObject({

@@ -54,7 +54,13 @@ export const optimizerOptions: Readonly<Record<keyof OptimizerSettings, OptionSc
 export const sftOptions = {
   minReward: {
     type: 'number',
-    description: 'learn only from trajectories with at least this reward (default: all)',
+    description: 'learn only from trajectories with at least this score (default: all)',
+  },
+  judgedBy: {
+    type: 'string',
+    minLength: 1,
+    description:
+      'reward component that minReward looks at, such as em (default: the weighted sum of the outcome rewards)',
   },
 } as const;
 

@@ -24,9 +24,10 @@ export const sft: ConfigurableTrainer<SftOptions & RunOptions> = defineTrainer<J
   defaults: { steps: 0 },
   minimums: { steps: 0 },
   create(context) {
-    const { minReward } = context.options;
+    const { minReward, judgedBy } = context.options;
     return fileAlgorithm<TokenRow>(context, {
-      load: async (file, policy, limits) => (await loadRows(file, policy, { ...limits, minReward })).rows,
+      load: async (file, policy, limits) =>
+        (await loadRows(file, policy, { ...limits, minReward, judgedBy })).rows,
       rowsOf: (rows) => [...rows],
       learn: (batch) => learnRows(context, batch),
       evaluate: (held) => scoreRows(context.learner, held, context.run.signal),

@@ -215,10 +215,24 @@ test('trajectories are learned as they were played, and by their reward', async 
   const expected = played.flatMap(toTrainingRows).map(({ tokens, mask }) => ({ tokens, mask }));
   expect(rows).toEqual(expected);
 
-  const scored = played.map((trajectory, index): Trajectory => ({ ...trajectory, reward: index / 4 }));
+  const score = (em: number, documents: number) => ({ rewards: { em, documents }, reward: em + documents });
+  const rewardSpec = {
+    em: { kind: 'outcome', weight: 1, range: [0, 1] },
+    documents: { kind: 'process', weight: 1, range: [0, 1] },
+  } as const;
+  // A wrong answer that found every document has a greater reward than a half right answer that found none.
+  const scores = [score(0, 1), score(0.5, 0), score(1, 0), score(0.25, 1)];
+  const scored = played.map(
+    (trajectory, index): Trajectory => ({ ...trajectory, rewardSpec, ...scores[index]! }),
+  );
   const some = await write('scored.jsonl', scored.map(encodeTrajectory));
   const best = await loadRows(some, policy, { maxLength: 1024, minReward: 0.5 });
-  expect(best.rows).toEqual(expected.slice(2));
+  expect(best.rows).toEqual(expected.slice(1, 3));
+  const found = await loadRows(some, policy, { maxLength: 1024, minReward: 0.5, judgedBy: 'documents' });
+  expect(found.rows).toEqual([expected[0], expected[3]]);
+  await expect(loadRows(some, policy, { maxLength: 1024, minReward: 0, judgedBy: 'f1' })).rejects.toThrow(
+    'scored.jsonl:1: /rewardSpec: expected the reward component "f1"; received ["em","documents"].',
+  );
 });
 
 test('where an environment rewrites the context, each turn is learned once', async () => {

@@ -73,6 +73,7 @@ export { type ChangesLine, readChanges } from './run-folder/run-changes.ts';
 export { changesText } from './run-folder/run-differences.ts';
 export { refuseRun, refuseUsedFolder } from './run-folder/run-folder.ts';
 export { type MetricsLine, RunLog, readMetrics } from './run-folder/run-log.ts';
+export { isSameValue, placeOf } from './run-folder/same-value.ts';
 export { writeWhole } from './run-folder/write-whole.ts';
 export type { AlgorithmContext, DataAlgorithm, RolloutBatch } from './trainer/algorithm.ts';
 export { partProperties } from './trainer/choose-parts.ts';

@@ -40,7 +40,7 @@ it('10,000 episodes: the first paint comes within 2 s, with a curve', async () =
   }
 });
 
-it('100,000 episodes: no frame of scrolling takes 100 ms', { timeout: 300_000 }, async () => {
+it('100,000 episodes: no step of scrolling takes 100 ms of the page’s thread', { timeout: 300_000 }, async () => {
   const run = join(folder, 'hundred-thousand');
   await makeRun(run, { steps: Math.ceil(100_000 / episodesPerStep), seed: 1 });
   const view = await serveView({ runs: [run] });
@@ -48,22 +48,31 @@ it('100,000 episodes: no frame of scrolling takes 100 ms', { timeout: 300_000 },
     const { page, expectQuiet } = await openPage(browser, `${view.url}#/episodes`);
     await page.locator('.count', { hasText: '100,032 episodes' }).waitFor({ timeout: 120_000 });
     await page.waitForTimeout(1000);
-    const frames = await page.evaluate(async () => {
-      const table = document.querySelector('.table')!;
-      const times: number[] = [];
-      const frame = () => new Promise<number>((resolve) => requestAnimationFrame(resolve));
-      let last = await frame();
-      // By the wheel, and by jumps of the scroll bar.
-      for (let step = 0; step < 240; step++) {
-        table.scrollTop += step % 40 === 39 ? table.scrollHeight / 7 : 400;
-        const now = await frame();
-        times.push(now - last);
-        last = now;
-      }
-      return times;
-    });
-    const longest = Math.max(...frames);
-    process.stdout.write(`longest of ${frames.length} frames: ${longest.toFixed(0)} ms\n`);
+    // The processor time of the page's thread, because a frame waits for other programs too.
+    const session = await page.context().newCDPSession(page);
+    await session.send('Performance.enable', { timeDomain: 'threadTicks' });
+    const busy = async () => {
+      const { metrics } = await session.send('Performance.getMetrics');
+      return 1000 * metrics.find(({ name }) => name === 'TaskDuration')!.value;
+    };
+    const times: number[] = [];
+    let last = await busy();
+    // By the wheel, and by jumps of the scroll bar.
+    for (let step = 0; step < 240; step++) {
+      await page.evaluate(async (isJump) => {
+        const table = document.querySelector('.table')!;
+        table.scrollTop += isJump ? table.scrollHeight / 7 : 400;
+        for (let frame = 0; frame < 2; frame++) await new Promise((resolve) => requestAnimationFrame(resolve));
+      }, step % 40 === 39);
+      const now = await busy();
+      times.push(now - last);
+      last = now;
+    }
+    const total = times.reduce((sum, time) => sum + time);
+    const longest = Math.max(...times);
+    process.stdout.write(`longest of ${times.length} steps: ${longest.toFixed(0)} ms of ${total.toFixed(0)}\n`);
+    // The clock of the thread has run.
+    expect(total).toBeGreaterThan(10);
     expect(longest).toBeLessThan(100);
     const rows = await page.locator('[role=rowgroup] [role=row]').allTextContents();
     expect(rows.length).toBeGreaterThan(20);

@@ -27,7 +27,7 @@ it('an episode is played, scored and kept, and the next begins', async () => {
   const env = await openEnv(safe, {}, { seed: 1 });
   const out = join(folder, 'played.jsonl');
   const tasks = env.tasks.train;
-  const { code } = tasks.get(0);
+  const { code } = await tasks.get(0);
   const served = await servePlay({
     env,
     task: (number) => tasks.get(number - 1),

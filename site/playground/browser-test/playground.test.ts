@@ -94,7 +94,7 @@ it('says that a file cannot be loaded', async () => {
 async function playedInNode() {
   await using env = await openEnv(bridge, { topK: 2 }, { seed: 1, tools: { search } });
   await using policy = await loadPolicy(checkpoint);
-  const task = env.tasks.test.get(0);
+  const task = await env.tasks.test.get(0);
   const sampling = { maxTokens: 64, temperature: 0 };
   const { steps } = await playTask(env, task, policy, { sampling, seed: 1 });
   return { task, written: steps.map(({ action }) => lines(action)) };

@@ -2,14 +2,19 @@
 import { fs } from 'memfs';
 
 export const {
+  closeSync,
   createWriteStream,
   existsSync,
+  openSync,
+  read,
   readdirSync,
   readFileSync,
   readlinkSync,
   realpathSync,
   rmSync,
   statSync,
+  unlinkSync,
+  writeSync,
 } = fs;
 
 /** The whole file at once, as it is in memory already. */

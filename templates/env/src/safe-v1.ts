@@ -17,22 +17,24 @@ export default defineToolEnv({
   description: 'Find the code of a safe by trying: higher or lower.',
   options: {
     properties: {
-      tasks: { type: 'integer', minimum: 1, default: 1000, description: 'number of training tasks' },
+      tasks: {
+        type: 'integer',
+        minimum: 1,
+        maximum: 600,
+        default: 600,
+        description: 'number of training tasks',
+      },
     },
   },
   limits: { maxTurns: 12, maxCallsPerTurn: 1 },
-  // A task must be a JSON value, because trajectories contain it.
+  // A task must be a JSON value, because trajectories contain it. No split has a task of another.
   tasks({ options, seed }) {
-    const split = (name: string, length: number) => ({
-      length,
-      get: (index: number) => ({
-        code: lowest + createRng(seed, name, index).int(highest - lowest + 1),
-      }),
-    });
+    const all = Array.from({ length: highest - lowest + 1 }, (_, index) => ({ code: lowest + index }));
+    const codes = createRng(seed, 'codes').shuffle(all);
     return {
-      train: split('train', options.tasks),
-      validation: split('validation', 100),
-      test: split('test', 200),
+      validation: codes.slice(0, 100),
+      test: codes.slice(100, 300),
+      train: codes.slice(300, 300 + options.tasks),
     };
   },
   rewards: {

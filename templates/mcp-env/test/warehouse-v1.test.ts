@@ -6,7 +6,7 @@ import warehouse from '../src/warehouse-v1.ts';
 /** Plays the first test task with a script. */
 async function play(script: Script): Promise<Trajectory> {
   await using env = await openEnv(warehouse);
-  return await playTask(env, env.tasks.test.get(0), script);
+  return await playTask(env, await env.tasks.test.get(0), script);
 }
 
 test('rewards the answer that the server gives', async () => {

@@ -5,6 +5,7 @@ import { checkpoints } from './checkpoints.ts';
 import { disk } from './disk.ts';
 import { model } from './model.ts';
 import { runs } from './runs.ts';
+import { servers } from './servers.ts';
 import { serving } from './serving.ts';
 import { signals } from './signals.ts';
 import { terminal } from './terminal.ts';
@@ -17,5 +18,6 @@ export const areas: Readonly<Record<string, readonly Attack[]>> = {
   signals,
   disk,
   serving,
+  servers,
   terminal,
 };

@@ -81,6 +81,33 @@ export const serving: Attack[] = [
       }),
   },
   {
+    name: 'silent connections',
+    attack: 'a client opens 200 connections and says nothing; --max-sessions is 1',
+    expected: 'others are served at once',
+    run: () =>
+      served(fixture.env, ['--max-sessions', '1'], async (port) => {
+        const silent = Array.from({ length: 200 }, () => connect(port, '127.0.0.1').on('error', () => {}));
+        await Promise.all(silent.slice(0, 100).map((socket) => once(socket, 'connect')));
+        const { status } = await within(5_000, begin(port));
+        holds(status === 200, `another client got status ${status}`);
+        for (const socket of silent) socket.destroy();
+      }),
+  },
+  {
+    name: 'odd request',
+    attack: 'a client asks for // and for *',
+    expected: 'it is refused, and others are served',
+    run: () =>
+      served(fixture.env, [], async (port) => {
+        for (const path of ['//', '*']) {
+          const { status } = await send(port, { body: initialize, path });
+          holds(status >= 400 && status < 500, `status ${status} for ${path}`);
+        }
+        const { status } = await begin(port);
+        holds(status === 200, `another client got status ${status}`);
+      }),
+  },
+  {
     name: 'deep body',
     attack: 'a client sends JSON of 100,000 levels',
     expected: 'it is refused, and others are served',
@@ -131,13 +158,17 @@ export const serving: Attack[] = [
   },
   {
     name: 'other origin',
-    attack: 'a web page of https://evil.example sends a request',
+    attack: 'a web page of https://evil.example, or of another port of this machine, sends a request',
     expected: 'it gets status 403, unless --allowed-origin names the origin',
     async run() {
       const evil = { origin: 'https://evil.example' };
       await served(fixture.env, [], async (port) => {
-        const { status } = await begin(port, evil);
-        holds(status === 403, `status ${status}`);
+        for (const origin of [evil.origin, `http://localhost:${port + 1}`, `http://127.0.0.1:${port + 1}`]) {
+          const { status } = await begin(port, { origin });
+          holds(status === 403, `status ${status} for ${origin}`);
+        }
+        const { status } = await begin(port, { origin: `http://127.0.0.1:${port}` });
+        holds(status === 200, `status ${status} for the own origin`);
       });
       await served(fixture.env, ['--allowed-origin', 'https://evil.example'], async (port) => {
         const { status } = await begin(port, evil);
@@ -243,14 +274,18 @@ async function canBegin(port: number): Promise<void> {
 
 function send(
   port: number,
-  { body, headers = {} }: { body: string | Buffer; headers?: Record<string, string> },
+  {
+    body,
+    headers = {},
+    path = '/mcp',
+  }: { body: string | Buffer; headers?: Record<string, string>; path?: string },
 ): Promise<Answer & { text: string }> {
   return new Promise((resolve, reject) => {
     const sent = request(
       {
         host: '127.0.0.1',
         port,
-        path: '/mcp',
+        path,
         method: 'POST',
         headers: {
           'content-type': 'application/json',

@@ -1,16 +1,17 @@
 /**
- * `npm run interop -- mcp-serve`: the Python SDK and the Inspector's command line drive `toolenv serve`, with and without sessions,
- * over HTTP and stdio, and at the URL that an orchestrator gives to an agent.
+ * `npm run interop -- mcp-serve`: the clients of the Python SDK, FastMCP, mcp-go and rmcp and the Inspector's command line drive `toolenv
+ * serve`, with and without sessions, over HTTP and stdio, and at the URL that an orchestrator gives to an agent.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type OpenedEnv, openEnv } from '@toolenv/core';
 import type { ScoreRecord } from '@toolenv/mcp';
-import { type Answer, type Driver, inspectorDriver, pythonDriver, type Target } from './drivers.ts';
-import { npmPeer } from './peers.ts';
+import { type Answer, type Driver, inspectorDriver, libraryDriver, type Target } from './drivers.ts';
+import { goPeer, npmPeer, type Peer, pythonPeer, rustPeer } from './peers.ts';
 
 type Check = (passed: boolean, title: string, otherwise: string) => void;
 
@@ -26,12 +27,22 @@ interface Problem {
 
 type Connect = (target: Target, modern: boolean) => Promise<Driver>;
 
-/** @param python Has the package of mcp.txt. */
+/** @param python Has the packages of mcp.txt. */
 export async function checkServe(python: string, check: Check): Promise<void> {
   const launcher = 'clients/launcher/build/index.js';
   const inspector = npmPeer('@modelcontextprotocol/inspector', inspectorVersion, launcher);
+  const libraries: Record<string, Peer> = {
+    'Python SDK': pythonPeer(python, 'drive.py', 'mcp'),
+    FastMCP: pythonPeer(python, 'drive.py', 'fastmcp'),
+    'mcp-go': goPeer('drive'),
+    rmcp: rustPeer('drive'),
+  };
   const clients: Connect[] = [
-    (target, modern) => pythonDriver(python, target, modern),
+    ...Object.entries(libraries).map(
+      ([library, program]): Connect =>
+        (target, modern) =>
+          libraryDriver(library, program, target, modern),
+    ),
     async (target, modern) => inspectorDriver(inspector, target, modern),
   ];
   const scratch = await mkdtemp(join(tmpdir(), 'toolenv-mcp-serve-'));
@@ -52,44 +63,48 @@ export async function checkServe(python: string, check: Check): Promise<void> {
 
 class Player {
   readonly #env: OpenedEnv<Problem>;
-  readonly #scores: string;
+  /** For a file of scores of each play. */
+  readonly #folder: string;
   readonly #connect: Connect;
   readonly #modern: boolean;
   readonly #check: Check;
 
   constructor(env: OpenedEnv<Problem>, folder: string, connect: Connect, modern: boolean, check: Check) {
     this.#env = env;
-    this.#scores = join(folder, 'scores.jsonl');
+    this.#folder = folder;
     this.#connect = connect;
     this.#modern = modern;
     this.#check = check;
   }
 
   async overHttp(): Promise<void> {
-    const server = await serve(this.#scores);
-    await this.#play({ url: server.url }, 'over HTTP', this.#modern);
+    const scores = join(this.#folder, 'http.jsonl');
+    const server = await serve(scores);
+    await this.#play({ url: server.url }, scores, 'over HTTP', this.#modern);
     await server.close();
   }
 
   async atTheUrlOfAnEpisode(): Promise<void> {
-    const server = await serve(this.#scores, controlToken);
+    const scores = join(this.#folder, 'episode.jsonl');
+    const server = await serve(scores, controlToken);
     const headers = { authorization: `Bearer ${controlToken}` };
     const opened = await fetch(new URL('/episodes', server.url), { method: 'POST', headers });
     const { url } = (await opened.json()) as { url: string };
-    await this.#play({ url }, 'at the URL of an episode', false, true);
+    await this.#play({ url }, scores, 'at the URL of an episode', false, true);
     await server.close();
   }
 
   async overStdio(): Promise<void> {
-    const command = [process.execPath, ...serveCommand(this.#scores)];
-    await this.#play({ command }, 'over stdio', this.#modern);
+    const scores = join(this.#folder, 'stdio.jsonl');
+    const command = [process.execPath, ...serveCommand(scores)];
+    await this.#play({ command }, scores, 'over stdio', this.#modern);
   }
 
   /**
    * @param named Whether calls name their episode by a handle.
    * @param stays Whether a client that connects again has the same episode.
    */
-  async #play(target: Target, where: string, named: boolean, stays = false): Promise<void> {
+  async #play(target: Target, scores: string, where: string, named: boolean, stays = false): Promise<void> {
     const driver = await this.#connect(target, this.#modern);
     const title = `${driver.title}, ${where}`;
     try {
@@ -107,7 +122,7 @@ class Player {
       const isWhole = driver.lasts || stays || (named && 'url' in target);
       const begun = await driver.prompt(named ? 'open' : 'observation');
       const handle = named ? { episode: String(begun._meta?.['toolenv/episode']) } : {};
-      const problem = this.#problemOf(begun);
+      const problem = await this.#problemOf(begun);
       this.#check(problem !== undefined, `${title}: reads the task`, show(begun));
       if (named && !isWhole) return;
       const call = (name: string, args: object) => driver.call(name, { ...handle, ...args });
@@ -124,7 +139,7 @@ class Player {
       const ended = await call('answer', { text: `#### ${problem.answer}` });
       const isOver = textOf(ended) === 'The episode has ended.';
       this.#check(isOver, `${title}: answers, and learns nothing of its reward`, show(ended));
-      const score = await this.#lastScore();
+      const score = await scoreIn(scores);
       const isScored = score?.reward === 1 && score.turns === (driver.callsUnlisted ? 4 : 3);
       this.#check(isScored, `${title}: the right answer is scored`, show(score));
     } finally {
@@ -132,17 +147,22 @@ class Player {
     }
   }
 
-  #problemOf({ messages = [] }: Answer): Problem | undefined {
+  async #problemOf({ messages = [] }: Answer): Promise<Problem | undefined> {
     const texts = messages.map(({ content }) => content.text);
     const { test } = this.#env.tasks;
-    for (let i = 0; i < 10; i++) if (texts.includes(test.get(i).question)) return test.get(i);
-    return undefined;
+    const first = await Promise.all(Array.from({ length: 10 }, (_, i) => test.get(i)));
+    return first.find(({ question }) => texts.includes(question));
   }
+}
 
-  async #lastScore(): Promise<ScoreRecord | undefined> {
-    const lines = (await readFile(this.#scores, 'utf8').catch(() => '')).trim().split('\n');
-    return lines.at(-1) ? JSON.parse(lines.at(-1)!) : undefined;
+/** The first score in a file. It is written while the client reads its answer. */
+async function scoreIn(file: string): Promise<ScoreRecord | undefined> {
+  for (let wait = 0; wait < 100; wait++) {
+    const text = await readFile(file, 'utf8').catch(() => '');
+    if (text.endsWith('\n')) return JSON.parse(text.split('\n')[0]!);
+    await sleep(100);
   }
+  return undefined;
 }
 
 function serveCommand(scores: string, ...flags: string[]): string[] {

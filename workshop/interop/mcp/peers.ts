@@ -1,9 +1,13 @@
-/** Programs from npm that examine our MCP side. They are installed in .mcp-peers, with a newer Node if they need it. */
+/**
+ * Programs that meet our MCP side: of npm, installed in .mcp-peers, with a newer Node if they need it; and those of the folders `python`,
+ * `go` and `rust`, which use libraries of these languages.
+ */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 const root = join(import.meta.dirname, '../../..');
+const peers = join(root, '.mcp-peers');
 
 /** The oldest major version of Node that runs the peers. */
 const oldestNode = 22;
@@ -30,9 +34,41 @@ function node(): string {
   return join(folder, 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
 }
 
+/** @param python Has the packages of mcp.txt. */
+export function pythonPeer(python: string, script: string, ...args: string[]): Peer {
+  return { command: python, args: [join(import.meta.dirname, 'python', script), ...args] };
+}
+
+/** @throws Error if it cannot be built; the output of Go is on stderr. */
+export function goPeer(...args: string[]): Peer {
+  const program = join(peers, 'go', 'shop');
+  build('go', ['build', '-o', program, '.'], 'Go 1.25.5 or later from https://go.dev/dl');
+  return { command: program, args };
+}
+
+/** @throws Error if it cannot be built; the output of Cargo is on stderr. */
+export function rustPeer(...args: string[]): Peer {
+  const target = join(peers, 'rust');
+  build(
+    'rust',
+    ['build', '--quiet', '--locked', '--target-dir', target],
+    'Rust 1.88 or later from https://rustup.rs',
+    'cargo',
+  );
+  return { command: join(target, 'debug', 'shop'), args };
+}
+
+/** @param folder Of the program; also the name of the tool that builds it, if that is not given. */
+function build(folder: 'go' | 'rust', args: string[], toolchain: string, tool: string = folder): void {
+  const cwd = join(import.meta.dirname, folder);
+  const { error, status } = spawnSync(tool, args, { cwd, stdio: ['ignore', 2, 'inherit'] });
+  if (error) throw new Error(`Could not start ${tool} (${error.message}): install ${toolchain}.`);
+  if (status !== 0) throw new Error(`Could not build the program in ${cwd}: fix the error above.`);
+}
+
 /** The folder of the package. */
 function install(name: string, version: string): string {
-  const prefix = join(root, '.mcp-peers', name.replaceAll('/', '-'));
+  const prefix = join(peers, name.replaceAll('/', '-'));
   const folder = join(prefix, 'node_modules', name);
   const json = join(folder, 'package.json');
   if (existsSync(json) && JSON.parse(readFileSync(json, 'utf8')).version === version) return folder;

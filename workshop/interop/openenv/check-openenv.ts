@@ -95,7 +95,7 @@ async function playedHere(env: OpenedEnv<unknown>): Promise<{ actions: Action[];
   const definition = await loadPlugin('envs', ref);
   const played = [];
   for (let i = 0; i < tasks; i++) {
-    const task = env.tasks.train.get(i);
+    const task = await env.tasks.train.get(i);
     const { steps, reward } = await playTask(env, task, definition.oracle!(task)!);
     played.push({ actions: steps.map(({ action }) => action), reward: reward! });
   }

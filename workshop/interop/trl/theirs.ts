@@ -34,11 +34,11 @@ export async function trainTheirs(
   { python, rowsAtATime, setting, out, seed, threads, maxSteps, onStep }: TrlOptions,
 ): Promise<{ versions: Record<string, string>; serving: ServingCost }> {
   // The same questions in the same steps.
-  const tasks = Array.from({ length: maxSteps }, (_, step) =>
-    drawEpisodes(env.tasks.train, { ...setting, seed }, step)
-      .filter(({ sample }) => sample === 0)
-      .map(({ task }) => task),
-  ).flat();
+  const steps = Array.from({ length: maxSteps }, (_, step) =>
+    drawEpisodes(env.tasks.train, { ...setting, seed }, step),
+  );
+  const first = (await Promise.all(steps)).flat().filter(({ sample }) => sample === 0);
+  const tasks = await Promise.all(first.map(({ task }) => task));
   const episodes = new ServedEpisodes(env, tasks, seed);
   const { rewards, limits } = env.episode().spec;
   const weights = Object.fromEntries(Object.entries(rewards).map(([name, { weight }]) => [name, weight]));

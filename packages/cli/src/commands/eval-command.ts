@@ -18,6 +18,7 @@ import {
   evaluationOptions,
   type FolderLock,
   pairedDifference,
+  placeOf,
   taskScores,
 } from '@toolenv/training';
 import type { Command } from 'commander';
@@ -35,6 +36,7 @@ import {
   writeJson,
 } from '../run/evaluation-folder.ts';
 import { openForPlayer } from '../run/known-player.ts';
+import { refuseUnscored } from '../run/nothing-scored.ts';
 import {
   type EnvFlags,
   envFlags,
@@ -138,7 +140,7 @@ export async function evaluateEntrants(
     if (evaluated.length === 1) {
       const { summary, evaluation, usage } = evaluated[0]!;
       print(summary, `${title}\n${evaluationTable(evaluation, usage)}`, given.json);
-      refuseUnscored(evaluated);
+      refuseUnscored(evaluated[0]!.policy, evaluation);
       return;
     }
     const compared = compare(evaluated, flags.samples);
@@ -146,20 +148,9 @@ export async function evaluateEntrants(
     const summary = { policies: evaluated.map((each) => each.summary), differences };
     print(summary, `${title}, differences by task\n${comparisonTable(compared)}`, given.json);
     if (out !== undefined) await writeJson(join(out, 'comparison.json'), summary);
-    refuseUnscored(evaluated);
+    for (const { policy, evaluation } of evaluated) refuseUnscored(policy, evaluation);
   } finally {
     await lock?.release();
-  }
-}
-
-/** @throws ToolEnvError `infrastructure.nothing_scored`, with the most frequent cause, if all episodes of a policy were aborted. */
-function refuseUnscored(evaluated: readonly Evaluated[]): void {
-  for (const { policy, evaluation } of evaluated) {
-    const { episodes, aborted, causes = {} } = evaluation;
-    if (aborted < episodes) continue;
-    const [[cause, count] = ['unknown', aborted]] = Object.entries(causes);
-    const message = `No episode of ${policy} was scored: all ${episodes} were aborted, ${count} of them by ${cause}`;
-    throw new ToolEnvError('infrastructure.nothing_scored', message);
   }
 }
 
@@ -169,8 +160,8 @@ function refuseContradictions(
 ): void {
   const refuse = (message: string) => new ToolEnvError('usage.arguments', message);
   if (resume && out === undefined) throw refuse('--resume needs --out: give the folder of the evaluation.');
-  const labels = entrants.map(({ label }) => label);
-  const twice = labels.find((label, index) => labels.indexOf(label) < index);
+  const places = entrants.map(({ label }) => placeOf(label));
+  const twice = entrants.find((_, index) => places.indexOf(places[index]!) < index)?.label;
   if (twice !== undefined) throw refuse(`--policy ${twice} is given twice: give each policy once.`);
   const flag = record === undefined ? (replay === undefined ? undefined : '--replay') : '--record';
   if (flag === undefined || (entrants.length === 1 && !resume)) return;
@@ -258,8 +249,9 @@ function print(summary: object, table: string, json = false): void {
   process.stdout.write(json ? `${JSON.stringify(summary)}\n` : `${table}\n`);
 }
 
-/** The name of a policy as that of a folder. A digest keeps names apart that differ in other characters only. */
-function folderName(policy: string): string {
+/** The name of a policy as that of a folder, in whatever spelling. A digest keeps names apart that differ in other characters only. */
+function folderName(label: string): string {
+  const policy = placeOf(label);
   const safe = policy.replaceAll(/[^\w.-]+/g, '-').replaceAll(/^[-.]+|-+$/g, '');
   const digest = createHash('sha256').update(policy).digest('hex').slice(0, 8);
   return `${safe.slice(-80)}-${digest}`;
@@ -273,7 +265,7 @@ async function playAll(
 ): Promise<Evaluation> {
   const { env, count, samples, split } = options;
   const finished = folder?.finished ?? [];
-  const bar = new Progress('episodes', samples * Math.min(count, env.tasks[split].length));
+  const bar = new Progress('episodes', samples * Math.min(count, await env.tasks[split].length));
   const scores = new RunningScores();
   for (const trajectory of finished) scores.add(trajectory);
   try {

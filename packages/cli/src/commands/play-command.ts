@@ -52,11 +52,12 @@ async function play(given: Flags, chosen: Chosen<'envs'>, signal: AbortSignal): 
   const opened = await openRunEnv(chosen, { ...given, seed });
   try {
     const tasks = opened.tasks[split];
-    if (tasks.length === 0) {
+    const count = await tasks.length;
+    if (count === 0) {
       const message = `${opened.ref} has no tasks in the split ${split}: give another --split.`;
       throw new ToolEnvError('usage.no_tasks', message);
     }
-    const task = (number: number) => tasks.get((first + number - 1) % tasks.length);
+    const task = (number: number) => tasks.get((first + number - 1) % count);
     const episodes = { env: opened, task, seed, oracle: chosen.plugin.oracle, out: given.out };
     if (given.browser) await playInBrowser({ ...episodes, port }, signal);
     else await playInTerminal(episodes, signal);
@@ -90,7 +91,7 @@ async function playInTerminal(
   try {
     for (let number = 1; ; number++) {
       player.begin();
-      const trajectory = await playByHand({ env, task: task(number), number, seed, player, signal });
+      const trajectory = await playByHand({ env, task: await task(number), number, seed, player, signal });
       process.stdout.write(`${endView(trajectory)}\n`);
       if (out !== undefined) {
         await appendTrajectory(out, trajectory);

@@ -1,6 +1,7 @@
 /** `toolenv rollout`: a worker that plays episodes into a shared folder, for a trainer or by a plan. Any number of workers run at once. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { OpenedEnv } from '@toolenv/core';
+import { untilAborted } from '@toolenv/core/tools';
 import {
   agreeOnPlan,
   checkVersioned,
@@ -15,11 +16,13 @@ import {
   type SharedFolder,
   withVersion,
 } from '@toolenv/training';
+import { causeRows } from '../display/evaluation-table.ts';
 import { plural, scoreText } from '../display/number-text.ts';
 import { warnOfIdleSampling } from '../flags/idle-sampling.ts';
 import { addPluginFlags, type NamedPlugins } from '../flags/plugin-flags.ts';
 import { completeFlags, readFlags, schemaFlags } from '../flags/schema-flags.ts';
 import { openForPlayer } from '../run/known-player.ts';
+import { refuseUnscored } from '../run/nothing-scored.ts';
 import { type EnvFlags, envFlags, environmentHelp, openRunEnv } from '../run/open-run.ts';
 import { workerShare } from '../run/worker-share.ts';
 import { WorkerStatus } from '../run/worker-status.ts';
@@ -113,13 +116,16 @@ async function playAsWorker(
     await runRolloutWorker({
       ...{ folder, plan, env, share, concurrency, retries, maxAborted, drain, signal },
       expiry: lease,
-      openPolicy: (version) => plugin.open(versioned(options, version), { seed: plan.seed }),
+      openPolicy: (version) => {
+        const run = { seed: plan.seed, signal, deadline: plan.deadline };
+        return untilAborted(signal, () => plugin.open(versioned(options, version), run));
+      },
       onEvent: (event) => {
         status.add(event);
         if (event.type === 'ended') process.stderr.write(progressLine(status));
       },
     });
-    await report(folder, plan, status, json);
+    await report(folder, plan, { status, policy: policyText, json });
   } finally {
     signal.removeEventListener('abort', startDraining);
     await service?.close();
@@ -161,16 +167,19 @@ function progressLine({ groups, episodes, takenOver }: WorkerStatus): string {
 async function report(
   { groups, merged }: SharedFolder,
   plan: RolloutPlan,
-  status: WorkerStatus,
-  json: boolean,
+  { status, policy, json }: { status: WorkerStatus; policy: string; json: boolean },
 ): Promise<void> {
   const own = { groups: status.groups, episodes: status.episodes, takenOver: status.takenOver };
   if (plan.count === undefined) {
     process.stdout.write(json ? `${JSON.stringify({ worker: own })}\n` : 'The trainer has finished.\n');
     return;
   }
-  const { episodes, aborted, reward, rewards } = await mergeGroups(groups, merged, { samples: plan.samples });
-  const all = { episodes: episodes + aborted, aborted, reward, rewards };
+  const { episodes, aborted, causes, reward, rewards } = await mergeGroups(groups, merged, {
+    samples: plan.samples,
+  });
+  const all = { episodes: episodes + aborted, aborted, ...(aborted > 0 && { causes }), reward, rewards };
   const text = `${plural(all.episodes, 'episode')} of all workers are in ${merged}, ${aborted} of them aborted. Mean reward ${scoreText(reward)}.`;
-  process.stdout.write(json ? `${JSON.stringify({ worker: own, ...all })}\n` : `${text}\n`);
+  const rows = causeRows(all.causes).map(([name, cause]) => `  ${name}  ${cause}\n`);
+  process.stdout.write(json ? `${JSON.stringify({ worker: own, ...all })}\n` : `${text}\n${rows.join('')}`);
+  refuseUnscored(policy, all);
 }

@@ -42,13 +42,21 @@ export function detailsView(
 }
 
 /** Tasks, tools and the first observation. */
-export function openedView({ tasks, split, observation }: OpenedDetails, width: number): string {
+export function openedView(
+  { tasks, split, observation, toolTimeouts = {} }: OpenedDetails,
+  width: number,
+): string {
   const counts = Object.entries(tasks).map(([name, count]) => `${name} ${countText(count)}`);
   const parts = section('Tasks', `  ${counts.join(' · ')}`);
   if (observation) {
     const { tools, messages } = observation;
     const none = '  The model gets no tools.';
-    parts.push(...section('Tools', tools.map((tool) => toolView(tool, width)).join('\n') || none));
+    parts.push(
+      ...section(
+        'Tools',
+        tools.map((tool) => toolView(tool, toolTimeouts[tool.name], width)).join('\n') || none,
+      ),
+    );
     const views = messages.map((message) => messageView(message, width).replace(/^(?=.)/gm, '  '));
     parts.push(...section(`The first task of ${split}, as the model reads it`, views.join('\n')));
   }
@@ -88,7 +96,7 @@ function capabilityRows({ seedable, concurrent, networked, remote }: Required<En
   return [...rows, ...(remote ? ['  is the client of a served environment'] : [])].join('\n');
 }
 
-function toolView(tool: ToolDescription, width: number): string {
+function toolView(tool: ToolDescription, timeout: number | undefined, width: number): string {
   const properties = (tool.inputSchema.properties ?? {}) as Record<
     string,
     { type?: unknown; description?: string }
@@ -100,7 +108,8 @@ function toolView(tool: ToolDescription, width: number): string {
   });
   const head = `  ${paint('cyan', safeLine(toolSignature(tool)))}`;
   const text = wrapText(safeText(tool.description.trim()), { width, indent: '    ' });
-  return [head, text, ...(rows.length > 0 ? [columns(rows, width)] : [])].join('\n');
+  const most = timeout === undefined ? [] : [`    ${duration(timeout)} for a call`];
+  return [head, text, ...most, ...(rows.length > 0 ? [columns(rows, width)] : [])].join('\n');
 }
 
 function duration(milliseconds: number): string {

@@ -30,10 +30,16 @@ export function evaluationTable(evaluation: Evaluation, usage?: PolicyUsage): st
       `${episodes}${aborted > 0 ? `, ${aborted} of them aborted and not scored` : ''}, in ${timeText(seconds)}`,
     ],
   ];
-  for (const [cause, count] of Object.entries(evaluation.causes ?? {}).slice(0, mostCauses))
-    rows.push(['aborted', `${count} × ${safeLine(cause).slice(0, longestCause)}`]);
+  rows.push(...causeRows(evaluation.causes));
   const width = Math.max(...rows.map(([name]) => name.length));
   return rows.map(([name, value]) => `  ${name.padEnd(width)}  ${value}`).join('\n');
+}
+
+/** The most frequent causes of aborted episodes, with their counts. */
+export function causeRows(causes: Evaluation['causes'] = {}): [string, string][] {
+  return Object.entries(causes)
+    .slice(0, mostCauses)
+    .map(([cause, count]) => ['aborted', `${count} × ${safeLine(cause).slice(0, longestCause)}`]);
 }
 
 function usageRow({ requests, retries, inputTokens, outputTokens, cost }: PolicyUsage): [string, string] {

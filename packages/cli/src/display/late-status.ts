@@ -27,6 +27,7 @@ export class LateStatus {
 
   /** Removes the line until there is something else to show. */
   readonly clear = (): void => {
+    this.#text = '';
     this.#bar?.stop();
     this.#bar = undefined;
   };
@@ -39,7 +40,7 @@ export class LateStatus {
 
   #draw(): void {
     // Work without pauses never lets the timer fire, so the time is looked at here too.
-    if (!process.stderr.isTTY || performance.now() - this.#begun < delay) return;
+    if (this.#text === '' || !process.stderr.isTTY || performance.now() - this.#begun < delay) return;
     if (!this.#bar) {
       this.#bar = new SingleBar({
         format: () => safeLine(this.#text),

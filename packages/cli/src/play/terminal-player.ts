@@ -4,6 +4,7 @@ import { createInterface, type Interface } from 'node:readline';
 import { messageOf, type Observation, type RewardSpec, type TrajectoryStep } from '@toolenv/core';
 import type { Player, WrittenTurn } from '@toolenv/view';
 import { arrived, recordView, rewardsText } from '../display/episode-view.ts';
+import { LateStatus } from '../display/late-status.ts';
 import { indented, messageView } from '../display/message-view.ts';
 import { paint } from '../display/paint.ts';
 import { columns, safeLine, wrapText } from '../display/terminal-text.ts';
@@ -17,6 +18,8 @@ export class TerminalPlayer implements Player {
   readonly #width: number;
   readonly #rewardSpec: RewardSpec;
   readonly #lines: Interface;
+  /** Of the tool that runs. */
+  readonly #status: LateStatus = new LateStatus();
   /** Lines that were typed before they were asked for. */
   readonly #typed: string[] = [];
   #isClosed = false;
@@ -34,6 +37,7 @@ export class TerminalPlayer implements Player {
   }
 
   close(): void {
+    this.#status.stop();
     this.#lines.close();
   }
 
@@ -62,7 +66,12 @@ export class TerminalPlayer implements Player {
     }
   }
 
+  progressed(text: string): void {
+    this.#status.show(text);
+  }
+
   answered(step: TrajectoryStep): void {
+    this.#status.clear();
     for (const record of step.calls) print(recordView(record, { width: this.#width, isBrief: false }));
     const rewarded = rewardsText(step.rewards ?? {}, this.#rewardSpec);
     if (rewarded !== '') print(`${paint('bold', 'rewarded')}  ${rewarded}`);

@@ -1,12 +1,18 @@
 /** The folder of an evaluation: what is evaluated, its episodes as they end, and summaries. One evaluation uses it at a time. */
 import { appendFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
 import { ToolEnvError, type Trajectory } from '@toolenv/core';
-import { encodeTrajectory, makeFolder, readTrajectories, writing } from '@toolenv/core/recording';
+import {
+  encodeTrajectory,
+  makeFolder,
+  readTrajectories,
+  trajectoryMistake,
+  writing,
+} from '@toolenv/core/recording';
 import { jsonWithoutSecrets } from '@toolenv/core/secrets';
 import {
   type FolderLock,
+  isSameValue,
   lockFolder,
   refuseLockedFolder,
   refuseUsedFolder,
@@ -46,7 +52,8 @@ export class EvaluationFolder {
   }
 
   /**
-   * Reads what an earlier run left. Aborted episodes and a half-written line are removed, because these episodes run again.
+   * Reads what an earlier run left. Aborted episodes, those that break a rule and a half-written line are removed, because these
+   * episodes run again.
    * @param identity What decides an episode, as JSON.
    * @throws ToolEnvError `usage.other_evaluation` if the folder has the episodes of something else, `infrastructure.disk`.
    */
@@ -57,9 +64,9 @@ export class EvaluationFolder {
       await writeJson(join(out, identityFile), identity);
       return new EvaluationFolder(out, []);
     }
-    const plain = JSON.parse(JSON.stringify(identity)) as Record<string, unknown>;
+    const plain = JSON.parse(jsonWithoutSecrets(identity)) as Record<string, unknown>;
     const names = new Set([...Object.keys(before), ...Object.keys(plain)]);
-    const other = [...names].find((name) => !isDeepStrictEqual(before[name], plain[name]));
+    const other = [...names].find((name) => !isSameValue(before[name], plain[name]));
     if (other !== undefined) {
       const [was, is] = [before[other], plain[other]].map((value) => JSON.stringify(value));
       const message = `${out} has an evaluation with ${other} ${was}, and this one has ${is}: choose another folder.`;
@@ -82,8 +89,7 @@ export class EvaluationFolder {
 /** Writes a summary whole. */
 export async function writeJson(file: string, summary: object): Promise<void> {
   // The causes of aborted episodes repeat what servers said.
-  const clean: unknown = JSON.parse(jsonWithoutSecrets(summary));
-  await writeWhole(file, `${JSON.stringify(clean, null, 2)}\n`);
+  await writeWhole(file, `${jsonWithoutSecrets(summary, 2)}\n`);
 }
 
 async function readIdentity(out: string): Promise<Record<string, unknown> | undefined> {
@@ -98,8 +104,12 @@ async function readIdentity(out: string): Promise<Record<string, unknown> | unde
 
 async function* readFinished(file: string): AsyncGenerator<Trajectory> {
   try {
-    for await (const trajectory of readTrajectories(file, { skipHalfWritten: true }))
-      if (trajectory.outcome.kind !== 'aborted') yield trajectory;
+    for await (const trajectory of readTrajectories(file, { skipHalfWritten: true })) {
+      if (trajectory.outcome.kind === 'aborted') continue;
+      const wrong = trajectoryMistake(trajectory);
+      if (wrong === undefined) yield trajectory;
+      else process.emitWarning(`An episode of ${file} breaks ${wrong}: it is played again.`);
+    }
   } catch (error) {
     // The earlier run ended before its first episode did.
     const { code, cause } = error as { code?: unknown; cause?: { code?: unknown } };

@@ -1,8 +1,8 @@
 /** WorkerStatus: what a worker has done, for Prometheus, and whether it lives and is ready, for Kubernetes. */
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { messageOf, ToolEnvError } from '@toolenv/core';
+import type { ServerResponse } from 'node:http';
 import {
+  completeServeOptions,
+  listen,
   type Metric,
   processMetrics,
   prometheusText,
@@ -105,7 +105,9 @@ export class WorkerStatus {
    * @throws ToolEnvError `usage.serve_port`
    */
   async serve(port: number, host: string): Promise<{ url: string; close(): Promise<void> }> {
-    const server = createServer({ requestTimeout: 10_000 }, (request, response) => {
+    // Probes and scrapers need few connections; all others are of no use to it.
+    const options = completeServeOptions({ port, host, requestTimeout: 10_000, maxSessions: 1 }, 'rollout');
+    const { origin, close } = await listen(options, (request, response) => {
       request.resume();
       const path = requestUrl(request).pathname;
       if (path === '/healthz') reply(response, 200, 'ok\n');
@@ -114,22 +116,7 @@ export class WorkerStatus {
       else if (path === '/metrics') reply(response, 200, this.metrics);
       else reply(response, 404, 'not found\n');
     });
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', (error) => {
-        const message = `Cannot listen on ${host}:${port}: ${messageOf(error)}: choose another port, or 0 for any.`;
-        reject(new ToolEnvError('usage.serve_port', message, { cause: error }));
-      });
-      server.listen(port, host, resolve);
-    });
-    const { port: bound } = server.address() as AddressInfo;
-    return {
-      url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}`,
-      async close() {
-        const closed = new Promise((resolve) => server.close(resolve));
-        server.closeAllConnections();
-        await closed;
-      },
-    };
+    return { url: origin, close };
   }
 }
 

@@ -9,6 +9,8 @@ export interface OpenedDetails {
   /** Of the first task of `split`; absent if the environment has no tasks. */
   observation?: Observation;
   split?: Split;
+  /** Tool → milliseconds that a call may take, for tools with a limit of their own. */
+  toolTimeouts?: Record<string, number>;
 }
 
 /** The options that opening needs and that have no default, without those that are given. */
@@ -26,13 +28,20 @@ export async function openedDetails(
   const open = await openRunEnv(chosen, { tool, seed, from });
   try {
     const { train, validation, test } = open.tasks;
-    const tasks = { train: train.length, validation: validation.length, test: test.length };
+    const tasks = {
+      train: await train.length,
+      validation: await validation.length,
+      test: await test.length,
+    };
     const split = (['train', 'validation', 'test'] as const).find((each) => tasks[each] > 0);
     if (split === undefined) return { tasks };
     const episode = open.episode();
     try {
-      const observation = await episode.reset({ task: open.tasks[split].get(0), seed, signal });
-      return { tasks, split, observation };
+      const observation = await episode.reset({ task: await open.tasks[split].get(0), seed, signal });
+      const limited = (episode.tools?.() ?? []).flatMap(({ name, timeout }) =>
+        timeout ? [[name, timeout]] : [],
+      );
+      return { tasks, split, observation, toolTimeouts: Object.fromEntries(limited) };
     } finally {
       await episode.close();
     }

@@ -27,6 +27,7 @@ describe('toolenv check', () => {
       'size=9',
       '--skip',
       'WARN-5',
+      'WARN-9',
     );
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/^✔ fixture-plugin\/lamp-v1 {2}\d\d rules hold\n/);
@@ -95,7 +96,9 @@ describe('toolenv check', () => {
   it('checks a module that is not a plugin yet', async () => {
     const { code, stdout } = await runCli('check', join(fixture.folder, 'env.ts'), '--actions', '50');
     expect(code).toBe(1);
-    expect(stdout).toMatch(/^! lamp {2}\d\d rules hold, 1 warning\n {2}! WARN-5 No oracle\n/);
+    expect(stdout).toMatch(/^! lamp {2}\d\d rules hold, 2 warnings\n {2}! WARN-5 No oracle\n/);
+    expect(stdout).toContain('\n  ! WARN-9 Tests that are learned\n');
+    expect(stdout).toContain('received 30 of 30 tasks of validation, such as {"presses":0}\n');
     expect(stdout).toContain('Add to the definition: oracle: (task) => [task.answer],');
   });
 

@@ -1,8 +1,8 @@
 /** `toolenv eval` with several episodes of each task. */
-import { appendFile, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { appendFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { fixture } from '../fixture.ts';
 import { runCli } from '../run-cli.ts';
 
@@ -72,8 +72,10 @@ describe('several policies', () => {
       await appendFile(file, '{"version":1,"ste');
       const asked = async () => (await readFile(log, 'utf8')).split('\n').length - 1;
       const before = await asked();
-      const lines = (await readFile(file, 'utf8')).split('\n').length - 1;
-      expect(lines).toBe(2);
+      const text = await readFile(file, 'utf8');
+      expect(text.split('\n').length - 1).toBe(2);
+      // A reward that is not that of its components.
+      await writeFile(file, text.replace(/"reward":[\d.]+/, '"reward":0.75'));
 
       vi.stubEnv('IDLE_FAILS_AFTER', undefined);
       const refused = await runCli(...args);
@@ -81,7 +83,7 @@ describe('several policies', () => {
       const resumed = await runCli(...args, '--resume', '--json');
       expect(resumed.stderr).not.toContain('toolenv:');
       expect(resumed.code).toBe(0);
-      expect((await asked()) - before).toBe(4);
+      expect((await asked()) - before).toBe(5);
       vi.stubEnv('IDLE_LOG', undefined);
       const alone = await runCli(...both, '--seed', '4', '--json');
       vi.stubEnv('IDLE_LOG', log);
@@ -93,7 +95,7 @@ describe('several policies', () => {
 
       const again = await runCli(...args, '--resume');
       expect(again.code).toBe(0);
-      expect((await asked()) - before).toBe(4);
+      expect((await asked()) - before).toBe(5);
       const other = await runCli(...args, '--resume', '--temperature', '1');
       expect(other.stderr).toMatch(/has an evaluation with temperature 0, and this one has 1/);
       expect(other.code).toBe(2);
@@ -137,6 +139,25 @@ describe('aborted episodes', () => {
     expect(JSON.parse((await runCli(...play, '--json')).stdout).causes).toEqual({ [cause]: 1 });
   });
 
+  it('are counted by their cause by workers too, which fail if nothing was scored', async () => {
+    const scratch = await mkdtemp(join(tmpdir(), 'toolenv-rollout-'));
+    onTestFinished(() => rm(scratch, { recursive: true }));
+    const worker = (out: string, ...more: string[]) => {
+      const flags = ['--split', 'test', '--max-aborted', '1', '--out', join(scratch, out)];
+      return runCli('rollout', ...play.slice(1), ...flags, ...more);
+    };
+    const some = await worker('some');
+    expect(some.stdout).toContain(`, 1 of them aborted. Mean reward 1.000.\n  aborted  1 × ${cause}\n`);
+    expect(some.code).toBe(0);
+    vi.stubEnv('THROWS', 'always');
+    const none = await worker('none', '--json');
+    expect(JSON.parse(none.stdout)).toMatchObject({ episodes: 4, aborted: 4, causes: { [cause]: 4 } });
+    expect(none.stderr).toContain(
+      `toolenv: No episode of oracle was scored: all 4 were aborted, 4 of them by ${cause}\n`,
+    );
+    expect(none.code).toBe(1);
+  });
+
   it('fail the command if nothing was scored', async () => {
     vi.stubEnv('THROWS', 'always');
     const { code, stdout, stderr } = await runCli(...play);
@@ -146,4 +167,28 @@ describe('aborted episodes', () => {
     );
     expect(code).toBe(1);
   });
+});
+
+it('an evaluation goes on under other spellings of its files', async () => {
+  const scratch = await mkdtemp(join(tmpdir(), 'toolenv-eval-'));
+  try {
+    const played = (folder: string, ...more: string[]) => {
+      const [env, one, other] = ['env.ts', 'policy.ts', 'idle-policy.ts'].map((name) => `${folder}/${name}`);
+      const policies = ['--policy', one!, '--policy', other!];
+      return runCli('eval', env!, ...policies, '--count', '2', '--out', join(scratch, 'out'), ...more);
+    };
+    expect(await played(fixture.folder)).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(/^episodes/),
+    });
+    const folders = (await readdir(join(scratch, 'out'))).sort();
+    for (const folder of ['.', '../fixture-plugin'])
+      expect(await played(folder, '--resume')).toMatchObject({
+        code: 0,
+        stderr: expect.stringMatching(/^episodes/),
+      });
+    expect((await readdir(join(scratch, 'out'))).sort()).toEqual(folders);
+  } finally {
+    await rm(scratch, { recursive: true });
+  }
 });

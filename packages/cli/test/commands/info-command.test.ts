@@ -49,6 +49,7 @@ describe('toolenv info', () => {
       tasks: { train: 7, validation: 7, test: 7 },
       split: 'train',
       observation: { messages: [{ role: 'user', content: 'Press 0 times.' }], tools: [{ name: 'press' }] },
+      toolTimeouts: { press: 900 },
     });
   });
 
@@ -83,6 +84,7 @@ describe('toolenv info', () => {
     const module = await runCli('info', join(fixture.folder, 'env.ts'), '--size', '3');
     expect(module.stdout).toMatch(/^lamp {2}environment in .*env\.ts\n/);
     expect(module.stdout).toContain('train 3 · validation 3 · test 3');
+    expect(module.stdout).toContain('\n    Press the switch.\n    0.9 s for a call\n');
     const whole = await runCli('info', fixture.folder, '--env-option', 'size=4', '--json');
     const plugins = JSON.parse(whole.stdout) as { ref: string; tasks?: object }[];
     expect(plugins.map(({ ref }) => ref)).toEqual([

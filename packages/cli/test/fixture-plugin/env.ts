@@ -5,6 +5,7 @@ const press: Tool = {
   name: 'press',
   description: 'Press the switch.',
   inputSchema: { type: 'object', additionalProperties: false },
+  timeout: 900,
   execute: async () => text('click'),
 };
 

@@ -55,7 +55,7 @@ const nudge: Trainer<Options> = {
       while (step < steps) {
         const started = performance.now();
         const draw = createRng(seed, 'tasks', step);
-        const task = env.tasks.train.get(draw.int(env.tasks.train.length));
+        const task = await env.tasks.train.get(draw.int(await env.tasks.train.length));
         const episodes = [0, 1, 2, 3].map((sample) => ({ task, group: 0, sample }));
         const sampling = { maxTokens: 8, temperature: 1 };
         const trajectories = await collect(

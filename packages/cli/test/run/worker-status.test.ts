@@ -1,4 +1,6 @@
 /** What a worker tells Kubernetes and Prometheus. */
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import type { Trajectory } from '@toolenv/core';
 import { expect, test } from 'vitest';
 import { WorkerStatus } from '../../src/run/worker-status.ts';
@@ -51,5 +53,22 @@ test('it is ready while it plays, and counts what it has played', async () => {
   status.isDraining = true;
   expect((await get('/readyz'))[0]).toBe(503);
   expect((await get('/healthz'))[0]).toBe(200);
+  await close();
+});
+
+test('silent connections and odd requests do not keep probes away', async () => {
+  const { url, close } = await new WorkerStatus().serve(0, '127.0.0.1');
+  const { port } = new URL(url);
+  const silent = await Promise.all(
+    Array.from({ length: 104 }, async () => {
+      const socket = connect(Number(port), '127.0.0.1');
+      await once(socket, 'connect');
+      return socket;
+    }),
+  );
+  const evicted = Promise.race(silent.map((socket) => once(socket, 'close')));
+  expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  await evicted;
+  expect((await fetch(`${url}//`)).status).toBe(404);
   await close();
 });

@@ -35,7 +35,12 @@ export function ownCall(call: ToolCall | ParseFailure, bounds: JsonBounds): Tool
 /** For arguments whose own toJSON gives what JSON does not have. */
 const unreadable = { expected: 'JSON', received: 'a value that cannot be read' };
 
-/** A copy of the action with each of its calls within the bounds. */
+/** A copy of the action with each of its calls within the bounds. The policy may use its arrays of tokens again. */
 export function boundAction(action: Action): Action {
-  return { ...action, toolCalls: action.toolCalls.map(boundCall) };
+  const bounded = { ...action, toolCalls: action.toolCalls.map(boundCall) };
+  if (action.tokens) {
+    const { prompt, action: sampled, logprobs } = action.tokens;
+    bounded.tokens = { prompt: prompt.slice(), action: sampled.slice(), logprobs: logprobs.slice() };
+  }
+  return bounded;
 }

@@ -1,6 +1,6 @@
 /** GuardedEpisode: the loop's boundary. It bounds the time of each call of the environment and the policy, and checks the policy's actions. */
 import type { Action } from '../protocol/action.ts';
-import type { Env, ResetOptions, Transition } from '../protocol/env.ts';
+import type { Env, ResetOptions, StepOptions, Transition } from '../protocol/env.ts';
 import { ToolEnvError } from '../protocol/errors.ts';
 import type { Observation } from '../protocol/message.ts';
 import type { Policy, SamplingOptions } from '../protocol/policy.ts';
@@ -17,6 +17,7 @@ export interface GuardedParts<Task> {
   deadline: Deadline;
   /** Milliseconds that `release` may take. */
   closeTimeout: number;
+  onProgress?: StepOptions['onProgress'];
 }
 
 /**
@@ -36,13 +37,15 @@ export class GuardedEpisode<Task> implements Pick<Env<Task>, 'reset' | 'step'>, 
   }
 
   step(action: Action): Promise<Transition> {
-    const { env, deadline } = this.#parts;
-    return deadline.race((signal) => env.step(action, { signal }));
+    const { env, deadline, onProgress } = this.#parts;
+    return deadline.race((signal) => env.step(action, { signal, ...(onProgress && { onProgress }) }));
   }
 
   async act(observation: Observation, options: SamplingOptions): Promise<Action> {
     const { policy, deadline } = this.#parts;
-    const action = await deadline.race((signal) => policy.act(observation, { ...options, signal }));
+    // Lists of its own, as the policy may shorten them to fit its context.
+    const shown = { messages: [...observation.messages], tools: [...observation.tools] };
+    const action = await deadline.race((signal) => policy.act(shown, { ...options, signal }));
     const wrong = checkAction(action);
     if (wrong) throw broken('bug.policy', `The policy ${policy.spec.name}`, wrong);
     return boundAction(action);

@@ -29,7 +29,10 @@ export interface ToolEnvDefinition<Task, Name extends string, Schema extends Arg
   setup?(context: OpenOptions<EnvOptions<Schema>>): Shared | Promise<Shared>;
   /** Releases what `setup` made, at the end of the run. */
   teardown?(shared: NoInfer<Shared>): void | Promise<void>;
-  /** The tasks of each split, JSON values: an array, a stream that is read once, or `{ length, get(index) }`. */
+  /**
+   * The tasks of each split, JSON values: an array, a stream that is read once, `{ length, get(index) }` whose results may be promises,
+   * or a function that gives one of these. A stream is read, and a function called, when the split is used.
+   */
   readonly tasks:
     | TaskSources<Task>
     | ((context: {
@@ -74,8 +77,8 @@ export function defineToolEnv<
   const limits = { ...defaultLimits, ...definition.limits };
   const rewards = rewardSpecOf(name, definition.rewards);
   type Own = EnvOptions<Schema>;
-  // Given as a value, the tasks are the same however often the environment is opened, and a stream is read once.
-  let fixed: Promise<Record<Split, TaskSet<Task>>> | undefined;
+  // Given as a value, the tasks are the same however often the environment is opened: a stream is read once.
+  let fixed: Record<Split, TaskSet<Task>> | undefined;
   const tasksOf = async (options: Own, seed: number, shared: Shared) => {
     const { tasks } = definition;
     if (typeof tasks === 'function') return taskSets(await tasks({ options, seed, shared }));

@@ -3,6 +3,7 @@ import type { Env, EnvLimits } from '../protocol/env.ts';
 import type { JsonSchema } from '../protocol/json-schema.ts';
 import type { RewardSpec } from '../protocol/reward.ts';
 import type { Tool } from '../protocol/tool.ts';
+import { soundRewards } from './reward-declaration.ts';
 import type { Script, Scripted } from './scripted-policy.ts';
 import type { TaskDraw } from './task-draw.ts';
 import type { ToolTap } from './tool-tap.ts';
@@ -10,10 +11,10 @@ import type { ToolTap } from './tool-tap.ts';
 /** The splits of the tasks. */
 export type Split = 'train' | 'validation' | 'test';
 
-/** Tasks by index, so that a million tasks need no memory. */
+/** Tasks by index, so that a million tasks need no memory. Both may have to be read first, so await both. */
 export interface TaskSet<Task> {
-  readonly length: number;
-  get(index: number): Task;
+  readonly length: number | Promise<number>;
+  get(index: number): Task | Promise<Task>;
 }
 
 /** What an environment receives when it opens. */
@@ -114,9 +115,13 @@ export interface EnvDefinition<Task = unknown, Options = Record<string, unknown>
   label?(task: Task): string | undefined;
 }
 
-/** Declares an environment that is made in another way than by {@link defineToolEnv}, as wrappers and clients are. */
+/**
+ * Declares an environment that is made in another way than by {@link defineToolEnv}, as wrappers and clients are.
+ * @throws ToolEnvError `bug.environment` for rewards whose kind, range or weight cannot be (ENV-4).
+ */
 export function defineEnv<Task, Options>(
   definition: EnvDefinition<Task, Options>,
 ): EnvDefinition<Task, Options> {
+  soundRewards(definition.name, definition.rewards);
   return definition;
 }

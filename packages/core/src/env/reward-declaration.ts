@@ -39,8 +39,16 @@ export function rewardSpecOf<Context>(
     const { kind, range = [0, 1], weight = 1 } = Object(declared) as RewardDeclaration<Context>;
     return [name, { kind, range, weight }];
   });
-  const spec: RewardSpec = Object.fromEntries(components);
+  return soundRewards(env, Object.fromEntries(components));
+}
+
+/**
+ * The spec as it was given.
+ * @param owner Names in errors who declares it.
+ * @throws ToolEnvError `bug.environment` for a kind, range or weight that cannot be (ENV-4).
+ */
+export function soundRewards(owner: string, spec: RewardSpec): RewardSpec {
   const wrong = checkRewardSpec(spec);
-  if (wrong) throw new ToolEnvError('bug.environment', `${env} breaks ${wrong.rule}: ${wrong.problem}.`);
+  if (wrong) throw new ToolEnvError('bug.environment', `${owner} breaks ${wrong.rule}: ${wrong.problem}.`);
   return spec;
 }

@@ -28,7 +28,7 @@ export interface TaskDrawing {
 }
 
 /** Draws `count` tasks, by index. Equal arguments must give equal tasks, so that a resumed run repeats its steps. */
-export type TaskDraw = (drawing: TaskDrawing) => readonly number[];
+export type TaskDraw = (drawing: TaskDrawing) => readonly number[] | Promise<readonly number[]>;
 
 /**
  * The default: every task comes once before any comes again, in an order that the seed decides. Replacements are drawn at

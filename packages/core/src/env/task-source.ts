@@ -1,40 +1,84 @@
-/** Tasks as an author gives them: an array, a stream that is read once, or a function of the index. */
+/** Tasks as an author gives them: an array, a stream, tasks by index, or a function that gives one of these when it is needed. */
 import { ToolEnvError } from '../protocol/errors.ts';
 import type { Split, TaskSet } from './env-definition.ts';
+import { spoolTasks } from './spooled-tasks.ts';
 
-/** The tasks of a split: an array, a stream that is read to its end, or tasks by index. */
-export type TaskSource<Task> = readonly Task[] | AsyncIterable<Task> | TaskSet<Task>;
+/** Tasks as a value: an array, a stream, or tasks by index. */
+export type GivenTasks<Task> = readonly Task[] | AsyncIterable<Task> | TaskSet<Task>;
+
+/**
+ * The tasks of a split. A stream is read to its end and a function is called once, as soon as somebody asks for a task of the split or for
+ * their number, and never if nobody does.
+ */
+export type TaskSource<Task> = GivenTasks<Task> | (() => GivenTasks<Task> | Promise<GivenTasks<Task>>);
 
 /** The tasks of each split. A split that is left out is empty. */
 export type TaskSources<Task> = { readonly [Name in Split]?: TaskSource<Task> };
 
-/** The task sets of all splits. Reads streams to their end. */
-export async function taskSets<Task>(sources: TaskSources<Task>): Promise<Record<Split, TaskSet<Task>>> {
-  const of = async (source: TaskSource<Task> = []) => taskSet(await inMemory(source));
-  return {
-    train: await of(sources.train),
-    validation: await of(sources.validation),
-    test: await of(sources.test),
+/** The task sets of all splits. Throws as {@link taskSet} does. */
+export function taskSets<Task>(sources: TaskSources<Task>): Record<Split, TaskSet<Task>> {
+  const { train = [], validation = [], test = [] } = sources;
+  return { train: taskSet(train), validation: taskSet(validation), test: taskSet(test) };
+}
+
+/**
+ * The tasks of a source by index, of which nothing is read yet. The set refuses an index that is not of a task.
+ * @throws ToolEnvError `bug.environment` for something else, now or when the function is called.
+ */
+export function taskSet<Task>(source: TaskSource<Task>): TaskSet<Task> {
+  if (typeof source === 'function') return readLater(async () => taskSet(await source()));
+  if (Array.isArray(source))
+    return bounded(
+      () => source.length,
+      (index) => source[index]!,
+    );
+  const { get, [Symbol.asyncIterator]: stream } = Object(source);
+  if (typeof stream === 'function') return readLater(() => spoolTasks(source as AsyncIterable<Task>));
+  const set = source as TaskSet<Task>;
+  if (typeof get === 'function') {
+    return bounded(
+      () => set.length,
+      (index) => set.get(index),
+    );
+  }
+  const remedy = 'an array, a stream, { length, get(index) }, or a function that returns one of these';
+  const received = Object.prototype.toString.call(source);
+  throw new ToolEnvError('bug.environment', `The tasks of a split are ${received}: give ${remedy}.`);
+}
+
+/** Opens the set when it is first used. */
+function readLater<Task>(open: () => Promise<TaskSet<Task>>): TaskSet<Task> {
+  let opened: Promise<TaskSet<Task>> | undefined;
+  const set = () => {
+    opened ??= open();
+    return opened;
   };
+  return bounded(
+    () => set().then(({ length }) => length),
+    async (index) => (await set()).get(index),
+  );
 }
 
-async function inMemory<Task>(source: TaskSource<Task>): Promise<readonly Task[] | TaskSet<Task>> {
-  if (!(Symbol.asyncIterator in source)) return source;
-  const tasks: Task[] = [];
-  for await (const task of source) tasks.push(task);
-  return tasks;
-}
-
-/** A set that refuses an index which is not of a task. */
-export function taskSet<Task>(source: readonly Task[] | TaskSet<Task>): TaskSet<Task> {
-  const { length } = source;
-  return {
-    length,
+function bounded<Task>(lengthOf: () => number | Promise<number>, get: TaskSet<Task>['get']): TaskSet<Task> {
+  const at = (index: number, length: number) => {
+    if (Number.isInteger(index) && index >= 0 && index < length) return get(index);
+    throw new ToolEnvError('usage.task_index', `Task ${index} does not exist: there are ${length}.`);
+  };
+  const set: TaskSet<Task> = {
+    get length() {
+      const length = lengthOf();
+      return length instanceof Promise ? length.then(readLength) : readLength(length);
+    },
     get(index) {
-      if (Number.isInteger(index) && index >= 0 && index < length) {
-        return 'get' in source ? source.get(index) : source[index]!;
-      }
-      throw new ToolEnvError('usage.task_index', `Task ${index} does not exist: there are ${length}.`);
+      const { length } = set;
+      return length instanceof Promise ? length.then((known) => at(index, known)) : at(index, length);
     },
   };
+  return set;
+}
+
+function readLength(length: number): number {
+  if (Number.isInteger(length) && length >= 0) return length;
+  const message = `The length of a split is ${length}: give the number of its tasks, or a Promise of it.`;
+  throw new ToolEnvError('bug.environment', message);
 }

@@ -136,7 +136,8 @@ export class ToolEnv<Task, Context = EpisodeContext<Task>> implements Env<Task> 
       info = {},
     } = isCutOff ? {} : await react(episode, this.spec.name);
     if (rewrite) episode.conversation = toMessages(rewrite);
-    if (reply !== undefined) episode.conversation.push(...toMessages(reply));
+    // Not by push(), whose arguments lie on the stack.
+    if (reply !== undefined) episode.conversation = episode.conversation.concat(toMessages(reply));
     if (isCutOff) episode.outcome = truncated('max_tokens');
     else if (end !== undefined) episode.outcome = terminated(end);
     else if (episode.turn >= this.spec.limits.maxTurns) episode.outcome = truncated('max_turns');

@@ -4,6 +4,7 @@ import type { JsonSchema } from '../protocol/json-schema.ts';
 import type { Learner } from '../protocol/learner.ts';
 import type { Policy } from '../protocol/policy.ts';
 import type { Trajectory } from '../protocol/trajectory.ts';
+import type { RolloutOptions } from '../rollout/rollout.ts';
 
 /** What the command or program gives to every trainer. */
 export interface Run {
@@ -23,6 +24,8 @@ export interface Run {
   rollouts?: string | undefined;
   /** Ends the run by throwing the signal's reason. Checkpoints stay. */
   signal?: AbortSignal;
+  /** Called with what tools say of the progress of their calls, in the episodes that this process plays. */
+  onProgress?: RolloutOptions['onProgress'];
 }
 
 /** Numbers by name, as metrics.jsonl has them. */

@@ -3,7 +3,7 @@ import type { Action, ParseFailure } from './action.ts';
 import type { Observation, ToolCall } from './message.ts';
 import type { AbortedOutcome, ScoredOutcome } from './outcome.ts';
 import type { RewardSpec, Rewards } from './reward.ts';
-import type { Tool, ToolProgress, ToolResult } from './tool.ts';
+import type { CallProgress, Tool, ToolResult } from './tool.ts';
 
 /** What is wrong with a call, in words that help the model to correct it. */
 export interface ModelMistake {
@@ -59,7 +59,7 @@ export interface EnvLimits {
   maxTurns: number;
   /** Tool calls executed in one turn; further calls are answered with a mistake. */
   maxCallsPerTurn: number;
-  /** Milliseconds a tool call may take. */
+  /** Milliseconds a tool call may take. A tool may have a smaller limit of its own. */
   toolTimeout: number;
   /** Characters of a tool's text that reach the model. */
   maxToolCharacters: number;
@@ -76,8 +76,8 @@ export interface ResetOptions<Task = unknown> {
 /** Options of a step. */
 export interface StepOptions {
   signal?: AbortSignal;
-  /** Called with what tools say of the progress of the policy's calls, for servers that pass it on. */
-  onProgress?(report: ToolProgress): void;
+  /** Called with what tools say of the progress of the policy's calls. What it throws ends the step. */
+  onProgress?(report: CallProgress): void;
 }
 
 /** Runs one episode at a time. Use one Env per concurrent episode. */

@@ -1,6 +1,7 @@
 /**
  * The secrets that this process knows: keys and tokens that it sends to servers. A server may repeat what it was sent, so text
- * loses them where it leaves the process: in records, on the terminal, in errors.
+ * loses them where it leaves the process: in records, in reports, on the terminal, in errors, and in what clients of a served
+ * environment read.
  */
 
 /** Replaces each secret. */
@@ -43,9 +44,37 @@ export function withoutSecrets(text: string): string {
 }
 
 /** JSON of a value without the secrets of this process, in its texts and names. Numbers stay. */
-export function jsonWithoutSecrets(value: unknown): string {
+export function jsonWithoutSecrets(value: unknown, indent?: number): string {
+  const text = JSON.stringify(value, null, indent);
+  return hasSecret(text) ? JSON.stringify(clean(JSON.parse(text)), null, indent) : text;
+}
+
+/** The value itself if JSON of it has no secret of this process; else what JSON holds of it, without them. */
+export function valueWithoutSecrets<T>(value: T): T {
+  if (known.length === 0) return value;
   const text = JSON.stringify(value);
-  return known.some((secret) => text.includes(secret)) ? JSON.stringify(clean(JSON.parse(text))) : text;
+  return hasSecret(text) ? (clean(JSON.parse(text)) as T) : value;
+}
+
+function hasSecret(text: string): boolean {
+  return known.some((secret) => text.includes(secret));
+}
+
+/** Whether `now` has the text around the redacted parts of `kept`, in order. */
+export function isSameButSecrets(kept: string, now: unknown): boolean {
+  if (kept === redacted || kept === now) return true;
+  if (typeof now !== 'string' || !kept.includes(redacted)) return false;
+  const parts = kept.split(redacted);
+  const [first, last] = [parts[0]!, parts.at(-1)!];
+  if (!now.startsWith(first) || !now.endsWith(last)) return false;
+  const end = now.length - last.length;
+  let at = first.length;
+  for (const part of parts.slice(1, -1)) {
+    const found = now.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
+  }
+  return at <= end;
 }
 
 function clean(value: unknown): unknown {

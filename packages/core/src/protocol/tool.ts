@@ -12,7 +12,7 @@ export interface ToolContext {
   episodeId: string;
   /** Index of this call in its episode, from 0. */
   callIndex: number;
-  /** Says how far the call is. Absent if nobody listens. */
+  /** Says how far the call is. Callers see at most 20 reports a second, and 1,000 characters of a message. Absent if nobody listens. */
   progress?(report: ToolProgress): void;
 }
 
@@ -22,6 +22,15 @@ export interface ToolProgress {
   progress: number;
   total?: number;
   message?: string;
+}
+
+/** A report of a running call, as callers receive it. */
+export interface CallProgress extends ToolProgress {
+  /** Name of the tool. */
+  tool: string;
+  episodeId: string;
+  /** Index of the call in its episode, from 0. */
+  callIndex: number;
 }
 
 /** The result of a call, in the shape of an MCP result. */
@@ -51,6 +60,8 @@ export interface Tool<Args = Record<string, unknown>, Data = unknown> {
   readonly inputSchema: JsonSchema;
   readonly outputSchema?: JsonSchema;
   readonly annotations?: ToolAnnotations;
+  /** Milliseconds that a call may take. Default, and most: `toolTimeout` of the environment. */
+  readonly timeout?: number;
   /** Throws if the tool's own machinery failed. Returns `isError` for a call that cannot be served. */
   execute(args: Args, context: ToolContext): Promise<ToolResult<Data>>;
   /** Releases the tool's resources (an index, a server). Called once per run. */

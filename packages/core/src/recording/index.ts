@@ -6,6 +6,7 @@ export { type JsonLine, type ReadOptions, readJsonLines } from './jsonl.ts';
 export { makeFolder } from './make-folder.ts';
 export { type RecordOptions, recordEnv, recordTools } from './record-tools.ts';
 export type { RedactionRules } from './redact.ts';
+export { openRegular, readRegular } from './regular-file.ts';
 export { type Replay, replayEnv, replayTools } from './replay-tools.ts';
 export {
   appendTrajectory,

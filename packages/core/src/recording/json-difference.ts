@@ -1,6 +1,6 @@
 /** Describes where two JSON values differ. */
 
-import { redacted } from '../protocol/secrets.ts';
+import { isSameButSecrets, redacted } from '../protocol/secrets.ts';
 import { escapeKey } from '../schemas/json-pointer.ts';
 
 /** A place (JSON Pointer) and both values there; `undefined` for a missing value. */
@@ -13,7 +13,7 @@ export interface Difference {
 /** The differences of `now` from `recorded`. A redacted part of `recorded` matches anything. */
 export function differences(recorded: unknown, now: unknown, path = ''): Difference[] {
   if (typeof recorded === 'string' && recorded.includes(redacted)) {
-    return recorded === redacted || matches(recorded, now) ? [] : [{ path, recorded, now }];
+    return isSameButSecrets(recorded, now) ? [] : [{ path, recorded, now }];
   }
   if (!isContainer(recorded) || !isContainer(now) || Array.isArray(recorded) !== Array.isArray(now)) {
     return Object.is(recorded, now) ? [] : [{ path, recorded, now }];
@@ -39,22 +39,6 @@ function isContainer(value: unknown): value is Record<string, unknown> {
 
 function own(value: Record<string, unknown>, key: string): unknown {
   return Object.hasOwn(value, key) ? value[key] : undefined;
-}
-
-/** Whether `now` contains the text around the redacted parts, in order. */
-function matches(recorded: string, now: unknown): boolean {
-  if (typeof now !== 'string') return false;
-  const parts = recorded.split(redacted);
-  const [first, last] = [parts[0]!, parts.at(-1)!];
-  if (!now.startsWith(first) || !now.endsWith(last)) return false;
-  const end = now.length - last.length;
-  let at = first.length;
-  for (const part of parts.slice(1, -1)) {
-    const found = now.indexOf(part, at);
-    if (found < 0) return false;
-    at = found + part.length;
-  }
-  return at <= end;
 }
 
 const width = 80;

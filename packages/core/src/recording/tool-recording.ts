@@ -47,8 +47,15 @@ export class Takes {
 }
 
 /** Copies by name, because a tool may be an object of a class. */
-export function faceOf({ name, description, inputSchema, outputSchema, annotations }: ToolFace): ToolFace {
-  return { name, description, inputSchema, outputSchema, annotations };
+export function faceOf({
+  name,
+  description,
+  inputSchema,
+  outputSchema,
+  annotations,
+  timeout,
+}: ToolFace): ToolFace {
+  return { name, description, inputSchema, outputSchema, annotations, timeout };
 }
 
 /** `value` as JSON holds it, with keys sorted by UTF-16 units at every depth like in RFC 8785: one text for each JSON value. */

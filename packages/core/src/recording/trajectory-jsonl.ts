@@ -16,6 +16,8 @@ export function encodeTrajectory(trajectory: Trajectory): string {
   const { outcome, steps } = trajectory;
   return jsonWithoutSecrets({
     ...trajectory,
+    // JSON leaves out what is undefined.
+    task: trajectory.task ?? null,
     outcome:
       outcome.kind === 'aborted'
         ? { ...outcome, cause: { code: outcome.cause.code, message: outcome.cause.message } }

@@ -45,6 +45,9 @@ export function summariseEpisode({ index, outcome, reward, rewards, steps }: Tra
   };
 }
 
+/** Number of different causes that are counted. */
+const mostCauses = 1000;
+
 /** Running means over the scored episodes, in constant memory. A mean is `null` before the first scored episode. */
 export class EpisodeStatistics {
   /** Episodes that ended by themselves or were truncated. */
@@ -73,13 +76,17 @@ export class EpisodeStatistics {
   tokens: number | null = null;
   /** Mean wall-clock time, over the episodes whose time is known. */
   seconds: number | null = null;
+  readonly #causes: Map<string, number> = new Map();
   readonly #sums: Map<string, { sum: number; count: number }> = new Map();
 
   /** @param seconds Wall-clock time of the episode, if it was measured. */
   add(episode: EpisodeSummary, seconds?: number): void {
-    const { fault, end, rewards, reward, turns, calls, mistakes, failures, tokens } = episode;
+    const { fault, cause, end, rewards, reward, turns, calls, mistakes, failures, tokens } = episode;
     this.generatedTokens += tokens;
     if (fault !== undefined) {
+      const named = `${fault}: ${cause}`;
+      const count = this.#causes.get(named);
+      if (count !== undefined || this.#causes.size < mostCauses) this.#causes.set(named, (count ?? 0) + 1);
       if (fault === episodeLeft) this.unfinished += 1;
       else this.aborted += 1;
       return;
@@ -93,6 +100,14 @@ export class EpisodeStatistics {
     for (const [name, value] of Object.entries({ reward: reward ?? 0, ...numbers })) {
       this[name as keyof typeof numbers] = this.#mean(name, value);
     }
+  }
+
+  /**
+   * Episodes without a score by their cause, the most frequent first: `infrastructure.tool_failed: Tool "f" failed: …`. Of many
+   * causes, the first 1,000.
+   */
+  get causes(): Record<string, number> {
+    return Object.fromEntries([...this.#causes].sort(([, a], [, b]) => b - a));
   }
 
   /** The mean of a number, with one more value. */

@@ -9,7 +9,7 @@ import { collect, type RolloutOptions, rollout } from './rollout.ts';
 
 /** How to play a single episode. */
 export type PlayTaskOptions = Partial<
-  Pick<RolloutOptions, 'sampling' | 'seed' | 'deadline' | 'onDeadline' | 'signal' | 'retries'>
+  Pick<RolloutOptions, 'sampling' | 'seed' | 'deadline' | 'onDeadline' | 'signal' | 'retries' | 'onProgress'>
 >;
 
 /**
@@ -20,7 +20,7 @@ export type PlayTaskOptions = Partial<
  */
 export async function playTask<Task>(
   env: RolloutOptions<Task>['env'] | EnvDefinition<Task, never>,
-  task: Task,
+  task: Task | Promise<Task>,
   player: Policy | Script | readonly Scripted[],
   { sampling = { maxTokens: 256, temperature: 0 }, seed = 1, ...options }: PlayTaskOptions = {},
 ): Promise<Trajectory<Task>> {

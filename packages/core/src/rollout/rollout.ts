@@ -10,13 +10,15 @@ import { aborted, type Outcome, truncated } from '../protocol/outcome.ts';
 import { type Policy, type SamplingOptions, samplingMistake } from '../protocol/policy.ts';
 import { scoreTruncation } from '../protocol/reward.ts';
 import { deriveSeed } from '../protocol/rng.ts';
+import type { CallProgress } from '../protocol/tool.ts';
 import type { Trajectory, TrajectoryStep } from '../protocol/trajectory.ts';
 import { finishTrajectory } from './finish-trajectory.ts';
 import { playEpisode } from './play-episode.ts';
 
 /** An episode to play. */
 export interface EpisodeRequest<Task = unknown> {
-  task: Task;
+  /** Awaited as the episode begins. */
+  task: Task | Promise<Task>;
   /** Episodes of one group share a task and are compared with each other. */
   group: number;
   /** Number of the episode in its group. (group, sample) identifies the episode and seeds it. */
@@ -55,6 +57,8 @@ export interface RolloutOptions<Task = unknown> {
   signal?: AbortSignal;
   /** Retries of an episode, with the same seed, after a retryable infrastructure fault. Default 1. */
   retries?: number;
+  /** Called with what tools say of the progress of their calls. It is no part of trajectories. What it throws ends the rollout. */
+  onProgress?(report: CallProgress): void;
 }
 
 /**
@@ -135,8 +139,9 @@ async function playWithRetries<Task>(
   options: RolloutOptions<Task>,
   leave: AbortSignal,
 ): Promise<Trajectory<Task>> {
+  const ready = { ...request, task: await request.task };
   for (let retry = 0; ; retry++) {
-    const trajectory = await playOnce(request, index, retry, options, leave);
+    const trajectory = await playOnce(ready, index, retry, options, leave);
     const { outcome } = trajectory;
     if (outcome.kind !== 'aborted' || !outcome.retryable || retry >= (options.retries ?? 1))
       return trajectory;
@@ -144,13 +149,13 @@ async function playWithRetries<Task>(
 }
 
 async function playOnce<Task>(
-  { task, group, sample }: EpisodeRequest<Task>,
+  { task, group, sample }: EpisodeRequest<Task> & { task: Task },
   index: number,
   retry: number,
   options: RolloutOptions<Task>,
   leave: AbortSignal,
 ): Promise<Trajectory<Task>> {
-  const { policy, sampling, deadline: after = 600_000, closeTimeout = 10_000, onBug } = options;
+  const { policy, sampling, deadline: after = 600_000, closeTimeout = 10_000, onBug, onProgress } = options;
   const seed = deriveSeed(options.seed, group, sample);
   // A retry is another conversation: the policy may still be busy with the one that failed.
   const episodeId = `${options.seed}-${group}-${sample}${retry > 0 ? `-retry${retry}` : ''}`;
@@ -162,7 +167,7 @@ async function playOnce<Task>(
     parent: leave,
     reason: () => new DOMException(`The episode took longer than ${after} ms.`, 'TimeoutError'),
   });
-  const guarded = new GuardedEpisode({ env, policy, deadline, closeTimeout });
+  const guarded = new GuardedEpisode({ env, policy, deadline, closeTimeout, onProgress });
   let outcome: Outcome;
   let released: Promise<void>;
   try {

@@ -106,10 +106,12 @@ const rewardSpec: JsonSchema = {
   }),
 };
 
+const milliseconds = { type: 'number', exclusiveMinimum: 0 };
+
 const limits: JsonSchema = object({
   maxTurns: { type: 'integer', minimum: 1 },
   maxCallsPerTurn: { type: 'integer', minimum: 1 },
-  toolTimeout: { type: 'number', exclusiveMinimum: 0 },
+  toolTimeout: milliseconds,
   maxToolCharacters: { type: 'integer', minimum: 1 },
 });
 
@@ -221,6 +223,7 @@ const pluginDetails: JsonSchema = object({
   tasks: optional(object({ train: natural, validation: natural, test: natural })),
   split: optional({ enum: ['train', 'validation', 'test'] }),
   observation: optional(observation),
+  toolTimeouts: optional({ type: 'object', additionalProperties: milliseconds }),
   error: optional(string),
 });
 
@@ -230,7 +233,13 @@ export const recordingHeader: JsonSchema = object({
   version: { const: 1 },
   tools: {
     type: 'array',
-    items: object({ role: optional(string), name: string, description: {}, inputSchema: { type: 'object' } }),
+    items: object({
+      role: optional(string),
+      name: string,
+      description: {},
+      inputSchema: { type: 'object' },
+      timeout: optional(milliseconds),
+    }),
   },
   instructions: optional(string),
 });

@@ -7,4 +7,4 @@ export { requestUrl } from './request-url.ts';
 export type * from './serve-options.ts';
 export { completeServeOptions, serveProperties, writeToStderr } from './serve-options.ts';
 export type * from './served-episodes.ts';
-export { closeInTime, endText, ServedEpisodes, tasksOf } from './served-episodes.ts';
+export { closeInTime, endText, requireTasks, ServedEpisodes } from './served-episodes.ts';

@@ -45,8 +45,8 @@ export interface WantedEpisode {
 }
 
 /** @throws ToolEnvError `usage.serve_no_tasks` if the split has no tasks. */
-export function tasksOf<Task>({ tasks }: ServedEnv<Task>, split: Split = 'test'): TaskSet<Task> {
-  if (tasks[split].length > 0) return tasks[split];
+export async function requireTasks<Task>({ tasks }: ServedEnv<Task>, split: Split = 'test'): Promise<void> {
+  if ((await tasks[split].length) > 0) return;
   const message = `The environment has no tasks in its split "${split}": serve another split.`;
   throw new ToolEnvError('usage.serve_no_tasks', message);
 }
@@ -62,24 +62,33 @@ export class ServedEpisodes<Task> {
   current: ServedEpisode | undefined;
 
   /** @param next Numbers the episodes. Default: those of this client. */
-  constructor(served: ServedEnv<Task>, { split, seed = 1 }: EpisodeOptions, next: () => number = counter()) {
+  constructor(
+    served: ServedEnv<Task>,
+    { split = 'test', seed = 1 }: EpisodeOptions,
+    next: () => number = counter(),
+  ) {
     this.env = guardEnv(served.episode(), served.capabilities?.remote);
     this.name = served.ref ?? this.env.spec.name;
-    this.#tasks = tasksOf(served, split);
+    this.#tasks = served.tasks[split];
     this.#seed = seed;
     this.#next = next;
   }
 
-  get taskCount(): number {
+  get taskCount(): number | Promise<number> {
     return this.#tasks.length;
   }
 
   /** @param wanted A task below `taskCount`. */
   async begin(wanted: WantedEpisode, signal: AbortSignal): Promise<ServedEpisode> {
     const number = this.#next();
-    const { task = number % this.taskCount, seed = deriveSeed(this.#seed, number), episodeId } = wanted;
     this.current = undefined;
-    const observation = await this.env.reset({ task: this.#tasks.get(task), seed, episodeId, signal });
+    const {
+      task = number % (await this.taskCount),
+      seed = deriveSeed(this.#seed, number),
+      episodeId,
+    } = wanted;
+    const given = { task: await this.#tasks.get(task), seed, episodeId, signal };
+    const observation = await this.env.reset(given);
     this.current = { task, seed, id: episodeId, observation, outcome: running, steps: 0 };
     return this.current;
   }

@@ -11,6 +11,7 @@ import type {
   ShortArguments,
 } from '../schemas/json-schema-type.ts';
 import { isStandardSchema, parse, toJsonSchema } from '../schemas/standard-schema.ts';
+import { callTime } from './call-time.ts';
 
 /** A tool as the author declares it. */
 export interface ToolDefinition<Schema extends ArgumentsSchema, Args, Data>
@@ -40,7 +41,7 @@ export type Execute<Args, Data> = (
  * Schema cannot express (refinements) and applies its defaults and transforms. A refusal is the model's mistake in both
  * cases.
  * @throws ToolEnvError `usage.json_schema` if the library provides no JSON Schema and `jsonSchema` is absent;
- *   `usage.tool_schema` if the schema does not describe an object.
+ *   `usage.tool_schema` if the schema does not describe an object; `usage.tool_timeout` if `timeout` is not a number above 0.
  */
 // `Args` is never inferred, or this overload would win over the one that infers from the schema.
 export function defineTool<Args extends object = never, Data = unknown>(
@@ -66,6 +67,7 @@ export function defineTool(
     const message = `${owner}: its inputSchema is of type ${JSON.stringify(inputSchema.type)}: wrap it in an object.`;
     throw new ToolEnvError('usage.tool_schema', message);
   }
+  callTime(definition, Number.POSITIVE_INFINITY);
   return {
     ...rest,
     inputSchema,

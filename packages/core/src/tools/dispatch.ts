@@ -11,10 +11,12 @@ import { excerpt } from '../protocol/excerpt.ts';
 import type { SchemaMistake } from '../protocol/json-schema.ts';
 import type { ContentBlock, ToolCall } from '../protocol/message.ts';
 import { createRng } from '../protocol/rng.ts';
-import type { Tool, ToolProgress, ToolResult } from '../protocol/tool.ts';
+import type { CallProgress, Tool, ToolResult } from '../protocol/tool.ts';
 import { argumentBounds, jsonMistake } from '../schemas/json-bounds.ts';
 import { validate } from '../schemas/json-schema.ts';
 import { CallContext } from './call-context.ts';
+import { callTime } from './call-time.ts';
+import { ProgressReports } from './progress-reports.ts';
 
 /** Limits and place of the calls of a turn. `firstCallIndex` numbers the calls of the episode. */
 export interface DispatchOptions {
@@ -23,15 +25,16 @@ export interface DispatchOptions {
   seed: number;
   firstCallIndex: number;
   signal?: AbortSignal;
-  /** Called with what tools say of the progress of their calls. */
-  onProgress?(report: ToolProgress): void;
+  /** Called with what tools say of the progress of their calls. What it throws ends the turn. */
+  onProgress?(report: CallProgress): void;
 }
 
 /**
- * Executes `calls` on `tools` concurrently under one deadline. A tool that fails, hangs or returns a malformed result stops
+ * Executes `calls` on `tools` concurrently under one deadline, or that of a tool if it is earlier. A tool that fails, hangs or returns a malformed result stops
  * the other calls of the turn, even if they ignore their signal.
  * @throws ToolEnvError `infrastructure.tool_failed` if a tool throws, `infrastructure.tool_timeout` if a tool hangs; a
  *   tool's own `infrastructure.*` and `bug.*` errors unchanged.
+ * @throws ToolEnvError `usage.tool_timeout` for a tool whose own limit is not a number above 0.
  * @throws The reason of `options.signal` when it aborts.
  */
 export async function dispatch(
@@ -46,7 +49,12 @@ export async function dispatch(
   const deadline = new Deadline({
     after: options.limits.toolTimeout,
     parent: options.signal,
-    reason: () => timeout(unanswered, options.limits),
+    reason: () =>
+      timeout(
+        [...unanswered].map(({ name }) => name),
+        options.limits.toolTimeout,
+        "raise the environment's toolTimeout",
+      ),
   });
   const turn: Turn = { ...options, deadline, unanswered };
   try {
@@ -92,34 +100,62 @@ async function answer(checked: Checked, index: number, turn: Turn): Promise<Tool
   return { call, result, text: textOf(result, limits.maxToolCharacters), milliseconds };
 }
 
-async function execute(
-  tool: Tool,
-  call: ToolCall,
-  callIndex: number,
-  { seed, episodeId, deadline, unanswered, onProgress }: Turn,
-): Promise<ToolResult> {
+async function execute(tool: Tool, call: ToolCall, callIndex: number, turn: Turn): Promise<ToolResult> {
+  const { seed, episodeId, unanswered } = turn;
+  const deadline = deadlineOf(tool, turn);
+  const reports = reportsOf(tool, callIndex, turn);
   unanswered.add(call);
   try {
     const rng = createRng(seed, 'tool', callIndex);
-    const context = new CallContext(deadline, rng, episodeId, callIndex, onProgress);
+    const context = new CallContext(deadline, rng, episodeId, callIndex, reports?.add);
     // A tool that changes its arguments does not change the record of the call.
     const args = copyJson(call.arguments, argumentBounds) as ToolCall['arguments'];
     const result = readToolResult(await deadline.waitFor(() => tool.execute(args, context)));
     unanswered.delete(call);
+    if (reports) {
+      reports.end();
+      deadline.signal.throwIfAborted();
+    }
     return result;
   } catch (error) {
     if (deadline.signal.aborted) throw deadline.signal.reason;
     if (isInfrastructure(error) || isBug(error)) throw error;
     const message = `Tool "${tool.name}" failed: ${messageOf(error)}`;
     throw new ToolEnvError('infrastructure.tool_failed', message, { cause: error });
+  } finally {
+    reports?.end();
+    if (deadline !== turn.deadline) deadline.clear();
   }
 }
 
-function timeout(unanswered: ReadonlySet<ToolCall>, { toolTimeout }: EnvLimits): ToolEnvError {
-  const names = [...new Set([...unanswered].map(({ name }) => `"${name}"`))].join(', ');
-  const late = `Tool ${names} did not answer within ${toolTimeout / 1000} s`;
-  const remedy = "raise the environment's toolTimeout or fix the tool.";
-  return new ToolEnvError('infrastructure.tool_timeout', `${late}: ${remedy}`);
+/** The turn's, or the tool's own if it is earlier. */
+function deadlineOf(tool: Tool, { deadline, limits }: Turn): Deadline {
+  const after = callTime(tool, limits.toolTimeout);
+  if (after >= limits.toolTimeout) return deadline;
+  const reason = () => timeout([tool.name], after, "raise the tool's timeout");
+  return new Deadline({ after, parent: deadline.signal, reason });
+}
+
+function reportsOf(
+  tool: Tool,
+  callIndex: number,
+  { onProgress, episodeId, deadline }: Turn,
+): ProgressReports | undefined {
+  if (!onProgress) return undefined;
+  return new ProgressReports((report) => {
+    try {
+      onProgress({ ...report, tool: tool.name, episodeId, callIndex });
+    } catch (error) {
+      // The fault is the listener's, not the tool's.
+      deadline.abort(error);
+    }
+  });
+}
+
+function timeout(tools: readonly string[], milliseconds: number, remedy: string): ToolEnvError {
+  const names = [...new Set(tools.map((name) => `"${name}"`))].join(', ');
+  const late = `Tool ${names} did not answer within ${milliseconds / 1000} s`;
+  return new ToolEnvError('infrastructure.tool_timeout', `${late}: ${remedy} or fix the tool.`);
 }
 
 function refused(

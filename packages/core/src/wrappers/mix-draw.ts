@@ -15,7 +15,7 @@ export interface MixPart {
 }
 
 /** Every environment has its share of the tasks of each step, to within one task. Within it, tasks are drawn as usual. */
-export function drawByWeights(parts: readonly MixPart[], drawing: TaskDrawing): number[] {
+export async function drawByWeights(parts: readonly MixPart[], drawing: TaskDrawing): Promise<number[]> {
   const { count, first, seed, step, attempt } = drawing;
   const places = attempt > 0 ? atRandom(parts, drawing) : inTurn(parts, first, count);
   const tasks = new Array<number>(count);
@@ -30,7 +30,9 @@ export function drawByWeights(parts: readonly MixPart[], drawing: TaskDrawing): 
       first: mine[0]!.earlier,
       seed: deriveSeed(seed, 'mix', name),
     };
-    const drawn = draw?.({ ...own, results: resultsOf(part, drawing.results) }) ?? drawInEpochs(length, own);
+    const drawn = draw
+      ? await draw({ ...own, results: resultsOf(part, drawing.results) })
+      : drawInEpochs(length, own);
     for (const [i, { place }] of mine.entries()) tasks[place] = offset + drawn[i]!;
   }
   return tasks;

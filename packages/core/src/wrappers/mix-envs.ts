@@ -6,7 +6,7 @@ import type { TaskDraw } from '../env/task-draw.ts';
 import { taskSet } from '../env/task-source.ts';
 import type { Env, EnvLimits, EnvSpec } from '../protocol/env.ts';
 import { ToolEnvError } from '../protocol/errors.ts';
-import { drawByWeights } from './mix-draw.ts';
+import { drawByWeights, type MixPart } from './mix-draw.ts';
 
 /** A task of a mix. */
 export interface MixedTask<Task = unknown> {
@@ -58,20 +58,26 @@ function drawOf(
   const wrong = (problem: string) => new ToolEnvError('usage.mix', `mixEnvs: ${problem}.`);
   const unknown = Object.keys(weights ?? {}).find((name) => !Object.hasOwn(envs, name));
   if (unknown !== undefined) throw wrong(`there is no environment "${unknown}" to weigh`);
-  let offset = 0;
-  const parts = Object.entries(envs).map(([name, { tasks, draw }]) => {
-    const { length } = tasks.train;
-    const weight = weights === undefined ? length : (weights[name] ?? 0);
+  for (const [name, weight] of Object.entries(weights ?? {})) {
     if (!(weight >= 0 && weight < Number.POSITIVE_INFINITY))
       throw wrong(`the weight of ${name} is ${weight}: give a number from 0 up`);
-    if (weight > 0 && length === 0) throw wrong(`${name} has a weight and no training tasks`);
-    const part = { name, offset, length, weight, draw };
-    offset += length;
-    return part;
-  });
-  const drawn = parts.filter(({ weight }) => weight > 0);
-  if (drawn.length === 0) throw wrong('every weight is 0');
-  return (drawing) => drawByWeights(drawn, drawing);
+  }
+  const isNever = (name: string) => weights !== undefined && !weights[name];
+  if (Object.keys(envs).every(isNever)) throw wrong('every weight is 0');
+  return async (drawing) => {
+    let offset = 0;
+    const parts: MixPart[] = [];
+    for (const [name, { tasks, draw }] of Object.entries(envs)) {
+      const length = await tasks.train.length;
+      const weight = weights === undefined ? length : (weights[name] ?? 0);
+      if (weight > 0 && length === 0) throw wrong(`${name} has a weight and no training tasks`);
+      parts.push({ name, offset, length, weight, draw });
+      offset += length;
+    }
+    const drawn = parts.filter(({ weight }) => weight > 0);
+    if (drawn.length === 0) throw wrong('there are no training tasks');
+    return drawByWeights(drawn, drawing);
+  };
 }
 
 /** Seedable and concurrent if all are; networked and remote if any is. */
@@ -110,13 +116,15 @@ function joined<Task>(
   find: FindPlace,
 ): TaskSet<MixedTask<Task>> {
   const sets = Object.entries(envs).map(([env, { tasks }]) => ({ env, tasks: tasks[split] }));
-  const lengths = sets.map(({ tasks }) => tasks.length);
+  const lengths = () => Promise.all(sets.map(({ tasks }) => tasks.length));
   return taskSet({
-    length: lengths.reduce((total, each) => total + each, 0),
-    get(index) {
-      const place = find(lengths, index);
+    get length() {
+      return lengths().then((each) => each.reduce((total, length) => total + length, 0));
+    },
+    async get(index) {
+      const place = find(await lengths(), index);
       const { env, tasks } = sets[place.set]!;
-      return { env, task: tasks.get(place.index) };
+      return { env, task: await tasks.get(place.index) };
     },
   });
 }

@@ -14,7 +14,8 @@ export interface TimeLimit {
   turns?: number;
   /**
    * Milliseconds after the call of reset, the policy's time included, after which the episode is truncated('deadline').
-   * A running step is abandoned and its rewards are lost.
+   * A running step is abandoned and its rewards are lost. The time depends on the machine and its load, so slow tools score 0; the
+   * `deadline` of a rollout aborts slow episodes instead, which nothing learns from.
    */
   milliseconds?: number;
 }

@@ -1,4 +1,5 @@
 /** transformReward: replaces the environment's rewards, as Gymnasium's TransformReward does, but by component. */
+import { soundRewards } from '../env/reward-declaration.ts';
 import type { ScoredTransition } from '../protocol/env.ts';
 import { type RewardSpec, type Rewards, scoreTruncation } from '../protocol/reward.ts';
 import { type Wrappable, type Wrapped, withChanges, wrap } from './wrap.ts';
@@ -14,11 +15,13 @@ export interface RewardTransform {
 /**
  * Replaces the rewards of each step by those that `transform` returns. A truncated step is worth 0 in outcome components
  * that `transform` leaves unscored.
+ * @throws ToolEnvError `bug.environment` for rewards whose kind, range or weight cannot be (ENV-4).
  */
 export function transformReward<Inner extends Wrappable>(
   env: Inner,
   { rewards, transform }: RewardTransform,
 ): Wrapped<Inner> {
+  soundRewards('transformReward', rewards);
   return wrap(env, (inner) =>
     withChanges(inner, {
       spec: { ...inner.spec, rewards },

@@ -9,13 +9,15 @@ import { wrap } from './wrap.ts';
 export interface CurriculumState<Task> {
   /** Steps before this one. */
   step: number;
-  tasks: TaskSet<Task>;
+  tasks: TaskSet<Task> & { readonly length: number };
   /** By index of the task; tasks that have not been played are absent. A resumed run knows the same. */
   results: ReadonlyMap<number, TaskResult>;
 }
 
 /** The weight of each task, from 0 up: `({ tasks, results }) => …`. Equal states must give equal weights. */
-export type Curriculum<Task> = (state: CurriculumState<Task>) => ArrayLike<number>;
+export type Curriculum<Task> = (
+  state: CurriculumState<Task>,
+) => ArrayLike<number> | Promise<ArrayLike<number>>;
 
 /**
  * An environment whose training tasks are drawn by weight, without repetition within a step as long as enough tasks have a
@@ -24,9 +26,11 @@ export type Curriculum<Task> = (state: CurriculumState<Task>) => ArrayLike<numbe
  *   that are all 0.
  */
 export function withCurriculum<Task>(env: EnvHandle<Task>, weigh: Curriculum<Task>): EnvHandle<Task> {
-  const draw = ({ step, count, seed, attempt, results }: TaskDrawing) => {
-    const weights = weigh({ step, tasks: env.tasks.train, results });
-    checkWeights(weights, env.tasks.train.length);
+  const draw = async ({ step, count, seed, attempt, results }: TaskDrawing) => {
+    const { train } = env.tasks;
+    const tasks = { length: await train.length, get: (index: number) => train.get(index) };
+    const weights = await weigh({ step, tasks, results });
+    checkWeights(weights, tasks.length);
     const rng = createRng(seed, 'curriculum', step, attempt);
     const ranked = Array.from(weights, (weight, index) => ({ index, key: Math.log(rng.float()) / weight }))
       .filter(({ index }) => weights[index]! > 0)

@@ -135,6 +135,17 @@ test('the Env as its author made it is there for those who ask for it', async ()
   expect((await begin(false)).messages).toHaveLength(1);
 });
 
+test.each([Number.NaN, Number.POSITIVE_INFINITY, {}, null, '0.5'])(
+  'a weight of %s is refused where an environment or a wrapper declares it',
+  async (weight) => {
+    const rewards = { climbed: { kind: 'process', range: [0, 1], weight } } as never;
+    const given = await opened((of) => of);
+    const refused = / breaks ENV-4: .* is the weight of reward "climbed": give a finite number/;
+    expect(() => defineEnv({ name: 'ladder-v1', rewards } as never)).toThrow(refused);
+    expect(() => transformReward(given, { rewards, transform: (own) => own })).toThrow(refused);
+  },
+);
+
 test('process rewards that add up to more than a number holds are refused', async () => {
   const definition = defineToolEnv({
     name: 'rich-v1',
@@ -208,6 +219,11 @@ test('a message that a hook uses again and changes stays as it was', async () =>
   const said = played!.steps.at(-1)!.observation.messages.filter(({ content }) => content.startsWith('turn'));
   expect(said.map(({ content }) => content)).toEqual(said.map((_, index) => `turn ${index + 1}`));
   expect(said.length).toBeGreaterThan(0);
+});
+
+test('a reply of more messages than the stack holds is taken for what it is', async () => {
+  const reply = new Array(200_000).fill(null);
+  await expect(ladder({ onToolResults: () => ({ reply }) })).rejects.toThrow(/ENV-14/);
 });
 
 test('an environment that keeps one list of messages changes no observation that it returned', async () => {

@@ -234,15 +234,11 @@ describe('tasks', () => {
     });
     for (let opened = 0; opened < 2; opened++) {
       await using env = await openEnv(definition);
-      expect([env.tasks.train.length, env.tasks.validation.length, env.tasks.test.length]).toEqual([
-        2, 1e9, 0,
-      ]);
-      expect([env.tasks.train.get(1), env.tasks.validation.get(999_999_999)]).toEqual([
-        'b',
-        'task 999999999',
-      ]);
-      expect(() => env.tasks.train.get(2)).toThrow('Task 2 does not exist: there are 2.');
-      expectTypeOf(env.tasks.train.get(0)).toEqualTypeOf<string>();
+      const { train, validation, test } = env.tasks;
+      expect(await Promise.all([train.length, validation.length, test.length])).toEqual([2, 1e9, 0]);
+      expect([await train.get(1), validation.get(999_999_999)]).toEqual(['b', 'task 999999999']);
+      await expect(train.get(2)).rejects.toThrow('Task 2 does not exist: there are 2.');
+      expectTypeOf(await env.tasks.train.get(0)).toEqualTypeOf<string>();
     }
     expect(reads).toBe(1);
   });
@@ -276,7 +272,7 @@ describe('options, limits and what episodes share', () => {
     await using env = await openEnv(optioned, { size: 2, toolTimeout: 50 }, { seed: 4 });
     const episode = env.episode();
     expect(episode.spec.limits).toMatchObject({ maxTurns: 7, toolTimeout: 50 });
-    expect(await episode.reset({ task: env.tasks.train.get(1), seed: 1 })).toMatchObject({
+    expect(await episode.reset({ task: await env.tasks.train.get(1), seed: 1 })).toMatchObject({
       messages: [{ role: 'user', content: '7 2 6, 7 turns' }],
     });
     expect((await episode.step(say('x'))).rewards).toEqual({ r: 0.6 });
@@ -336,7 +332,7 @@ describe('options, limits and what episodes share', () => {
       maxTurns: { default: 10 },
     });
     await using env = await openEnv(definition, { day: 'Monday' });
-    expect(await env.episode().reset({ task: env.tasks.train.get(0), seed: 1 })).toMatchObject({
+    expect(await env.episode().reset({ task: await env.tasks.train.get(0), seed: 1 })).toMatchObject({
       messages: [{ content: 'easy 6' }],
     });
   });

@@ -13,7 +13,13 @@ const run = (...args: string[]) =>
   execFileSync(process.execPath, [yarn, ...args], {
     cwd: project,
     encoding: 'utf8',
-    env: { ...process.env, YARN_GLOBAL_FOLDER: join(project, 'global'), YARN_ENABLE_TELEMETRY: 'false' },
+    env: {
+      ...process.env,
+      YARN_GLOBAL_FOLDER: join(project, 'global'),
+      YARN_ENABLE_TELEMETRY: 'false',
+      // Where CI is set, Yarn would refuse to write the lock file.
+      YARN_ENABLE_IMMUTABLE_INSTALLS: 'false',
+    },
   });
 
 function write(name: string, content: string | object): void {

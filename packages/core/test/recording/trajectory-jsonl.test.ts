@@ -120,6 +120,10 @@ const sample: Trajectory = {
   outcome: aborted(new ToolEnvError('infrastructure.gpu', 'gone')),
 };
 
+test('a task of undefined, which JSON leaves out, is read back as null', () => {
+  expect(decodeTrajectory(encodeTrajectory({ ...sample, task: undefined })).task).toBeNull();
+});
+
 test('a file of many, line separators inside text included', async () => {
   const file = join(folder, 'many.jsonl');
   for (let index = 0; index < 5; index++) await appendTrajectory(file, { ...sample, index });

@@ -13,6 +13,7 @@ import {
   type SamplingOptions,
   scriptedPolicy,
   ToolEnvError,
+  type Trajectory,
   text,
 } from '../../src/index.ts';
 import { decodeTrajectory, encodeTrajectory } from '../../src/recording/index.ts';
@@ -162,6 +163,34 @@ test('the window slides: a slow episode holds up no other, and no more than `con
   expect(finished).toHaveLength(12);
   expect(finished.at(-1)).toBe(0);
   expect(most).toBe(3);
+});
+
+test('a policy that uses its arrays again, and shortens what it is shown, changes no record', async () => {
+  const tokens = {
+    prompt: Int32Array.of(0),
+    action: Int32Array.of(0),
+    logprobs: Float32Array.of(0),
+  };
+  const policy: Policy = {
+    spec: { name: 'thrifty', contextLength: 100 },
+    async act({ messages, tools }) {
+      const turn = messages.length;
+      for (const array of Object.values(tokens)) array[0] = array instanceof Float32Array ? -turn : turn;
+      messages.splice(0);
+      tools.splice(0);
+      return turn < 3 ? { ...one, tokens } : { text: 'done', toolCalls: [], stopReason: 'stop', tokens };
+    },
+  };
+  const [{ steps }] = (await collect(rollout(options({ policy, episodes: plan(1) })))) as [Trajectory];
+  expect(steps.map(({ observation: { messages, tools } }) => [messages.length, tools.length])).toEqual([
+    [1, 1],
+    [3, 1],
+  ]);
+  const recorded = steps.map(({ action }) => Object.values(action.tokens!).flatMap((array) => [...array]));
+  expect(recorded).toEqual([
+    [1, 1, -1],
+    [3, 3, -3],
+  ]);
 });
 
 test('reads a generator only as slots become free', async () => {

@@ -319,3 +319,11 @@ test('an execute that does not fit its schema is a type error', () => {
   // @ts-expect-error "q" is missing
   void typed.execute({}, context);
 });
+
+test('keeps the limit of time, and refuses one that is no number above 0', () => {
+  const waits = (timeout: number) =>
+    defineTool({ name: 'wait', description: 'Waits.', inputSchema: {}, timeout, execute: () => 'done' });
+  expect(waits(500).timeout).toBe(500);
+  for (const timeout of [0, -1, Number.NaN])
+    expect(() => waits(timeout)).toThrow('give milliseconds above 0');
+});

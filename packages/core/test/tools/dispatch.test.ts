@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { type Tool, type ToolContext, ToolEnvError, text } from '../../src/index.ts';
+import { type CallProgress, type Tool, type ToolContext, ToolEnvError, text } from '../../src/index.ts';
+import { keepSecret } from '../../src/protocol/secrets.ts';
 import { type DispatchOptions, dispatch } from '../../src/tools/index.ts';
 import { climb, ladderLimits } from '../ladder-env.ts';
 
@@ -223,3 +224,89 @@ test('cuts long text for the model without splitting a character', async () => {
 function timers(): number {
   return process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
 }
+
+test("a tool's own limit of time ends its call, and no other tool's", async () => {
+  const slow = { ...tool('slow', () => new Promise(() => {})), timeout: 15 };
+  const slower = tool('slower', () => sleep(40, text('done')));
+  const patient = { ...options, limits: { ...options.limits, toolTimeout: 60_000 } };
+  expect((await dispatch([call('slower')], [slow, slower], patient))[0]!.text).toBe('done');
+  const started = performance.now();
+  await expect(dispatch([call('slower'), call('slow')], [slow, slower], patient)).rejects.toMatchObject({
+    code: 'infrastructure.tool_timeout',
+    message: 'Tool "slow" did not answer within 0.015 s: raise the tool\'s timeout or fix the tool.',
+  });
+  expect(performance.now() - started).toBeLessThan(35);
+  // The environment's limit holds for every tool.
+  const both = dispatch([call('slow')], [{ ...slow, timeout: 60_000 }], options);
+  await expect(both).rejects.toThrow("within 0.02 s: raise the environment's toolTimeout");
+  const bad = dispatch([call('slow')], [{ ...slow, timeout: Number.NaN }], options);
+  await expect(bad).rejects.toMatchObject({
+    code: 'usage.tool_timeout',
+    message: 'Tool "slow": its timeout is NaN: give milliseconds above 0.',
+  });
+});
+
+test('progress that floods, is malformed or comes late does no harm', async () => {
+  const reports: CallProgress[] = [];
+  let late: ToolContext['progress'];
+  keepSecret('sk-progress-1234');
+  const floods = tool('floods', async (_, { progress }) => {
+    late = progress;
+    for (let i = 1; i <= 1_000_000; i++) progress!({ progress: i });
+    for (const bad of [
+      undefined,
+      { progress: Number.NaN },
+      { progress: '1' },
+      {
+        get progress() {
+          throw new Error('no');
+        },
+      },
+    ])
+      progress!(bad as never);
+    progress!({
+      progress: 2_000_000,
+      total: 2_000_000,
+      message: `sk-progress-1234 ${'x'.repeat(10_000_000)}`,
+    });
+    return text('done');
+  });
+  const limits = { ...options.limits, toolTimeout: 60_000 };
+  const onProgress = (report: CallProgress) => void reports.push(report);
+  await dispatch([call('floods')], [floods], { ...options, limits, onProgress });
+  late!({ progress: 3_000_000 });
+  expect(reports.length).toBeLessThan(50);
+  const about = { tool: 'floods', episodeId: 'e', callIndex: 5 };
+  expect(reports[0]).toEqual({ progress: 1, ...about });
+  const message = `[redacted] ${'x'.repeat(1000)}`.slice(0, 997);
+  expect(reports.at(-1)).toEqual({ progress: 2_000_000, total: 2_000_000, message: `${message}…`, ...about });
+});
+
+test('the newest report is passed on while the call goes on, and leaves no timer', async () => {
+  const reports: number[] = [];
+  const before = timers();
+  const counts = tool('counts', async (_, { progress }) => {
+    for (let i = 1; i <= 3; i++) progress!({ progress: i });
+    await vi.waitFor(() => expect(reports).toEqual([1, 3]), { interval: 5 });
+    progress!({ progress: 4 });
+    return text('done');
+  });
+  const limits = { ...options.limits, toolTimeout: 60_000 };
+  const onProgress = ({ progress }: CallProgress) => void reports.push(progress);
+  await dispatch([call('counts')], [counts], { ...options, limits, onProgress });
+  expect(reports).toEqual([1, 3, 4]);
+  expect(timers()).toBe(before);
+});
+
+test.each([1, 2])('an error of the listener at report %d ends the turn with that error', async (bad) => {
+  const counts = tool('counts', async (_, { progress }) => {
+    for (let i = 1; i <= 2; i++) progress!({ progress: i });
+    return text('done');
+  });
+  const limits = { ...options.limits, toolTimeout: 60_000 };
+  const onProgress = ({ progress }: CallProgress) => {
+    if (progress === bad) throw new Error('the listener failed');
+  };
+  const played = dispatch([call('counts')], [counts], { ...options, limits, onProgress });
+  await expect(played).rejects.toThrow(/^the listener failed$/);
+});

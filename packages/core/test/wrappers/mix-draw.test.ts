@@ -6,24 +6,25 @@ import { openLadder, type Rung } from '../ladder-env.ts';
 
 const envs = () => ({ a: openLadder(), b: openLadder(), c: openLadder() });
 /** The tasks of step after step, `count` in each. */
-function drawn(
+async function drawn(
   mix: { draw?: unknown },
   count: number,
   steps: number,
   more: Partial<TaskDrawing> = {},
-): number[][] {
-  const draw = mix.draw as (drawing: TaskDrawing) => number[];
-  return Array.from({ length: steps }, (_, step) =>
+): Promise<number[][]> {
+  const draw = mix.draw as (drawing: TaskDrawing) => Promise<number[]>;
+  const each = Array.from({ length: steps }, (_, step) =>
     draw({ step, count, first: step * count, seed: 1, attempt: 0, results: new Map(), ...more }),
   );
+  return await Promise.all(each);
 }
 /** Tasks 0 to 9 are those of a, 10 to 19 of b, 20 to 29 of c. */
 const counts = (tasks: number[]) =>
   [0, 1, 2].map((env) => tasks.filter((task) => Math.floor(task / 10) === env).length);
 
-test('each environment has its share of every step, to within one task', () => {
+test('each environment has its share of every step, to within one task', async () => {
   const weights = { a: 0.5, b: 0.3, c: 0.2 };
-  const steps = drawn(mixEnvs<Rung>(envs(), { weights }), 10, 40);
+  const steps = await drawn(mixEnvs<Rung>(envs(), { weights }), 10, 40);
   expect(counts(steps.flat())).toEqual([200, 120, 80]);
   for (const step of steps) {
     const [a, b, c] = counts(step) as [number, number, number];
@@ -33,16 +34,16 @@ test('each environment has its share of every step, to within one task', () => {
   }
 });
 
-test('the shares hold over the steps even if a step is smaller than the number of environments', () => {
+test('the shares hold over the steps even if a step is smaller than the number of environments', async () => {
   const weights = { a: Math.SQRT2, b: 1, c: 0.01 };
   const total = Math.SQRT2 + 1.01;
-  const tasks = drawn(mixEnvs<Rung>(envs(), { weights }), 2, 1500).flat();
+  const tasks = (await drawn(mixEnvs<Rung>(envs(), { weights }), 2, 1500)).flat();
   for (const [env, weight] of [Math.SQRT2, 1, 0.01].entries())
     expect(Math.abs(counts(tasks)[env]! - (3000 * weight) / total)).toBeLessThan(1.5);
 });
 
-test('within an environment every task comes once before any comes again', () => {
-  const tasks = drawn(mixEnvs<Rung>(envs(), { weights: { a: 2, b: 1, c: 0 } }), 6, 5).flat();
+test('within an environment every task comes once before any comes again', async () => {
+  const tasks = (await drawn(mixEnvs<Rung>(envs(), { weights: { a: 2, b: 1, c: 0 } }), 6, 5)).flat();
   expect(counts(tasks)).toEqual([20, 10, 0]);
   const ofA = tasks.filter((task) => task < 10);
   expect(new Set(ofA.slice(0, 10)).size).toBe(10);
@@ -51,23 +52,23 @@ test('within an environment every task comes once before any comes again', () =>
   expect(new Set(tasks.filter((task) => task >= 10)).size).toBe(10);
 });
 
-test('a step can be drawn without the steps before it', () => {
+test('a step can be drawn without the steps before it', async () => {
   const mix = mixEnvs<Rung>(envs(), { weights: { a: 3, b: 2, c: 1.5 } });
-  const all = drawn(mix, 7, 30);
-  const again = drawn(mix, 7, 30);
+  const all = await drawn(mix, 7, 30);
+  const again = await drawn(mix, 7, 30);
   expect(again).toEqual(all);
-  expect(drawn(mix, 7, 1, { step: 17, first: 17 * 7 })[0]).toEqual(all[17]);
+  expect((await drawn(mix, 7, 1, { step: 17, first: 17 * 7 }))[0]).toEqual(all[17]);
 });
 
-test('replacements follow the weights too', () => {
+test('replacements follow the weights too', async () => {
   const mix = mixEnvs<Rung>(envs(), { weights: { a: 3, b: 1, c: 0 } });
-  const tasks = drawn(mix, 8, 100, { attempt: 1 }).flat();
+  const tasks = (await drawn(mix, 8, 100, { attempt: 1 })).flat();
   const [a, b, c] = counts(tasks) as [number, number, number];
   expect(c).toBe(0);
   expect(a / (a + b)).toBeCloseTo(0.75, 1);
 });
 
-test('an environment of the mix keeps its own way to draw', () => {
+test('an environment of the mix keeps its own way to draw', async () => {
   const { a, b } = envs();
   const seen: (readonly [number, number])[][] = [];
   const chosen = withCurriculum(a, ({ tasks, results }) => {
@@ -76,7 +77,7 @@ test('an environment of the mix keeps its own way to draw', () => {
   });
   const mix = mixEnvs<Rung>({ b, chosen }, { weights: { b: 1, chosen: 1 } });
   const result = { episodes: 1, mean: 0, last: 0.5, step: 1 };
-  const [tasks] = drawn(mix, 4, 1, {
+  const [tasks] = await drawn(mix, 4, 1, {
     results: new Map([
       [3, result],
       [13, result],

@@ -14,10 +14,10 @@ const sampling = { maxTokens: 8, temperature: 1 };
 test('contains the tasks of all environments and plays each in its own environment', async () => {
   const [slow, short] = [openLadder(), openLadder(() => new LadderEnv(undefined, { maxTurns: 1 }))];
   const mix = mixEnvs<Rung>({ slow, short });
-  expect(mix.tasks.train.length).toBe(20);
-  expect(mix.tasks.train.get(3)).toEqual({ env: 'slow', task: { goal: 4 } });
-  expect(mix.tasks.train.get(13)).toEqual({ env: 'short', task: { goal: 4 } });
-  expect(() => mix.tasks.train.get(20)).toThrow('there are 20');
+  expect(await mix.tasks.train.length).toBe(20);
+  expect(await mix.tasks.train.get(3)).toEqual({ env: 'slow', task: { goal: 4 } });
+  expect(await mix.tasks.train.get(13)).toEqual({ env: 'short', task: { goal: 4 } });
+  await expect(mix.tasks.train.get(20)).rejects.toThrow('there are 20');
 
   const { spec } = mix.episode();
   expect(spec).toMatchObject({ name: 'ladder-v1+ladder-v1', limits: { maxTurns: 6 } });
@@ -38,26 +38,27 @@ test('contains the tasks of all environments and plays each in its own environme
   expect(slow.closed).toBe(slow.opened - 1);
 });
 
-test('the first validation tasks are of every environment, and each task comes once', () => {
+test('the first validation tasks are of every environment, and each task comes once', async () => {
   const of = (length: number) => {
     const validation = { length, get: (index: number): Rung => ({ goal: index }) };
     const env = openLadder();
     return { ...env, tasks: { ...env.tasks, validation } };
   };
-  fc.assert(
-    fc.property(fc.array(fc.nat(7), { minLength: 1, maxLength: 4 }), (lengths) => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.nat(7), { minLength: 1, maxLength: 4 }), async (lengths) => {
       const mix = mixEnvs<Rung>(
         Object.fromEntries(lengths.map((length, index) => [`env-${index}`, of(length)])),
       );
       const { validation } = mix.tasks;
-      expect(validation.length).toBe(lengths.reduce((sum, length) => sum + length, 0));
-      const all = Array.from({ length: validation.length }, (_, index) => validation.get(index));
+      const length = await validation.length;
+      expect(length).toBe(lengths.reduce((sum, length) => sum + length, 0));
+      const all = await Promise.all(Array.from({ length }, (_, index) => validation.get(index)));
       const expected = Array.from({ length: 7 }, (_, goal) =>
         lengths.flatMap((length, index) => (goal < length ? [{ env: `env-${index}`, task: { goal } }] : [])),
       ).flat();
       expect(all).toEqual(expected);
-      for (const bad of [-1, validation.length])
-        expect(() => validation.get(bad)).toThrow(`there are ${validation.length}`);
+      for (const bad of [-1, length])
+        await expect(validation.get(bad)).rejects.toThrow(`there are ${length}`);
     }),
   );
 });

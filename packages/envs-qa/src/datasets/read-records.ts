@@ -1,9 +1,8 @@
 /** streamRecords: the records of a published file, one at a time. */
-import { type JsonSchema, messageOf, ToolEnvError } from '@toolenv/core';
+import { type JsonSchema, ToolEnvError } from '@toolenv/core';
 import { type SchemaMistake, validate } from '@toolenv/core/schemas';
+import { jsonObjects } from '@toolenv/dataset';
 import type { QaRecord } from '../qa-record.ts';
-import { fileBytes } from './file-bytes.ts';
-import { objectsOf } from './json-objects.ts';
 
 /** The format in which the authors of a dataset publish their records. */
 export interface RecordFormat {
@@ -36,42 +35,6 @@ export async function* streamRecords(path: string, format: RecordFormat): AsyncG
   if (!isEmpty) return;
   const message = `${path} contains no record: give a file in ${format.name}'s JSON format.`;
   throw new ToolEnvError('usage.broken_file', message);
-}
-
-/** A file's objects, and the place of each for errors. Errors of the system, of zlib and of archives become one line. */
-export async function* jsonObjects(path: string): AsyncGenerator<{ value: object; place: string }> {
-  let number = 0;
-  try {
-    for await (const json of objectsOf(fileBytes(path), path)) {
-      number++;
-      const place = `${path}, record ${number}`;
-      yield { value: parse(json, place), place };
-    }
-  } catch (error) {
-    if (ToolEnvError.isInstance(error)) throw error;
-    throw unreadable(path, number, error);
-  }
-}
-
-function unreadable(path: string, number: number, error: unknown): ToolEnvError {
-  const { code = '' } = error as NodeJS.ErrnoException;
-  const why = messageOf(error).replaceAll('\n', ' ');
-  if (/^E[A-Z]+$/.test(code)) {
-    const message = `Cannot read ${path} (${why}): give the path of a file that exists.`;
-    return new ToolEnvError('usage.missing_file', message, { cause: error });
-  }
-  const where = number === 0 ? 'before its first record ends' : `after record ${number}`;
-  const message = `${path} is damaged or not whole ${where} (${why}): download it again.`;
-  return new ToolEnvError('usage.broken_file', message, { cause: error });
-}
-
-function parse(json: string, place: string): object {
-  try {
-    return JSON.parse(json);
-  } catch (error) {
-    const message = `${place} is not JSON (${messageOf(error)}): correct it or download the file again.`;
-    throw new ToolEnvError('usage.broken_file', message.replaceAll('\n', ' '), { cause: error });
-  }
 }
 
 function brokenRecord(

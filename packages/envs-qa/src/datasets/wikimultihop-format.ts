@@ -4,8 +4,9 @@
  */
 import { ToolEnvError } from '@toolenv/core';
 import { type FromJsonSchema, validate } from '@toolenv/core/schemas';
+import { jsonObjects } from '@toolenv/dataset';
 import { hotpotFields, hotpotFormat, hotpotShapes } from './hotpotqa-format.ts';
-import { jsonObjects, type RecordFormat } from './read-records.ts';
+import type { RecordFormat } from './read-records.ts';
 
 const triples = {
   type: 'array',

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { collect, openEnv, rollout, scriptedPolicy, type ToolResult } from '@toolenv/core';
+import { collect, openEnv, rollout, scriptedPolicy, type TaskSet, type ToolResult } from '@toolenv/core';
 import { defineMcpEnv, type McpLease, type McpTask, mcpToolFactory, openMcpPool } from '@toolenv/mcp';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -16,8 +16,9 @@ function echoTasks(count: number): McpTask[] {
   return Array.from({ length: count }, (_, i) => ({ prompt: `word ${i}`, answer: `Echo: word ${i}` }));
 }
 
-function* episodesOf(tasks: { length: number; get(i: number): McpTask }) {
-  for (let group = 0; group < tasks.length; group++) yield { task: tasks.get(group), group, sample: 0 };
+async function episodesOf(tasks: TaskSet<McpTask>) {
+  const groups = [...Array(await tasks.length).keys()];
+  return groups.map((group) => ({ task: tasks.get(group), group, sample: 0 }));
 }
 
 /** Process ids of the servers that this process started. */
@@ -38,7 +39,7 @@ test('plays 1,000 concurrent episodes on 8 servers without losing or mixing up a
     tasks: echoTasks(1000),
   });
   const env = await openEnv(definition, { maxServers: 8, lifetime: 'shared' });
-  const episodes = episodesOf(env.tasks.test);
+  const episodes = await episodesOf(env.tasks.test);
   const played = await collect(
     rollout({ env, policy: echoing, episodes, concurrency: 1000, sampling, seed: 1, retries: 0 }),
   );
@@ -66,7 +67,7 @@ test('completes 1,000 concurrent episodes although a server is killed', async ()
     }
     return turn === 1 ? [{ name: 'echo', arguments: { message: messages[0]!.content } }] : last;
   });
-  const episodes = episodesOf(env.tasks.test);
+  const episodes = await episodesOf(env.tasks.test);
   const played = await collect(
     rollout({ env, policy, episodes, concurrency: 1000, sampling, seed: 1, retries: 1 }),
   );
@@ -111,7 +112,7 @@ describe('in an environment', () => {
       maxServers: 1,
       lifetime,
     });
-    const episodes = episodesOf(env.tasks.test);
+    const episodes = await episodesOf(env.tasks.test);
     const [played] = await collect(
       rollout({ env, policy: crashing(crashes), episodes, concurrency: 1, sampling, seed: 1 }),
     );

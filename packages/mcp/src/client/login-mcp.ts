@@ -5,6 +5,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { auth, extractWWWAuthenticateParams } from '@modelcontextprotocol/client';
 import { asClause, messageOf, ToolEnvError } from '@toolenv/core';
+import { requestUrl } from '@toolenv/core/serving';
 import { untilAborted } from '@toolenv/core/tools';
 import { describeServer, toUrl } from './mcp-server.ts';
 import { type McpLogin, StoredLogin } from './stored-login.ts';
@@ -61,7 +62,7 @@ async function challengeOf(url: URL, signal: AbortSignal | undefined) {
 function answerOf(browser: Server, state: string): Promise<{ code: string; iss?: string }> {
   return new Promise((resolve, reject) => {
     browser.on('request', (request, response) => {
-      const { pathname, searchParams: said } = new URL(request.url ?? '/', 'http://any');
+      const { pathname, searchParams: said } = requestUrl(request);
       const isOwn = pathname === '/callback' && said.get('state') === state;
       const code = said.get('code');
       const text = !isOwn

@@ -1,5 +1,5 @@
 /** McpConnection: a server's tools while a connection to it is open. */
-import { asClause, messageOf, type ToolContext, ToolEnvError } from '@toolenv/core';
+import { asClause, type CallProgress, messageOf, type ToolContext, ToolEnvError } from '@toolenv/core';
 import { didYouMean } from '@toolenv/core/schemas';
 import { untilAborted } from '@toolenv/core/tools';
 import pLimit, { type LimitFunction } from 'p-limit';
@@ -9,7 +9,7 @@ import type { Link, LinkOwner } from './link.ts';
 import { type MaterialTool, type McpMaterial, materialTools } from './material-tools.ts';
 import { callTool, listAllTools, type McpRequestOptions, type McpToolDefinition } from './mcp-client.ts';
 import type { McpHooks } from './mcp-hooks.ts';
-import { type McpCallProgress, type McpTool, mcpTool } from './mcp-tool.ts';
+import { type McpTool, mcpTool } from './mcp-tool.ts';
 import { warnOnce } from './warn-once.ts';
 
 export interface McpOptions extends McpHooks {
@@ -51,7 +51,7 @@ export interface McpOptions extends McpHooks {
    */
   onWarning?(message: string): void;
   /** Called with the progress of calls, if the server reports it. */
-  onProgress?(progress: McpCallProgress): void;
+  onProgress?(progress: CallProgress): void;
   /** Called with the new tools after the server has changed its list. */
   onToolsChanged?(tools: readonly McpTool[]): void;
   /** Cancels connecting. */

@@ -11,7 +11,7 @@ import {
 } from '@toolenv/core';
 import { validate } from '@toolenv/core/schemas';
 import { answerOf, isErrorAnswer } from './client-error.ts';
-import type { McpProgress, McpToolDefinition } from './mcp-client.ts';
+import type { McpToolDefinition } from './mcp-client.ts';
 import { withDefaults, withoutDefaulted } from './required-defaults.ts';
 
 export interface McpTool extends Tool {
@@ -23,13 +23,6 @@ export interface McpTool extends Tool {
 export interface McpToolResult extends ToolResult {
   /** The server's own metadata of the result. Models do not see it. */
   _meta?: Record<string, unknown>;
-}
-
-/** A progress report of a running call. */
-export interface McpCallProgress extends McpProgress {
-  tool: string;
-  episodeId: string;
-  callIndex: number;
 }
 
 /** Performs a call over the connection. Rejects as the client does. */

@@ -30,8 +30,8 @@ const probeTimeout = 10_000;
 /** Milliseconds before a lost stream of changes is opened again. */
 const listenAgain = 1_000;
 
-/** Milliseconds that a notification on one HTTP stream may arrive after an answer on another that the server sent later. */
-const streamsApart = 50;
+/** Most milliseconds between an answer and a notification that the server sent beside it. */
+const notificationsApart = 50;
 
 /** Accepts everything: tools validate results themselves, since one odd schema must not fail the whole list of tools. */
 const trusting: jsonSchemaValidator = {
@@ -178,10 +178,12 @@ export class ServerLink implements Link {
     return listAllTools(this.client, { ...request, cacheMode: 'refresh' });
   }
 
-  /** Over stdio and SSE, notifications and answers come in the server's order. */
+  /** Some servers send their notifications beside their answers: also over stdio, but there before the answer to a ping. */
   async heard(): Promise<void> {
     const { tools } = this.client.getServerCapabilities() ?? {};
-    if (this.#transport instanceof HttpTransport && tools?.listChanged) await sleep(streamsApart);
+    if (!tools?.listChanged) return;
+    const pinged = this.#transport instanceof HttpTransport ? [] : [this.#askForLife().catch(() => {})];
+    await Promise.race([sleep(notificationsApart), ...pinged]);
   }
 
   /** Pings the server, and closes the connection if there is no answer. */
@@ -194,14 +196,18 @@ export class ServerLink implements Link {
   }
 
   async #ping(): Promise<void> {
-    const request = { timeout: this.#options.pingTimeout ?? 5_000 };
     try {
-      // MCP 2026-07-28 has no ping, but every server answers server/discover.
-      await (this.#isModern ? this.client.discover(request) : this.client.ping(request));
+      await this.#askForLife();
     } catch (error) {
       this.#owner.lose(`it does not answer a ping (${this.why(error)})`);
       this.#owner.close().catch(() => {});
     }
+  }
+
+  /** MCP 2026-07-28 has no ping, but every server answers server/discover. */
+  async #askForLife(): Promise<void> {
+    const request = { timeout: this.#options.pingTimeout ?? 5_000 };
+    await (this.#isModern ? this.client.discover(request) : this.client.ping(request));
   }
 
   /** Asks a server of MCP 2026-07-28 to report changes of its list. Older servers do so without being asked. */

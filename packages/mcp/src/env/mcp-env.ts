@@ -7,6 +7,8 @@ import {
   type JsonSchema,
   type Message,
   type RewardDeclaration,
+  type Split,
+  type TaskSet,
   type ToolEnvDefinition,
   ToolEnvError,
 } from '@toolenv/core';
@@ -21,20 +23,13 @@ import {
   withPoolOptions,
 } from './mcp-env-definition.ts';
 import { type McpServerOf, type McpServersRequest, openMcpServers, type ServerTimes } from './mcp-servers.ts';
-import {
-  firstTask,
-  type McpSplits,
-  type McpTask,
-  mcpTaskSchema,
-  ownTaskSchema,
-  readTasks,
-} from './mcp-task.ts';
+import { firstTask, type McpTask, mcpTaskSchema, ownTaskSchema, readTasks } from './mcp-task.ts';
 
 /** What the episodes of an open environment share. */
 interface Shared<Task, Options> {
   /** Names of the tools that the policy gets; `undefined` for all. */
   only: readonly string[] | undefined;
-  tasks: McpSplits<Task>;
+  tasks: Record<Split, TaskSet<Task>>;
   servers: ToolSource<McpServersRequest<Task, Options>>;
   folders: EpisodeFolders;
   /** Milliseconds in which the servers started. */
@@ -85,7 +80,7 @@ export function defineMcpEnv<
         const additions = { env, header };
         const times = timesOf(definition, options);
         const folder = await folders.create();
-        const first = { task: firstTask(tasks, name), folder, episodeId: 'open', options };
+        const first = { task: await firstTask(tasks, name), folder, episodeId: 'open', options };
         try {
           return await openMcpServers(servers, {
             size,

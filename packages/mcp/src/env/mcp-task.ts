@@ -1,6 +1,14 @@
 /** Tasks of an MCP environment: a JSONL file, an array whose tasks name their splits, or the tasks of each split. */
 import { fileURLToPath } from 'node:url';
-import { type JsonSchema, messageOf, type Split, type TaskSet, ToolEnvError } from '@toolenv/core';
+import {
+  type JsonSchema,
+  messageOf,
+  type Split,
+  type TaskSet,
+  type TaskSources,
+  ToolEnvError,
+  taskSets,
+} from '@toolenv/core';
 import { readJsonLines } from '@toolenv/core/recording';
 import { validate } from '@toolenv/core/schemas';
 
@@ -14,11 +22,8 @@ export interface McpTask {
   split?: Split;
 }
 
-/** The tasks of each split. A split that is left out is empty. */
-export type McpSplits<Task> = { readonly [Name in Split]?: readonly Task[] | TaskSet<Task> };
-
 /** A JSONL file with a task in each line, tasks that may name their `split`, or the tasks of each split. */
-export type McpTasks<Task> = string | URL | readonly Task[] | McpSplits<Task>;
+export type McpTasks<Task> = string | URL | readonly Task[] | TaskSources<Task>;
 
 const split: JsonSchema = { enum: ['train', 'validation', 'test'] };
 
@@ -42,30 +47,32 @@ export const ownTaskSchema: JsonSchema = { type: 'object', properties: { split }
  * @param schema Of the lines of a file.
  * @throws ToolEnvError `usage.mcp_tasks` for an unreadable file or a malformed line.
  */
-export async function readTasks<Task>(tasks: McpTasks<Task>, schema: JsonSchema): Promise<McpSplits<Task>> {
+export async function readTasks<Task>(
+  tasks: McpTasks<Task>,
+  schema: JsonSchema,
+): Promise<Record<Split, TaskSet<Task>>> {
   if (typeof tasks === 'string') return bySplit(await readFile<Task>(tasks, schema));
   if (tasks instanceof URL) return bySplit(await readFile<Task>(fileURLToPath(tasks), schema));
-  return isArray(tasks) ? bySplit(tasks) : tasks;
+  return isArray(tasks) ? bySplit(tasks) : taskSets(tasks);
 }
 
 /**
  * The first task of any split.
  * @throws ToolEnvError `usage.mcp_tasks` if there is none.
  */
-export function firstTask<Task>(splits: McpSplits<Task>, env: string): Task {
-  const filled = Object.values(splits).find((tasks) => tasks !== undefined && tasks.length > 0);
-  if (!filled) throw new ToolEnvError('usage.mcp_tasks', `${env} has no tasks: give it at least one.`);
-  return 'get' in filled ? filled.get(0) : filled[0]!;
+export async function firstTask<Task>(sets: Record<Split, TaskSet<Task>>, env: string): Promise<Task> {
+  for (const set of Object.values(sets)) if ((await set.length) > 0) return await set.get(0);
+  throw new ToolEnvError('usage.mcp_tasks', `${env} has no tasks: give it at least one.`);
 }
 
-function isArray<Task>(tasks: readonly Task[] | McpSplits<Task>): tasks is readonly Task[] {
+function isArray<Task>(tasks: readonly Task[] | TaskSources<Task>): tasks is readonly Task[] {
   return Array.isArray(tasks);
 }
 
-function bySplit<Task>(tasks: readonly Task[]): McpSplits<Task> {
+function bySplit<Task>(tasks: readonly Task[]): Record<Split, TaskSet<Task>> {
   const of = (name: Split) =>
     tasks.filter((task) => ((task as { split?: Split } | null)?.split ?? 'test') === name);
-  return { train: of('train'), validation: of('validation'), test: of('test') };
+  return taskSets({ train: of('train'), validation: of('validation'), test: of('test') });
 }
 
 async function readFile<Task>(file: string, schema: JsonSchema): Promise<Task[]> {

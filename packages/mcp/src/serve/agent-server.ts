@@ -8,7 +8,8 @@ import {
   Server,
   type Tool,
 } from '@modelcontextprotocol/server';
-import { isInfrastructure, type ToolProgress } from '@toolenv/core';
+import { type CallProgress, isInfrastructure } from '@toolenv/core';
+import { valueWithoutSecrets, withoutSecrets } from '@toolenv/core/secrets';
 import { implementation } from '../implementation.ts';
 import type { AgentRequest, SessionSource } from './env-session.ts';
 
@@ -26,12 +27,12 @@ export interface AgentView {
 
 export function createAgentServer(view: AgentView, source: SessionSource): Server {
   const { name, version = implementation.version, onError } = source;
-  const { instructions, toolsChange } = view;
-  const capabilities = { tools: toolsChange ? { listChanged: true } : {}, prompts: {} };
+  const instructions = withoutSecrets(view.instructions);
+  const capabilities = { tools: view.toolsChange ? { listChanged: true } : {}, prompts: {} };
   const server = new Server({ name, version }, { capabilities, instructions });
   const guard = async <Result>(signal: AbortSignal, work: () => Promise<Result>): Promise<Result> => {
     try {
-      return await work();
+      return valueWithoutSecrets(await work());
     } catch (error) {
       throw toWire(error, signal, onError);
     }
@@ -42,15 +43,20 @@ export function createAgentServer(view: AgentView, source: SessionSource): Serve
   server.setRequestHandler('tools/call', ({ params }, { mcpReq }) => {
     const { signal } = mcpReq;
     const progressToken = params._meta?.progressToken;
-    const onProgress = (report: ToolProgress) => {
+    const onProgress = ({ progress, total, message }: CallProgress) => {
       const method = 'notifications/progress';
+      const report = {
+        progress,
+        ...(total !== undefined && { total }),
+        ...(message !== undefined && { message }),
+      };
       // A client that has left learns nothing of the progress.
       mcpReq.notify({ method, params: { progressToken, ...report } }).catch(() => {});
     };
     const request = { signal, ...(progressToken !== undefined && { onProgress }) };
     return guard(signal, () => view.call(params.name, params.arguments ?? {}, request));
   });
-  server.setRequestHandler('prompts/list', () => ({ prompts: [...view.prompts] }));
+  server.setRequestHandler('prompts/list', () => valueWithoutSecrets({ prompts: [...view.prompts] }));
   server.setRequestHandler('prompts/get', ({ params }, { mcpReq: { signal } }) =>
     guard(signal, () => view.prompt(params.name, params.arguments ?? {}, signal)),
   );

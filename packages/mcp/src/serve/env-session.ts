@@ -101,7 +101,7 @@ export class EnvSession<Task = unknown> {
     return this.#episodes.name;
   }
 
-  get taskCount(): number {
+  get taskCount(): number | Promise<number> {
     return this.#episodes.taskCount;
   }
 

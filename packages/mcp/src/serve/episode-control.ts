@@ -109,14 +109,14 @@ export class EpisodeControl {
     }
     const session = this.#source.open(wanted as { task?: number; seed?: number });
     const { task } = wanted as { task?: number };
-    if (task !== undefined && task >= session.taskCount) {
-      await session.close();
-      return replyJson(response, 400, {
-        error: `There is no task ${task}: choose one below ${session.taskCount}.`,
-      });
-    }
+    // Before anything is awaited, so that no other request takes the place.
     this.episodes.add({ session });
     try {
+      const count = await session.taskCount;
+      if (task !== undefined && task >= count) {
+        await this.episodes.end({ session });
+        return replyJson(response, 400, { error: `There is no task ${task}: choose one below ${count}.` });
+      }
       const leave = new AbortController();
       response.once('close', () => leave.abort());
       const { seed, observation, ...begun } = await session.begin(leave.signal);

@@ -3,8 +3,8 @@ import type { Transport } from '@modelcontextprotocol/server';
 import {
   closeInTime,
   type EpisodeOptions,
+  requireTasks,
   type ServedEnv,
-  tasksOf,
   type WantedEpisode,
   writeToStderr,
 } from '@toolenv/core/serving';
@@ -52,7 +52,7 @@ export async function serveMcp<Task>(
   env: ServedEnv<Task>,
   { transport = 'stdio', scores, onError = writeToStderr, ...episodes }: ServeOptions = {},
 ): Promise<McpService> {
-  tasksOf(env, episodes.split);
+  await requireTasks(env, episodes.split);
   const write = scores === undefined ? undefined : scoreWriter(scores);
   const writes = new Set<Promise<void>>();
   const onScore = (record: ScoreRecord) => {

@@ -105,7 +105,7 @@ describe('instructions', () => {
     const definition = defineMcpEnv({ name: 'sums-v1', tasks, ...fields } as never);
     await using env = await openEnv(definition, {}, { ...(tap && { tap }) });
     const episode = env.episode();
-    const { messages } = await episode.reset({ task: env.tasks.test.get(0)!, seed: 1 });
+    const { messages } = await episode.reset({ task: await env.tasks.test.get(0)!, seed: 1 });
     await episode.close();
     await tap?.finish();
     return messages.find(({ role }) => role === 'system')?.content;

@@ -3,9 +3,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ToolResult } from '@toolenv/core';
+import type { CallProgress, ToolResult } from '@toolenv/core';
 import { dispatch } from '@toolenv/core/tools';
-import { connectMcp, type McpCallProgress, type McpConnection, type McpTool } from '@toolenv/mcp';
+import { connectMcp, type McpConnection, type McpTool } from '@toolenv/mcp';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { badServer, context, groupLives, realServer } from '../servers.ts';
 
@@ -42,7 +42,7 @@ function firstText({ content }: ToolResult): string {
 
 describe('server-everything', () => {
   let everything: McpConnection;
-  const progress: McpCallProgress[] = [];
+  const progress: CallProgress[] = [];
   beforeAll(async () => {
     vi.stubEnv('TOOLENV_TEST_SECRET', 'hush');
     everything = await connectMcp(

@@ -140,7 +140,7 @@ test('pools and environments have the hooks too', async () => {
   });
   await using env = await openEnv(asking);
   const episode = env.episode();
-  await episode.reset({ task: env.tasks.test.get(0), seed: 1 });
+  await episode.reset({ task: await env.tasks.test.get(0), seed: 1 });
   const toolCalls = [{ id: '1', name: 'trigger-sampling-request', arguments: { prompt: 'x' } }];
   const { calls } = await episode.step({ text: '', toolCalls, stopReason: 'tool_call' });
   expect(calls[0]!.text).toContain('forty-two');

@@ -163,11 +163,12 @@ describe('a login', () => {
     const ask = async (address: URL) => {
       const callback = new URL(address.searchParams.get('redirect_uri')!);
       callback.search = '?code=stolen&state=guessed';
-      statuses.push((await fetch(callback)).status);
+      for (const target of [callback.href, `${callback.origin}//`])
+        statuses.push((await fetch(target)).status);
       agree(address);
     };
     await loginMcp(url, { ask });
-    expect(statuses).toEqual([404]);
+    expect(statuses).toEqual([404, 404]);
     await logoutMcp(url);
   });
 

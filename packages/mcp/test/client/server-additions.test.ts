@@ -90,7 +90,7 @@ describe('options of an environment', () => {
   async function play(options: Partial<McpEnvOptions>, calls: Action['toolCalls']) {
     await using env = await openEnv(definition, options);
     const episode = env.episode();
-    const { tools } = await episode.reset({ task: env.tasks.test.get(0)!, seed: 1 });
+    const { tools } = await episode.reset({ task: await env.tasks.test.get(0)!, seed: 1 });
     const { observation } = await episode.step({ text: '', toolCalls: calls, stopReason: 'stop' } as Action);
     await episode.close();
     return { tools: tools.map(({ name }) => name), said: observation.messages.at(-1)!.content };

@@ -157,7 +157,7 @@ test('offers the tools that a call unlocks in the next observation, and no longe
   });
   await using env = await openEnv(growing);
   const episode = env.episode();
-  await episode.reset({ task: env.tasks.test.get(0), seed: 1 });
+  await episode.reset({ task: await env.tasks.test.get(0), seed: 1 });
   const step = async (...names: string[]) => {
     const toolCalls = names.map((name) => ({ id: name, name, arguments: {} }));
     const { observation, calls } = await episode.step({ text: '', toolCalls, stopReason: 'tool_call' });
@@ -198,7 +198,7 @@ describe('a server that needs long to start', () => {
     await using env = await openEnv(slow({ closeGrace: 50 }));
     const outcomes = [1, 2, 3].map(async (seed) => {
       const episode = env.episode();
-      await episode.reset({ task: env.tasks.test.get(0), seed });
+      await episode.reset({ task: await env.tasks.test.get(0), seed });
       const toolCalls = [{ id: '1', name: 'cancelled', arguments: {} }];
       const { outcome } = await episode.step({ text: '', toolCalls, stopReason: 'tool_call' });
       await episode.close();
@@ -210,7 +210,7 @@ describe('a server that needs long to start', () => {
   test('is not waited for by a call beyond callTimeout', async () => {
     await using env = await openEnv(slow({ callTimeout: 50, closeGrace: 50 }));
     const episode = env.episode();
-    await episode.reset({ task: env.tasks.test.get(0), seed: 1 });
+    await episode.reset({ task: await env.tasks.test.get(0), seed: 1 });
     const toolCalls = [{ id: '1', name: 'wait', arguments: {} }];
     const { outcome } = await episode.step({ text: '', toolCalls, stopReason: 'tool_call' });
     expect(outcome).toMatchObject({ kind: 'aborted', cause: { code: 'infrastructure.mcp_timeout' } });
@@ -328,7 +328,7 @@ describe('several servers', () => {
     const prefixed = defineMcpEnv({ name: 'two-v1', servers, tasks, prefix: true, only });
     const env = await openEnv(prefixed, { lifetime: 'shared' });
     const episode = env.episode();
-    const { tools } = await episode.reset({ task: env.tasks.test.get(0), seed: 1 });
+    const { tools } = await episode.reset({ task: await env.tasks.test.get(0), seed: 1 });
     expect(tools.map(({ name }) => name)).toEqual(only);
     const toolCalls = only.map((name) => ({ id: name, name, arguments: {} }));
     const { calls } = await episode.step({ text: '', toolCalls, stopReason: 'tool_call' });
@@ -411,7 +411,7 @@ test('the environment’s first call may take longer than toolTimeout, because t
   });
   const env = await openEnv(slow);
   const episode = env.episode();
-  await episode.reset({ task: env.tasks.test.get(0), seed: 1 });
+  await episode.reset({ task: await env.tasks.test.get(0), seed: 1 });
   await episode.close();
   await env.close();
 });
@@ -443,7 +443,7 @@ describe('a definition', () => {
     });
     const env = await openEnv(optional, { size: 5 });
     const episode = env.episode();
-    await episode.reset({ task: env.tasks.test.get(0), seed: 1, episodeId: 'mine' });
+    await episode.reset({ task: await env.tasks.test.get(0), seed: 1, episodeId: 'mine' });
     await episode.close();
     await env.close();
     expect(seen).toEqual([

@@ -7,7 +7,8 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import { type CallToolResult, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
-import { type EnvHandle, openEnv, type ToolEnvError } from '@toolenv/core';
+import { defineTool, defineToolEnv, type EnvHandle, openEnv, type ToolEnvError } from '@toolenv/core';
+import { keepSecret } from '@toolenv/core/secrets';
 import {
   connectMcp,
   defineMcpEnv,
@@ -251,6 +252,37 @@ describe.each(['in memory', 'over Streamable HTTP', 'without a session'])('progr
   });
 });
 
+test('a client reads nothing of the secrets of the server, whatever a tool repeats', async () => {
+  const key = keepSecret('sk-of-the-server');
+  const echo = defineTool(`echo`, `Answers for ${key}.`, {}, () => ({
+    content: [{ type: 'text', text: `401 for ${key}` }],
+    structuredContent: { headers: { authorization: [`Bearer ${key}`] }, status: 401 },
+  }));
+  const definition = defineToolEnv({
+    name: 'echo-v1',
+    description: 'Echo.',
+    tasks: { test: [`Ask with ${key}.`] },
+    rewards: { asked: { kind: 'outcome' } },
+    episode: ({ task }) => ({ messages: task, tools: [echo], onAnswer: () => `No, ${key}.` }),
+  });
+  const open = await openEnv(definition);
+  const [here, there] = InMemoryTransport.createLinkedPair();
+  services.push(await serveMcp(open, { transport: there }));
+  const client = new Client({ name: 'test', version: '1.0.0' });
+  await client.connect(here);
+  expect((await client.listTools()).tools[0]!.description).toBe('Answers for [redacted].');
+  expect((await client.getPrompt({ name: 'observation' })).messages[0]!.content).toMatchObject({
+    text: 'Ask with [redacted].',
+  });
+  expect(await call(client, 'echo')).toMatchObject({
+    content: [{ type: 'text', text: '401 for [redacted]' }],
+    structuredContent: { headers: { authorization: ['Bearer [redacted]'] }, status: 401 },
+  });
+  expect(textOf(await call(client, 'answer', { text: 'Done.' }))).toBe('No, [redacted].');
+  await client.close();
+  await open.close();
+});
+
 test('a split without tasks is refused', async () => {
   const [, there] = InMemoryTransport.createLinkedPair();
   await expect(serveMcp(env, { transport: there, split: 'train' })).rejects.toMatchObject({
@@ -398,4 +430,30 @@ describe('over Streamable HTTP', () => {
       code: 'usage.serve_port',
     });
   });
+});
+
+test('a tool that floods its progress does not flood the client', async () => {
+  const flood = defineTool('flood', 'Flood.', {}, (_, { progress }) => {
+    for (let i = 1; i <= 100_000; i++) progress?.({ progress: i, message: 'x'.repeat(100_000) });
+    return 'done';
+  });
+  const definition = defineToolEnv({
+    name: 'flood-v1',
+    description: 'Flood.',
+    tasks: { test: ['Flood.'] },
+    rewards: { flooded: { kind: 'outcome' } },
+    episode: ({ task }) => ({ messages: task, tools: [flood] }),
+  });
+  const open = await openEnv(definition);
+  const [here, there] = InMemoryTransport.createLinkedPair();
+  services.push(await serveMcp(open, { transport: there }));
+  const client = new Client({ name: 'test', version: '1.0.0' });
+  await client.connect(here);
+  const reports: { progress: number; message?: string }[] = [];
+  const onprogress = (report: (typeof reports)[number]) => void reports.push(report);
+  expect(textOf(await call(client, 'flood', {}, { onprogress }))).toBe('done');
+  expect(reports.length).toBeLessThan(50);
+  expect(reports.at(-1)).toEqual({ progress: 100_000, message: `${'x'.repeat(997)}…` });
+  await client.close();
+  await open.close();
 });

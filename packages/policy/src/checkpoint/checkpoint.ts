@@ -2,11 +2,11 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf, ToolEnvError } from '@toolenv/core';
+import { readRegular } from '@toolenv/core/recording';
 import { parameterShapes } from '../model/decoder.ts';
 import { type ModelConfig, readModelConfig } from '../model/model-config.ts';
 import type { Tensors } from '../runtime/runtime.ts';
 import { checkFields } from './check-fields.ts';
-import { readRegular } from './regular-file.ts';
 import { readSafetensors, readTensorNames, type StoredType, writeSafetensors } from './safetensors.ts';
 import { addedTokens, checkTokenizer, specialTokenText } from './tokenizer.ts';
 

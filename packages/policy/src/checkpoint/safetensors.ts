@@ -1,10 +1,10 @@
 /** The safetensors file format: an 8-byte header length, a JSON header, then the tensors' bytes. In memory, tensors are float32. */
 import { type FileHandle, open } from 'node:fs/promises';
 import { messageOf, ToolEnvError } from '@toolenv/core';
+import { openRegular } from '@toolenv/core/recording';
 import { type Tensor, type Tensors, tensor } from '../runtime/runtime.ts';
 import { type Shapes, sizeOf } from '../runtime/shape.ts';
 import { type HalfFormat, narrow, widen } from './half-precision.ts';
-import { openRegular } from './regular-file.ts';
 
 /** How numbers are stored. */
 export type StoredType = 'float32' | HalfFormat;

@@ -1,7 +1,7 @@
 /** The texts of single tokens, for people who look at what was sampled. Needs the files of the tokenizer only. */
 import { join } from 'node:path';
 import { messageOf, ToolEnvError } from '@toolenv/core';
-import { readRegular } from './regular-file.ts';
+import { readRegular } from '@toolenv/core/recording';
 import { checkTokenizer, openTokenizer } from './tokenizer.ts';
 
 /** Tokens that make up a character at most: its bytes in UTF-8. */

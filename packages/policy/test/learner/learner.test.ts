@@ -50,6 +50,8 @@ function randomDirection(model: Model, name: string): ArrayLike<number> {
 test('gradients equal finite differences of Σ dLogprobs·log p(token | tokens before) over mask 1', async () => {
   const model = tinyModel();
   const learner = learnerOf(model);
+  // Trainers compare the tokens of workers with it.
+  expect(learner.vocabularySize).toBe(tinyConfig.vocab_size);
   const all = new AllLogits(runtime, model);
   const dLogprobs = randomValues(1);
   await learner.backward({ rows, temperature: 0.7 }, { dLogprobs });

@@ -72,21 +72,21 @@ export async function checkEnv(
   const first = await opened(report, () => open());
   if (!first) return report.report;
   const shared = { definition, tools, report, timeout, seed, signal };
-  const subjectOf = (opened: EnvHandle<unknown>) =>
-    new EnvSubject({ ...shared, open: opened, tasks: someTasks(opened, playedTasks) });
+  const subjectOf = async (opened: EnvHandle<unknown>) =>
+    new EnvSubject({ ...shared, open: opened, tasks: await someTasks(opened, playedTasks) });
   try {
     await report.check(['ENV-3'], async () => {
       await using again = await open();
-      checkTasks(first, again);
+      await checkTasks(first, again);
     });
     if (report.broken('ENV-3')) return report.report;
-    const subject = subjectOf(first);
+    const subject = await subjectOf(first);
     if (subject.tasks.length === 0) throw noTasks(report.report.subject);
     await checkSpec(subject);
     await checkOrder(subject);
     await checkReplay(subject, loaded?.folder);
     await checkCancellation(subject);
-    await checkLabels(subject, someTasks(first, searchedTasks));
+    await checkLabels(subject, await someTasks(first, searchedTasks));
     const fuzzed = async () => {
       // Longer episodes begin less often, which saves time if each begins with a server of its own.
       const isShort = definition.limits.maxTurns < longestFuzz && given.maxTurns === undefined;
@@ -104,7 +104,7 @@ export async function checkEnv(
   {
     // A short timeout, so that a hanging tool costs little time.
     await using env = await open(hasOption(definition, 'toolTimeout') ? { toolTimeout: 50 } : {});
-    await checkFaults(subjectOf(env));
+    await checkFaults(await subjectOf(env));
   }
   await report.check(['ENV-34', 'ENV-36'], () =>
     checkLeaks(() => playOnce(open, subjectOf), definition.capabilities),
@@ -135,10 +135,14 @@ function noTasks(subject: string): ToolEnvError {
 }
 
 /** Tasks of all splits that have any, about `count` in all. */
-function someTasks({ tasks }: EnvHandle<unknown>, count: number): unknown[] {
-  const filled = splits.filter((split) => tasks[split].length > 0);
+async function someTasks({ tasks }: EnvHandle<unknown>, count: number): Promise<unknown[]> {
+  const sets = await Promise.all(
+    splits.map(async (split) => ({ set: tasks[split], length: await tasks[split].length })),
+  );
+  const filled = sets.filter(({ length }) => length > 0);
   const share = Math.ceil(count / Math.max(1, filled.length));
-  return filled.flatMap((split) => spread(tasks[split], share).map((index) => tasks[split].get(index)));
+  const some = filled.flatMap(({ set, length }) => spread(length, share).map((index) => set.get(index)));
+  return await Promise.all(some);
 }
 
 function hasOption({ options }: AnyEnvDefinition, name: string): boolean {
@@ -147,10 +151,10 @@ function hasOption({ options }: AnyEnvDefinition, name: string): boolean {
 
 async function playOnce(
   open: () => Promise<OpenedEnv<unknown>>,
-  subjectOf: (env: EnvHandle<unknown>) => EnvSubject,
+  subjectOf: (env: EnvHandle<unknown>) => Promise<EnvSubject>,
 ): Promise<void> {
   await using env = await open();
-  const subject = subjectOf(env);
+  const subject = await subjectOf(env);
   for (const [index, task] of subject.tasks.slice(0, leakedTasks).entries()) {
     await subject.withWatched(async (watched) => {
       await watched.take(subject.actions(await watched.reset(task, index), index, 3));
@@ -179,13 +183,13 @@ async function checkLeaks(
 /** Cancels a call of each tool, which must then stop waiting. Timers and handles that remain show that it did not. */
 async function checkSignals(
   open: () => Promise<OpenedEnv<unknown>>,
-  subjectOf: (env: EnvHandle<unknown>) => EnvSubject,
+  subjectOf: (env: EnvHandle<unknown>) => Promise<EnvSubject>,
 ): Promise<void> {
   let names: string[] = [''];
   for (let index = 0; index < Math.min(names.length, cancelledTools); index++) {
     const left = await leaksOf(async () => {
       await using env = await open();
-      const subject = subjectOf(env);
+      const subject = await subjectOf(env);
       await subject.withWatched(async (watched) => {
         const { tools } = await watched.reset(subject.task(0), 1);
         names = tools.map(({ name }) => name);

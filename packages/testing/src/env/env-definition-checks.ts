@@ -71,24 +71,31 @@ function checkCapabilities(declared: EnvCapabilities = {}): void {
 }
 
 /** Tasks are JSON values that depend only on the seed. `again` is the environment opened again with the same seed. */
-export function checkTasks(open: EnvHandle<unknown>, again: EnvHandle<unknown>): void {
+export async function checkTasks(open: EnvHandle<unknown>, again: EnvHandle<unknown>): Promise<void> {
   for (const split of splits) {
     const [set, other] = [open.tasks?.[split], again.tasks?.[split]];
-    if (!Number.isInteger(set?.length) || set!.length < 0) {
-      throw new Violation('ENV-3', `a length of tasks.${split}`, brief(set?.length));
+    const [length, reopened] = [await set?.length, await other?.length];
+    if (length === undefined || !Number.isInteger(length) || length < 0) {
+      throw new Violation('ENV-3', `a length of tasks.${split}`, brief(length));
     }
-    if (set!.length !== other!.length) {
-      throw new Violation('ENV-3', `${set!.length} tasks in ${split} for the same seed`, `${other!.length}`);
+    if (length !== reopened) {
+      throw new Violation('ENV-3', `${length} tasks in ${split} for the same seed`, `${reopened}`);
     }
-    for (const index of spread(set!, 20)) checkTask(`tasks.${split}.at(${index})`, set!, other!, index);
+    for (const index of spread(length, 20))
+      await checkTask(`tasks.${split}.at(${index})`, set!, other!, index);
   }
 }
 
-function checkTask(where: string, set: TaskSet<unknown>, other: TaskSet<unknown>, index: number): void {
-  const task = set.get(index);
+async function checkTask(
+  where: string,
+  set: TaskSet<unknown>,
+  other: TaskSet<unknown>,
+  index: number,
+): Promise<void> {
+  const task = await set.get(index);
   const unheld = task === undefined ? 'undefined' : notJson(task);
   if (unheld) throw new Violation('ENV-3', `a JSON value from ${where}`, unheld);
-  const [first, second, reopened] = [task, set.get(index), other.get(index)].map((value) =>
+  const [first, second, reopened] = [task, await set.get(index), await other.get(index)].map((value) =>
     JSON.stringify(value),
   );
   if (first !== second)
@@ -99,7 +106,7 @@ function checkTask(where: string, set: TaskSet<unknown>, other: TaskSet<unknown>
 }
 
 /** Indices of at most `count` tasks, spread evenly. */
-export function spread({ length }: { length: number }, count: number): number[] {
+export function spread(length: number, count: number): number[] {
   const size = Math.min(length, count);
   return Array.from({ length: size }, (_, i) => Math.floor((i * length) / size));
 }

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { brief, Violation } from '../violation.ts';
 import type { EnvSubject } from './env-subject.ts';
 import { validCalls } from './fuzz-actions.ts';
+import { checkSplits } from './shared-tasks.ts';
 
 /** Number of different actions that should not all be answered alike. */
 const several = 3;
@@ -17,6 +18,7 @@ export async function checkWarnings(subject: EnvSubject): Promise<void> {
     if (subject.tasks.some((task) => definition.oracle?.(task) !== undefined)) return;
     throw new Violation('WARN-5', 'an oracle for some of the tasks', 'none');
   });
+  await report.check(['WARN-9'], () => checkSplits(subject.open));
   // Without an oracle it is not known which actions matter. Steps that break rules say little about rewards.
   if (subject.oracleActions.size === 0 || !report.report.ok) return;
   await report.check(['WARN-3'], () => checkReplies(subject));

@@ -2,6 +2,7 @@
 import type {
   EnvSpec,
   JsonSchema,
+  Observation,
   Rewards,
   ToolCall,
   ToolCallRecord,
@@ -28,7 +29,7 @@ export interface StepTaken {
 const noteLength = 60;
 
 /** A transition as it crosses a wire: the cause of an aborted outcome becomes its code and message. */
-export function plainTransition(transition: Transition): object {
+export function plainTransition(transition: Transition): { observation: Observation; outcome: object } {
   const { outcome } = transition ?? {};
   if (outcome?.kind !== 'aborted' || !outcome.cause) return transition;
   const { code, message } = outcome.cause;

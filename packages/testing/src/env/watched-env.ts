@@ -32,10 +32,12 @@ export interface Watch {
 export class WatchedEnv<Task> {
   readonly env: Env<Task>;
   readonly #watch: Watch;
-  /** One JSON text for the reset and one for each step of the episode, with the times of calls set to 0. */
+  /** One text of JSON for the reset and one for each step of the episode, with the times of calls set to 0. */
   transcript: string[] = [];
   #first: Observation | undefined;
   #observation: Observation | undefined;
+  /** The JSON of the last observation: with a long history, writing it is most of the work of a step. */
+  #before = '';
   #totals: Rewards = {};
   /** Whether the episode goes on. */
   running = false;
@@ -54,26 +56,23 @@ export class WatchedEnv<Task> {
     this.#report(toolViolations(observation.tools));
     this.#report(observationViolations(observation, observation));
     this.#first = observation;
-    this.#observation = observation;
+    this.#record(observation);
     this.#totals = Object.fromEntries(Object.keys(this.env.spec.rewards).map((name) => [name, null]));
     this.running = true;
-    this.transcript.push(timeless(observation));
     return observation;
   }
 
   async step(action: Action): Promise<Transition> {
     const last = this.#observation!;
-    const before = JSON.stringify(last);
     // The same objects, not copies, because compiled schemas are cached by object.
     const offered = last.tools;
     const given = structuredClone(action);
     const transition = await this.#answered(`step(${brief(action)})`, () => this.env.step(given));
-    this.#expectSame('the last observation', before, last);
+    this.#expectSame('the last observation', this.#before, last);
     this.#expectSame('the action', JSON.stringify(action), given);
     checkTransitionForm(transition);
     const step = { action, spec: this.env.spec, offered, turn: this.transcript.length };
     this.#report(transitionViolations(transition, step));
-    this.#observation = transition.observation;
     this.#score(transition.rewards);
     const { outcome } = transition;
     this.running = outcome.kind === 'running';
@@ -86,7 +85,8 @@ export class WatchedEnv<Task> {
     } else if (outcome.kind !== 'aborted') {
       this.#watch.onEnd(this.#totals);
     }
-    this.transcript.push(timeless(plainTransition(transition)));
+    const { observation, ...rest } = plainTransition(transition);
+    this.#record(observation, rest);
     return transition;
   }
 
@@ -120,6 +120,12 @@ export class WatchedEnv<Task> {
     }
   }
 
+  #record(observation: Observation, rest: object = {}): void {
+    this.#observation = observation;
+    this.#before = JSON.stringify(observation);
+    this.transcript.push(timeless(`${JSON.stringify(rest)} ${this.#before}`));
+  }
+
   async #answered<T>(what: string, work: () => Promise<T>): Promise<T> {
     try {
       return await inTime('ENV-28', `an answer to ${what}`, this.#watch.timeout, work);
@@ -145,6 +151,7 @@ function checkForm(observation: Observation): void {
     throw new Violation('ENV-14', `${wrong.path || 'the observation'} ${wrong.expected}`, wrong.received);
 }
 
-function timeless(value: unknown): string {
-  return JSON.stringify(value, (key, part: unknown) => (key === 'milliseconds' ? 0 : part));
+/** A quotation mark inside a text of JSON follows a backslash, so that only keys match. */
+function timeless(json: string): string {
+  return json.replaceAll(/"milliseconds":[^,}]+/g, '"milliseconds":0');
 }

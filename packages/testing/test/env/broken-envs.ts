@@ -44,7 +44,7 @@ export interface Changes {
 }
 
 export function ladderDefinition({ definition, env: change, open: reopen }: Changes = {}): Definition {
-  return defineEnv<Rung, { toolTimeout?: number }>({
+  const good = defineEnv<Rung, { toolTimeout?: number }>({
     name: 'ladder-v1',
     description: 'Climb.',
     // checkEnv sets a short toolTimeout to check hanging tools.
@@ -54,9 +54,12 @@ export function ladderDefinition({ definition, env: change, open: reopen }: Chan
     roles: { climbing: 'none' },
     async open({ options: { toolTimeout = limits.toolTimeout }, tools }) {
       const tool = await tools.climbing!({});
-      const tasks = { length: 5, get: (index: number): Rung => ({ goal: index + 2 }) };
+      const tasks = (first: number) => ({
+        length: 5,
+        get: (index: number): Rung => ({ goal: index + first }),
+      });
       const open: EnvHandle<Rung> = {
-        tasks: { train: tasks, validation: tasks, test: tasks },
+        tasks: { train: tasks(2), validation: tasks(7), test: tasks(12) },
         episode() {
           const good = ladder(tool, toolTimeout);
           const own: Env<Rung> = {
@@ -73,8 +76,9 @@ export function ladderDefinition({ definition, env: change, open: reopen }: Chan
     },
     oracle,
     label: ({ goal }) => `height ${goal}`,
-    ...definition,
   });
+  // Not given to defineEnv, which refuses some of what is to be checked.
+  return { ...good, ...definition };
 }
 
 export const climbing = { climbing: async () => climb };
@@ -633,6 +637,11 @@ export const brokenEnvs: readonly [what: string, rule: RuleId, changes: Changes]
     stepping((transition) =>
       transition.rewards ? { ...transition, rewards: { ...transition.rewards, climbed: 0 } } : transition,
     ),
+  ],
+  [
+    'tests that are in the training split',
+    'WARN-9',
+    { open: ({ tasks }) => ({ tasks: { ...tasks, test: tasks.train } }) },
   ],
   ['no oracle', 'WARN-5', { definition: { oracle: undefined } }],
   [

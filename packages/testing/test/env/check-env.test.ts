@@ -304,7 +304,23 @@ test('what only a good answer reaches is repeated too: shared state and chance i
   const { findings, warnings } = await check(() => Math.random());
   expect([...findings, ...warnings].map(({ rule }) => rule)).toEqual(['ENV-11', 'WARN-8']);
   expect(warnings[0]?.received).toMatch(/^Math\.random\(\) in .*check-env\.test\.ts:\d+$/);
-  expect((await check(() => 3)).passed).toEqual(['ENV-11']);
+  const globals = [Date, Date.now, Math.random];
+  for (const [clock, name] of [
+    [() => new Date().getFullYear(), 'new Date()'],
+    [() => Date().length, 'Date()'],
+    [() => Number(Date.now() > 0), 'Date.now()'],
+  ] as const) {
+    const asked = await check(clock);
+    expect(expectFinding(asked, 'WARN-8').received.startsWith(`${name} in `)).toBe(true);
+  }
+  // A date of the task says nothing of the time, and a Date is what it was.
+  const dated = await check(() => {
+    const date = new Date(0);
+    return Number(date instanceof Date && date.constructor === Date && date.getTime() === 0);
+  });
+  expect([dated.passed, dated.warnings]).toEqual([['ENV-11'], []]);
+  expect([Date, Date.now, Math.random]).toEqual(globals);
+  expect(new Date().constructor).toBe(Date);
 });
 
 test('a request over a socket that was kept alive uses the network', async () => {
@@ -339,3 +355,45 @@ test('an environment without roles is told how its tools could be made to fail',
   expect(reasons).toHaveLength(2);
   for (const { reason } of reasons) expect(reason).toContain('give a tool by a role, roles: { search: ');
 });
+
+test.each<[what: string, tasks: Parameters<typeof sums>[0], received: string | undefined]>([
+  ['the same list', { train: [1, 2, 3], test: [1, 2, 3] }, '3 of 3 tasks of test, such as {"a":1,"b":1}'],
+  [
+    'one task',
+    { train: [1, 2, 3], validation: [4, 3], test: [5] },
+    '1 of 2 tasks of validation, such as {"a":3,"b":3}',
+  ],
+  ['a slice of many', { train: range(0, 3_000), test: range(2_000, 2_400) }, 'of 50 tasks of test, such as'],
+  ['duplicates inside a split', { train: [1, 1], test: [2, 2, 2] }, undefined],
+  ['nothing to learn from', { test: [1, 2] }, undefined],
+])('tasks that are also learned from are reported: %s', async (_, tasks, received) => {
+  const report = await checkEnv(sums(tasks), { actions: 10, rules: ['WARN-9'] });
+  if (received === undefined) expect(report.warnings).toEqual([]);
+  else expect(expectFinding(report, 'WARN-9').received).toContain(received);
+});
+
+function range(from: number, to: number): number[] {
+  return Array.from({ length: to - from }, (_, index) => from + index);
+}
+
+/** Sums of a number with itself. The keys of held-out tasks are in another order. */
+function sums(splits: { train?: number[]; validation?: number[]; test?: number[] }) {
+  const { train = [], validation = [], test: held = [] } = splits;
+  const reversed = (numbers: number[]) => numbers.map((number) => ({ b: number, a: number }));
+  return defineToolEnv({
+    name: 'sums-v1',
+    description: 'Add.',
+    limits: { maxTurns: 1 },
+    tasks: {
+      train: train.map((number) => ({ a: number, b: number })),
+      validation: reversed(validation),
+      test: reversed(held),
+    },
+    rewards: { right: { kind: 'outcome' } },
+    episode: ({ task: { a, b } }) => ({
+      messages: `${a} + ${b}?`,
+      onAnswer: (answer) => ({ rewards: { right: Number(answer === String(a + b)) }, end: 'answered' }),
+    }),
+    oracle: ({ a, b }) => [String(a + b)],
+  });
+}

@@ -6,6 +6,7 @@ import {
   listen,
   readBody,
   replyJson,
+  requestUrl,
   type ServeOptions,
   writeToStderr,
 } from '@toolenv/core/serving';
@@ -66,8 +67,7 @@ interface Routes {
 }
 
 async function answer(request: IncomingMessage, response: ServerResponse, routes: Routes): Promise<void> {
-  const { url = '/' } = request;
-  const { pathname, searchParams } = new URL(URL.canParse(url, 'http://any') ? url : '/', 'http://any');
+  const { pathname, searchParams } = requestUrl(request);
   if (pathname === '/health') return replyJson(response, 200, { status: 'healthy' });
   const protocol = Object.values(retrievalProtocols).find(({ path }) => path === pathname);
   const isGet = request.method === 'GET' && pathname === retrievalProtocols['agent-r1'].path;

@@ -2,7 +2,7 @@
 import { ToolEnvError } from '@toolenv/core';
 import type { TokenRow } from '@toolenv/core/learner';
 import { type EncodingPolicy, encodeExample, readFile } from './encode-file.ts';
-import { readExamples } from './read-example.ts';
+import { type Judged, readExamples } from './read-example.ts';
 
 /** What was read. Rows take 5 bytes a token and some 300 bytes each; nothing else of the file stays in memory. */
 export interface TrainingData {
@@ -17,14 +17,14 @@ export interface TrainingData {
 export async function loadRows(
   file: string,
   policy: EncodingPolicy,
-  { maxLength, minReward, signal }: { maxLength: number; minReward?: number; signal?: AbortSignal },
+  { maxLength, signal, ...judged }: { maxLength: number; signal?: AbortSignal } & Judged,
 ): Promise<TrainingData> {
   const data: TrainingData = { rows: [], truncated: 0, dropped: 0 };
   const encoded = readFile(
     file,
     async (text, place) => {
       const rows = [];
-      for (const example of readExamples(text, place, minReward))
+      for (const example of readExamples(text, place, judged))
         rows.push(...(await encodeExample(policy, example)));
       return rows;
     },

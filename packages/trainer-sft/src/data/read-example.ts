@@ -1,10 +1,19 @@
 /** readExamples: one line of a data file becomes examples, whatever of the known formats it has. */
 import { decodeTrajectory } from '@toolenv/core/recording';
+import { outcomeScore } from '@toolenv/training';
 import { BadExample, type Example } from './example.ts';
 import { fieldsOf, parseJson, readMessages, readTools } from './messages.ts';
 import { trajectoryExamples } from './trajectory-examples.ts';
 
 const formats = 'messages, prompt and completion, text, segments, or a trajectory';
+
+/** Which trajectories are learned from. */
+export interface Judged {
+  /** Trajectories with a lower score give no examples. Default: all do. */
+  minReward?: number | undefined;
+  /** The reward component that is the score. Default: the weighted sum of the outcome rewards, as `outcomeScore` has it. */
+  judgedBy?: string | undefined;
+}
 
 /**
  * The formats, by the fields of the line:
@@ -13,18 +22,22 @@ const formats = 'messages, prompt and completion, text, segments, or a trajector
  * - `text`: TRL's plain text, learned as a whole, with its end
  * - `segments`, each with `text` and `label`: axolotl's; those labelled true are learned, and no end is added
  * - `version`, `steps`, `outcome` …: a trajectory of toolenv
- * @param minReward Trajectories with a lower reward give no examples.
  * @throws BadExample, or ToolEnvError of `decodeTrajectory`.
  */
 export function readExamples(
   text: string,
   place: string,
-  minReward: number = Number.NEGATIVE_INFINITY,
+  { minReward = Number.NEGATIVE_INFINITY, judgedBy }: Judged = {},
 ): Example[] {
   const line = parseLine(text);
   if (line.steps !== undefined) {
     const trajectory = decodeTrajectory(text, place);
-    return (trajectory.reward ?? minReward) < minReward ? [] : trajectoryExamples(trajectory);
+    if (judgedBy !== undefined && !Object.hasOwn(trajectory.rewardSpec, judgedBy)) {
+      const names = Object.keys(trajectory.rewardSpec);
+      throw new BadExample('/rewardSpec', `the reward component "${judgedBy}"`, names);
+    }
+    const isGood = (outcomeScore(trajectory, judgedBy) ?? minReward) >= minReward;
+    return isGood ? trajectoryExamples(trajectory) : [];
   }
   if (line.messages !== undefined) {
     const { messages, learned } = readMessages(line.messages, '/messages');

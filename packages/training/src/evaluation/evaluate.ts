@@ -1,5 +1,6 @@
 /** Evaluation: the first tasks of a split, some episodes of each, and the numbers to report. */
 import {
+  type CallProgress,
   type EnvHandle,
   type EpisodeRequest,
   EpisodeStatistics,
@@ -32,6 +33,8 @@ export interface EvaluateOptions<Task = unknown> extends Partial<EvaluationOptio
   signal?: AbortSignal;
   /** Called with each trajectory that is played, as it finishes, for example to write it to a file. */
   onTrajectory?(trajectory: Trajectory<Task>): void | Promise<void>;
+  /** Called with what tools say of the progress of their calls. */
+  onProgress?(report: CallProgress): void;
 }
 
 export interface Evaluation {
@@ -73,11 +76,11 @@ export interface Evaluation {
  */
 export async function evaluate<Task>(options: EvaluateOptions<Task>): Promise<Evaluation> {
   requireParts('evaluate', options);
-  const { env, policy, finished = [], signal, onTrajectory, ...given } = options;
+  const { env, policy, finished = [], signal, onTrajectory, onProgress, ...given } = options;
   const complete = completeOptions(evaluationOptions, given, 'evaluate') as unknown as EvaluationOptions;
   const { split, count, samples, passScore, ...rest } = complete;
   const { concurrency, deadline, onDeadline, seed, retries, onBug, maxAborted, ...sampling } = rest;
-  const length = Math.min(count, env.tasks[split].length);
+  const length = Math.min(count, await env.tasks[split].length);
   if (length === 0) {
     throw new ToolEnvError('usage.evaluate', `evaluate: split "${split}" has no tasks: give another split.`);
   }
@@ -98,7 +101,7 @@ export async function evaluate<Task>(options: EvaluateOptions<Task>): Promise<Ev
     add({ ...rest, group, sample, index });
   }
   const episodes = episodesOf(env.tasks[split], { length, samples, known });
-  const common = { concurrency, sampling, seed, deadline, onDeadline, retries, onBug, signal };
+  const common = { concurrency, sampling, seed, deadline, onDeadline, retries, onBug, signal, onProgress };
   for await (const played of rollout({ env, policy, episodes, ...common })) {
     const trajectory = { ...played, index: played.group * samples + played.sample };
     add(trajectory);
@@ -124,7 +127,7 @@ function summarise(
   return {
     episodes: summaries.length,
     aborted: summaries.length - episodes,
-    ...(summaries.length > episodes && { causes: causesOf(summaries) }),
+    ...(summaries.length > episodes && { causes: statistics.causes }),
     means: Object.fromEntries(components.map((name) => [name, rewards[name] ?? null])),
     reward,
     intervals: Object.fromEntries(
@@ -138,16 +141,6 @@ function summarise(
     turns: turns ?? 0,
     tokens: statistics.generatedTokens,
   };
-}
-
-function causesOf(summaries: readonly EpisodeSummary[]): Record<string, number> {
-  const counts = new Map<string, number>();
-  for (const { fault, cause } of summaries) {
-    if (fault === undefined) continue;
-    const named = `${fault}: ${cause}`;
-    counts.set(named, (counts.get(named) ?? 0) + 1);
-  }
-  return Object.fromEntries([...counts].sort(([, a], [, b]) => b - a));
 }
 
 /**

@@ -5,7 +5,7 @@ import type { RunOptions } from '../options/run-options.ts';
 import type { Interval } from './confidence-interval.ts';
 import { evaluate } from './evaluate.ts';
 
-type Evaluated = Pick<Run, 'env' | 'policy' | 'seed' | 'signal'>;
+type Evaluated = Pick<Run, 'env' | 'policy' | 'seed' | 'signal' | 'onProgress'>;
 type WithEnv = Evaluated & { env: EnvHandle<unknown> };
 
 /**
@@ -18,7 +18,7 @@ export async function validationScores(
 ): Promise<Metrics> {
   const others = Object.entries(evaluateOn);
   const { env: own } = run;
-  const hasOwn = own && (others.length === 0 || own.tasks.validation.length > 0);
+  const hasOwn = own && (others.length === 0 || (await own.tasks.validation.length) > 0);
   const metrics = hasOwn ? await scoresOn({ ...run, env: own }, options) : {};
   for (const [name, env] of others) {
     const scores = await scoresOn({ ...run, env }, options);
@@ -28,13 +28,14 @@ export async function validationScores(
 }
 
 /** Mean reward and components, their intervals and pass@k, on the first tasks of the validation split. */
-async function scoresOn({ env, policy, seed, signal }: WithEnv, options: RunOptions): Promise<Metrics> {
+async function scoresOn(run: WithEnv, options: RunOptions): Promise<Metrics> {
   const { evaluationSamples: samples, evaluationTemperature: temperature } = options;
   const { maxTokens, deadline, onDeadline, onBug, maxAborted } = options;
-  const count = Math.min(options.evaluationEpisodes, env.tasks.validation.length);
+  const { env, policy, seed, signal, onProgress } = run;
+  const count = Math.min(options.evaluationEpisodes, await env.tasks.validation.length);
   const plan = { split: 'validation', count, samples, concurrency: count * samples, temperature } as const;
   const bounds = { maxTokens, deadline, onDeadline, onBug, maxAborted };
-  const found = await evaluate({ ...plan, ...bounds, env, policy, seed, signal });
+  const found = await evaluate({ ...plan, ...bounds, env, policy, seed, signal, onProgress });
   const { reward, means, rewardInterval, intervals, pass } = found;
   const metrics: Metrics = {};
   const add = (name: string, of: string, mean: number | null, interval: Interval | null | undefined) => {

@@ -1,7 +1,7 @@
 /** mlflow: reports to an MLflow tracking server over its REST API (mlflow.org/docs/latest/rest-api.html). */
 import { basename } from 'node:path';
 import { messageOf, ToolEnvError } from '@toolenv/core';
-import { keepNamedSecrets } from '@toolenv/core/secrets';
+import { keepNamedSecrets, keepSecret } from '@toolenv/core/secrets';
 import type { MetricSink, ReportedMetrics, ReportedRun, RunEnd } from './metric-sink.ts';
 
 export interface MlflowOptions {
@@ -22,6 +22,7 @@ const statuses: Record<RunEnd, string> = { finished: 'FINISHED', failed: 'FAILED
 export function mlflow(options: MlflowOptions = {}): MetricSink {
   const { env } = process;
   const uri = options.trackingUri ?? env.MLFLOW_TRACKING_URI ?? '';
+  if (URL.canParse(uri)) keepSecret(new URL(uri).password);
   if (!/^https?:\/\//.test(uri)) {
     const message = `mlflow: ${uri ? `the tracking URI ${uri} is not an address` : 'there is no tracking server'}: set MLFLOW_TRACKING_URI to the address of \`mlflow server\`, such as http://127.0.0.1:5000.`;
     throw new ToolEnvError('usage.report', message);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { messageOf, ToolEnvError } from '@toolenv/core';
 import type { Metrics, TrainEvent } from '@toolenv/core/plugins';
 import { didYouMean } from '@toolenv/core/schemas';
+import { valueWithoutSecrets } from '@toolenv/core/secrets';
 import { writeWhole } from '../run-folder/write-whole.ts';
 import { type MetricSink, type RunEnd, reportedName } from './metric-sink.ts';
 import { SinkQueue } from './sink-queue.ts';
@@ -50,8 +51,9 @@ export class Reports {
 
   static async begin(
     sinks: readonly MetricSink[],
-    run: { name: string; folder: string; config: Readonly<Record<string, unknown>> },
+    given: { name: string; folder: string; config: Readonly<Record<string, unknown>> },
   ): Promise<Reports> {
+    const run = valueWithoutSecrets(given);
     const file = join(run.folder, reportsFile);
     const ids = sinks.length > 0 ? await readIds(file) : {};
     // One write after another, because sinks open at the same time.

@@ -1,6 +1,7 @@
 /** SinkQueue: what a sink has not taken yet. It keeps a slow or broken sink away from the run. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf, ToolEnvError } from '@toolenv/core';
+import { withoutSecrets } from '@toolenv/core/secrets';
 import type { MetricSink, ReportedMetrics, ReportedRun, RunEnd } from './metric-sink.ts';
 
 /** Milliseconds. */
@@ -146,7 +147,7 @@ export class SinkQueue {
   }
 }
 
-/** Some words of a warning are a server's, and may hold what a terminal obeys. */
+/** Some words of a warning are a server's, and may hold what a terminal obeys, or a key that it was sent. */
 function warn(message: string): void {
-  process.emitWarning(message.replaceAll(/[\p{Cc}\p{Cf}]+/gu, ' '), 'Report');
+  process.emitWarning(withoutSecrets(message).replaceAll(/[\p{Cc}\p{Cf}]+/gu, ' '), 'Report');
 }

@@ -24,13 +24,14 @@ export interface DrawnEpisodes<Task> {
 }
 
 /** The step's tasks, `groupSize` episodes of each. Every task comes once before any comes again. */
-export function drawEpisodes<Task>(
+export async function drawEpisodes<Task>(
   tasks: TaskSet<Task>,
   groups: Groups,
   step: number,
-): EpisodeRequest<Task>[] {
+): Promise<EpisodeRequest<Task>[]> {
   const { tasksPerStep: count } = groups;
-  return draw({ tasks: { train: tasks } }, groups, { step, count, attempt: 0, results: new Map() }).episodes;
+  const wanted = { step, count, attempt: 0, results: new Map() };
+  return (await draw({ tasks: { train: tasks } }, groups, wanted)).episodes;
 }
 
 /**
@@ -38,17 +39,18 @@ export function drawEpisodes<Task>(
  * attempts.
  * @throws ToolEnvError `bug.environment` if the environment draws something else than `count` of its tasks.
  */
-export function draw<Task>(
+export async function draw<Task>(
   env: { tasks: Pick<EnvHandle<Task>['tasks'], 'train'>; draw?: TaskDraw | undefined },
   { tasksPerStep, groupSize, seed }: Groups,
   wanted: Pick<TaskDrawing, 'step' | 'count' | 'attempt' | 'results'>,
-): DrawnEpisodes<Task> {
+): Promise<DrawnEpisodes<Task>> {
   const { train } = env.tasks;
+  const length = await train.length;
   const drawing = { ...wanted, first: wanted.step * tasksPerStep, seed };
-  const indices = env.draw ? env.draw(drawing) : drawInEpochs(train.length, drawing);
-  const isTask = (index: number) => Number.isInteger(index) && index >= 0 && index < train.length;
+  const indices = env.draw ? await env.draw(drawing) : drawInEpochs(length, drawing);
+  const isTask = (index: number) => Number.isInteger(index) && index >= 0 && index < length;
   if (indices.length !== wanted.count || !indices.every(isTask)) {
-    const message = `The environment drew the tasks ${indices.join(', ')}: its draw must return ${wanted.count} indices below ${train.length}.`;
+    const message = `The environment drew the tasks ${indices.join(', ')}: its draw must return ${wanted.count} indices below ${length}.`;
     throw new ToolEnvError('bug.environment', message);
   }
   const tasks = new Map<number, number>();
@@ -56,7 +58,7 @@ export function draw<Task>(
   for (const [place, index] of indices.entries()) {
     const group = wanted.attempt * tasksPerStep + place;
     tasks.set(group, index);
-    const task = train.get(index);
+    const task = await train.get(index);
     for (let sample = 0; sample < groupSize; sample++) episodes.push({ task, group, sample });
   }
   return { tasks, episodes };

@@ -35,7 +35,13 @@ export interface PlayedStep {
  * @param results What the environment may choose tasks by.
  */
 export async function playStep(
-  { env, policy, seed, signal }: Pick<Run, 'policy' | 'seed' | 'signal'> & { env: EnvHandle<unknown> },
+  {
+    env,
+    policy,
+    seed,
+    signal,
+    onProgress,
+  }: Pick<Run, 'policy' | 'seed' | 'signal' | 'onProgress'> & { env: EnvHandle<unknown> },
   options: RunOptions,
   step: number,
   resample: Algorithm['resample'],
@@ -50,13 +56,13 @@ export async function playStep(
   const truncation = { topP, topK, minP };
   const sampling = { maxTokens, temperature, ...truncation, ...(maxStaleness > 0 && { batchDelay: 10 }) };
   const waiting = new BusyClock();
-  const bounds = { deadline, onDeadline, onBug };
+  const bounds = { deadline, onDeadline, onBug, onProgress };
   const common = { env: timedEnv(env, waiting), policy, sampling, ...bounds, signal, seed: stepSeed };
   const groups = { tasksPerStep, groupSize, seed };
   const tasks = new Map<number, number>();
   const played: Trajectory[] = [];
   const { scored, metrics } = await resampled(resample, tasksPerStep, async (count, attempt) => {
-    const drawn = draw(env, groups, { step, count, attempt, results });
+    const drawn = await draw(env, groups, { step, count, attempt, results });
     for (const [group, index] of drawn.tasks) tasks.set(group, index);
     const { episodes } = drawn;
     const ending = rollout({ ...common, episodes, concurrency: episodes.length });

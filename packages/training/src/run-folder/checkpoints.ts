@@ -5,7 +5,7 @@ import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { messageOf, ToolEnvError } from '@toolenv/core';
 import type { Learner } from '@toolenv/core/learner';
-import { writing } from '@toolenv/core/recording';
+import { openRegular, readRegular, writing } from '@toolenv/core/recording';
 import { validate, wireSchemas } from '@toolenv/core/schemas';
 import { writeFolder, writeWhole } from './write-whole.ts';
 
@@ -141,7 +141,7 @@ export async function resumeCheckpoint(
 }
 
 async function setAside(folder: string, error: unknown, before: number | undefined): Promise<undefined> {
-  if (ToolEnvError.isInstance(error)) throw error;
+  if (ToolEnvError.isInstance(error) && error.code !== 'usage.checkpoint_damaged') throw error;
   const what = `Checkpoint ${folder} is damaged (${messageOf(error)})`;
   if (before === undefined) {
     const message = `${what} and there is no earlier one: start a new run.`;
@@ -199,7 +199,7 @@ async function checkedState({ folder, step }: RunCheckpoint): Promise<StoredStat
 }
 
 async function readState(folder: string): Promise<StoredState> {
-  const text = await readFile(join(folder, stateFile), 'utf8');
+  const text = await readRegular(join(folder, stateFile));
   let state: { version?: unknown };
   try {
     state = JSON.parse(text);
@@ -221,13 +221,15 @@ async function readState(folder: string): Promise<StoredState> {
 async function digests(folder: string): Promise<Record<string, string>> {
   const found = await readdir(folder, { recursive: true, withFileTypes: true });
   const names = found
-    .filter((entry) => entry.isFile())
+    .filter((entry) => !entry.isDirectory())
     .map((entry) => relative(folder, join(entry.parentPath, entry.name)).replaceAll(sep, '/'))
     .filter((name) => name !== stateFile)
     .sort();
   const entries = names.map(async (name) => {
+    const file = join(folder, name);
+    await (await openRegular(file)).close();
     const hash = createHash('sha256');
-    for await (const chunk of createReadStream(join(folder, name))) hash.update(chunk);
+    for await (const chunk of createReadStream(file)) hash.update(chunk);
     return [name, hash.digest('hex')] as const;
   });
   return Object.fromEntries(await Promise.all(entries));

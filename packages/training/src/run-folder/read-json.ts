@@ -1,6 +1,6 @@
 /** Reads a JSON file that may be absent or damaged. */
-import { readFile } from 'node:fs/promises';
 import { messageOf, ToolEnvError } from '@toolenv/core';
+import { readRegular } from '@toolenv/core/recording';
 
 /**
  * @param check Throws what is wrong with the content.
@@ -12,7 +12,7 @@ export async function readJson<Content>(
   { check, code, remedy }: { check(content: unknown): Content; code: `usage.${string}`; remedy: string },
 ): Promise<Content | undefined> {
   try {
-    return check(JSON.parse(await readFile(file, 'utf8')));
+    return check(JSON.parse(await readRegular(file)));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw new ToolEnvError(code, `${file} is damaged (${messageOf(error)}): ${remedy}.`, { cause: error });

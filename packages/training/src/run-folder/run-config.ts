@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import type { EnvHandle, OpenedEnv } from '@toolenv/core';
 import type { TrainablePolicy } from '@toolenv/core/learner';
 import { findPackage, listPlugins } from '@toolenv/core/plugins';
+import { jsonWithoutSecrets } from '@toolenv/core/secrets';
 import { readJson } from './read-json.ts';
 import { writeWhole } from './write-whole.ts';
 
@@ -102,7 +103,7 @@ export function readConfig(out: string): Promise<Record<string, unknown> | undef
 }
 
 export async function writeConfig(out: string, config: Readonly<Record<string, unknown>>): Promise<void> {
-  await writeWhole(join(out, configFile), `${JSON.stringify(config, null, 2)}\n`);
+  await writeWhole(join(out, configFile), `${jsonWithoutSecrets(config, 2)}\n`);
 }
 
 export async function removeConfig(out: string): Promise<void> {

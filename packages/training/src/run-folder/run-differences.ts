@@ -1,5 +1,6 @@
 /** What differs between two versions of a run's config.json, by dotted names such as `trainerOptions.learningRate`. */
-import { isDeepStrictEqual } from 'node:util';
+import { jsonWithoutSecrets } from '@toolenv/core/secrets';
+import { isSameValue } from './same-value.ts';
 
 /** Old and new value, in JSON. An absent value was or is not set. */
 export interface Change {
@@ -9,11 +10,11 @@ export interface Change {
 
 export type Changes = Record<string, Change>;
 
-/** The values of a config.json by dotted names, one level deep: `{ a: { b: 1 } }` → `{ 'a.b': 1 }`. */
+/** The values of a config.json by dotted names, one level deep, without secrets: `{ a: { b: 1 } }` → `{ 'a.b': 1 }`. */
 export type Values = Readonly<Record<string, unknown>>;
 
 export function valuesOf(config: Readonly<Record<string, unknown>>): Values {
-  const json: Record<string, unknown> = JSON.parse(JSON.stringify(config));
+  const json: Record<string, unknown> = JSON.parse(jsonWithoutSecrets(config));
   const parts = Object.entries(json).flatMap(([name, value]) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return [[name, value] as const];
     return Object.entries(value).map(([key, inner]) => [`${name}.${key}`, inner] as const);
@@ -21,10 +22,10 @@ export function valuesOf(config: Readonly<Record<string, unknown>>): Values {
   return Object.fromEntries(parts);
 }
 
-/** Sorted by name. */
+/** Sorted by name. Another spelling of a path is no difference. */
 export function differences(before: Values, now: Values): Changes {
   const names = new Set([...Object.keys(now), ...Object.keys(before)]);
-  const changed = [...names].sort().filter((name) => !isDeepStrictEqual(before[name], now[name]));
+  const changed = [...names].sort().filter((name) => !isSameValue(before[name], now[name]));
   return Object.fromEntries(changed.map((name) => [name, { from: before[name], to: now[name] }]));
 }
 

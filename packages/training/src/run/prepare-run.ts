@@ -32,6 +32,8 @@ export interface TrainOptions<Options> extends Partial<Omit<TrainSettings, 'repo
   reportTo?: readonly (SinkName | MetricSink)[];
   /** Ends the run by throwing the signal's reason. Finished steps are kept. */
   signal?: AbortSignal;
+  /** Called with what tools say of the progress of their calls, in the episodes that this process plays. */
+  onProgress?: Run['onProgress'];
   /**
    * More entries of config.json, or other values of them. A resumed run must have the same, unless `change` is set. Values
    * are JSON.
@@ -44,6 +46,7 @@ const settingNames = [
   'trainer',
   'out',
   'signal',
+  'onProgress',
   'identity',
   'evaluateOn',
   ...Object.keys(trainSettings.properties),
@@ -64,7 +67,7 @@ export interface PreparedRun {
 export async function prepareRun<Options>(given: TrainOptions<Options>): Promise<PreparedRun> {
   requireParts('train', given, given?.env === undefined ? ['policy'] : ['env', 'policy']);
   const { env, policy, trainer: named = defaultTrainer, out, ...around } = given;
-  const { signal, identity, evaluateOn, ...others } = around;
+  const { signal, onProgress, identity, evaluateOn, ...others } = around;
   const { seed, resume, change, trajectories, tensorboard, rollouts, reportTo = [], ...own } = others;
   const sinks = await sinksOf(reportTo);
   const settings = completeSettings({ seed, resume, change, trajectories, tensorboard, rollouts }, out);
@@ -84,7 +87,7 @@ export async function prepareRun<Options>(given: TrainOptions<Options>): Promise
     seed: settings.seed,
   });
   const folder = out ?? (await makeFreshFolder(basename(env ? envName(env) : name)));
-  const common = { env, policy, learner, evaluateOn, rollouts, signal, out: folder };
+  const common = { env, policy, learner, evaluateOn, rollouts, signal, onProgress, out: folder };
   return {
     run: { ...common, seed: settings.seed, resume: settings.resume },
     trainer,

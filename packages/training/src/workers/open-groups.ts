@@ -28,9 +28,12 @@ export class OpenGroups implements CheckpointPart {
   }
 
   /** @param draw Draws the tasks of a step, by its number. */
-  fill(count: number, draw: (draws: number) => readonly number[]): void {
+  async fill(count: number, draw: (draws: number) => Promise<readonly number[]>): Promise<void> {
     while (this.size < count) {
-      if (this.#state.drawn.length === 0) this.#state.drawn.push(...draw(this.#state.draws++));
+      if (this.#state.drawn.length === 0) {
+        this.#state.drawn.push(...(await draw(this.#state.draws)));
+        this.#state.draws += 1;
+      }
       this.#open(this.#state.drawn.shift()!);
     }
   }

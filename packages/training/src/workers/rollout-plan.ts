@@ -7,6 +7,7 @@ import {
   type Split,
   ToolEnvError,
 } from '@toolenv/core';
+import { jsonWithoutSecrets } from '@toolenv/core/secrets';
 import { readJson } from '../run-folder/read-json.ts';
 import { envName } from '../run-folder/run-config.ts';
 import { changesText, differences, valuesOf } from '../run-folder/run-differences.ts';
@@ -47,7 +48,7 @@ export function planOfEnv(env: EnvHandle<unknown>): Pick<RolloutPlan, 'env' | 'e
  * @throws ToolEnvError `usage.other_plan` with all differences, if the folder has another.
  */
 export async function agreeOnPlan(file: string, plan: RolloutPlan): Promise<void> {
-  if (await writeOnce(file, `${JSON.stringify(plan, null, 2)}\n`)) return;
+  if (await writeOnce(file, `${jsonWithoutSecrets(plan, 2)}\n`)) return;
   refuseOtherPlan(file, (await readPlan(file))!, plan);
 }
 

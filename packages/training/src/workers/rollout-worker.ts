@@ -120,7 +120,7 @@ class RolloutWorker {
 
   async run(): Promise<void> {
     const { folder, plan, env, poll = 500, expiry, signal } = this.#options;
-    const read = wantedGroups(folder, plan, env.tasks[plan.split].length);
+    const read = wantedGroups(folder, plan, await env.tasks[plan.split].length);
     let key: string | undefined;
     let groups: readonly WantedGroup[] = [];
     let idle = poll;
@@ -230,7 +230,7 @@ class RolloutWorker {
     const { plan, env, retries } = this.#options;
     const { samples, split, seed, temperature, maxTokens, topP, topK, minP } = plan;
     const { deadline, onDeadline, onBug } = plan;
-    const task = env.tasks[split].get(taskIndex);
+    const task = await env.tasks[split].get(taskIndex);
     const episodes = Array.from({ length: samples }, (_, sample) => ({ task, group, sample }));
     // Timing decides the batches anyway, so conversations need not wait for one another's tools.
     const sampling = { temperature, maxTokens, topP, topK, minP, batchDelay: 10 };

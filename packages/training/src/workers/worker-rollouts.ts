@@ -109,7 +109,7 @@ export class WorkerRollouts {
     const taken: ReadyGroup[] = [];
     const { scored, metrics: attempts } = await resampled(resample, tasksPerStep, async (count) => {
       const open = taken.length + count + wanted - tasksPerStep;
-      this.groups.fill(open, (draws) => this.#draw(draws));
+      await this.groups.fill(open, (draws) => this.#draw(draws));
       await this.#publish(step);
       const more = await this.#take(step, count, taken);
       taken.push(...more);
@@ -150,11 +150,11 @@ export class WorkerRollouts {
     await this.#lock?.release();
   }
 
-  #draw(draws: number): readonly number[] {
+  async #draw(draws: number): Promise<readonly number[]> {
     const { tasksPerStep, groupSize } = this.#options;
     const groups = { tasksPerStep, groupSize, seed: this.#run.seed };
     const wanted = { step: draws, count: tasksPerStep, attempt: 0, results: this.#results() };
-    return [...draw(this.#run.env, groups, wanted).tasks.values()];
+    return [...(await draw(this.#run.env, groups, wanted)).tasks.values()];
   }
 
   #scored(groups: readonly ReadyGroup[], step: number): Trajectory[] {

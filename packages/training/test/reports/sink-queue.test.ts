@@ -1,5 +1,6 @@
 /** A sink that fails, hangs or is slow: the run goes on, and what can still arrive arrives in order. */
 import { ToolEnvError } from '@toolenv/core';
+import { keepSecret } from '@toolenv/core/secrets';
 import { expect, test } from 'vitest';
 import { SinkQueue, type SinkTimes } from '../../src/reports/sink-queue.ts';
 import { RecordingSink, warningsOf } from './recording-sink.ts';
@@ -78,11 +79,12 @@ test('a call that takes too long is given up and repeated', async () => {
 });
 
 test('a sink that cannot work is left out', async () => {
+  const key = keepSecret('sk-of-a-tracker');
   const sink = new RecordingSink();
   let calls = 0;
   sink.trouble = (call) => {
     calls += call === 'open' ? 1 : 0;
-    if (call === 'open') throw new ToolEnvError('usage.report', 'There is no\u001b[2J API key.');
+    if (call === 'open') throw new ToolEnvError('usage.report', `There is no\u001b[2J API key ${key}.`);
   };
   const { queue } = queueOf(sink);
   const warnings = await warningsOf(async () => {
@@ -92,7 +94,9 @@ test('a sink that cannot work is left out', async () => {
     await queue.close('finished');
   });
   expect(calls).toBe(1);
-  expect(warnings).toEqual(['Reporting to recording failed: There is no [2J API key. The sink is left out.']);
+  expect(warnings).toEqual([
+    'Reporting to recording failed: There is no [2J API key [redacted]. The sink is left out.',
+  ]);
 });
 
 test('keeps the newest events if a sink is away for long', async () => {

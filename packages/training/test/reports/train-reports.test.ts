@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TrainablePolicy } from '@toolenv/core/learner';
 import type { TrainEvent } from '@toolenv/core/plugins';
+import { keepSecret } from '@toolenv/core/secrets';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openLadder } from '../../../core/test/ladder-env.ts';
 import { TableLearner, TablePolicy } from '../../../testing/test/table-model.ts';
@@ -52,6 +53,31 @@ async function finish(events: AsyncIterable<TrainEvent>): Promise<void> {
   }
 }
 
+test('a key in an option reaches neither a sink nor the folder, and does not keep a run from resuming', async () => {
+  const key = keepSecret('sk-of-an-option');
+  const sink = new RecordingSink();
+  const keyed = (more: object) => {
+    const identity = { policyOptions: { headers: `Bearer ${key}` } };
+    return train({
+      env: openLadder(),
+      policy: new Table(),
+      trainer: still,
+      out,
+      ...more,
+      identity,
+      reportTo: [sink],
+    });
+  };
+  await finish(keyed({ steps: 1 }));
+  await finish(keyed({ steps: 2, resume: true }));
+  expect(sink.runs.map(({ config }) => config.policyOptions)).toEqual(
+    Array(2).fill({ headers: 'Bearer [redacted]' }),
+  );
+  for (const name of ['config.json', 'changes.jsonl'])
+    expect(await readFile(join(out, name), 'utf8')).not.toContain(key);
+  expect(await readFile(join(out, 'config.json'), 'utf8')).toContain('Bearer [redacted]');
+});
+
 test('a sink gets the run, and the metrics under names that do not collide', async () => {
   const sink = new RecordingSink();
   await finish(run([sink], { evaluateEvery: 2 }));
@@ -72,6 +98,9 @@ test('a sink gets the run, and the metrics under names that do not collide', asy
   expect(Object.keys(evaluation!).filter((name) => !name.startsWith('evaluation/'))).toEqual([]);
   expect(evaluation!['evaluation/reward']).toBe(lines[4]!.metrics.reward);
   expect(sink.ends).toEqual(['finished']);
+  // Nothing of an episode but numbers.
+  expect(await readFile(join(out, 'trajectories.jsonl'), 'utf8')).toContain('Climb to ');
+  expect(JSON.stringify([sink.runs, sink.events])).not.toContain('Climb to ');
 });
 
 test('a resumed run continues the remote runs', async () => {

@@ -1,5 +1,6 @@
 /** Checkpoints: whole or not there, checked when they are read, and the one before a damaged one is used. */
-import { mkdir, mkdtemp, readdir, readFile, symlink, truncate, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Learner } from '@toolenv/core/learner';
@@ -152,6 +153,27 @@ test('a file without a digest is damage: it may be of another step', async () =>
     expect.stringContaining('step-3 is damaged (trainer_state.json: sha256.optimizer is missing)'),
     'DamagedCheckpoint',
   );
+});
+
+test.each([
+  [
+    'optimizer',
+    'optimizer is missing',
+    (file: string) => symlink(join(folderOf(1), 'trainer_state.json'), file),
+  ],
+  ['optimizer', 'optimizer is not a regular file', (file: string) => void execFileSync('mkfifo', [file])],
+  [
+    'trainer_state.json',
+    'trainer_state.json is not a regular file',
+    (file: string) => void execFileSync('mkfifo', [file]),
+  ],
+])('a checkpoint whose %s is damaged in this way is not used: %s', async (name, message, make) => {
+  const learner = await saveSteps(1, 3);
+  const file = join(folderOf(3), name);
+  await rm(file, { force: true });
+  await make(file);
+  expect(await resumeCheckpoint(out, learner)).toEqual({ step: 1, seed: 1 });
+  expect(warn).toHaveBeenCalledExactlyOnceWith(expect.stringContaining(message), 'DamagedCheckpoint');
 });
 
 test('a state of a later version stops the run, and stays', async () => {

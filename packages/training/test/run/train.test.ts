@@ -4,10 +4,11 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { CallProgress } from '@toolenv/core';
 import type { TrainablePolicy } from '@toolenv/core/learner';
 import type { TrainEvent, Trainer } from '@toolenv/core/plugins';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
-import { openLadder } from '../../../core/test/ladder-env.ts';
+import { LadderEnv, openLadder } from '../../../core/test/ladder-env.ts';
 import { TableLearner, TablePolicy } from '../../../testing/test/table-model.ts';
 import {
   type ConfigurableTrainer,
@@ -54,6 +55,31 @@ async function eventsOf(events: AsyncIterable<TrainEvent>): Promise<TrainEvent[]
 }
 
 const readConfig = async () => JSON.parse(await readFile(join(out, 'config.json'), 'utf8'));
+
+/** Reports progress in each turn, as tools do. */
+class ReportingLadder extends LadderEnv {
+  #episodeId = '';
+
+  override reset(options: Parameters<LadderEnv['reset']>[0]): ReturnType<LadderEnv['reset']> {
+    this.#episodeId = options.episodeId!;
+    return super.reset(options);
+  }
+
+  override step(...[action, options]: Parameters<LadderEnv['step']>): ReturnType<LadderEnv['step']> {
+    options?.onProgress?.({ progress: 1, tool: 'climb', callIndex: 0, episodeId: this.#episodeId });
+    return super.step(action, options);
+  }
+}
+
+test('passes on the progress of tools, in training and in evaluations', async () => {
+  const env = openLadder(() => new ReportingLadder());
+  const reports: CallProgress[] = [];
+  const options = { steps: 1, evaluateFirst: true, evaluationEpisodes: 1 };
+  const onProgress = (report: CallProgress) => void reports.push(report);
+  await eventsOf(train({ env, policy: new Table(), trainer: forget(options), out, onProgress }));
+  // One turn at least of an episode of the evaluation, and of six episodes of the step.
+  expect(new Set(reports.map(({ episodeId }) => episodeId)).size).toBe(7);
+});
 
 test('keeps a folder with config, metrics, episodes, curves, checkpoints and the policy', async () => {
   const policy = new Table();

@@ -24,7 +24,7 @@ test('no task is lost and none is learned from twice', async () => {
     fc.record({ do: fc.constantFrom('save' as const, 'resume' as const), n: fc.constant(0) }),
   );
   // Each draw gives three tasks that no other draw gives.
-  const draw = (draws: number) => [3 * draws, 3 * draws + 1, 3 * draws + 2];
+  const draw = async (draws: number) => [3 * draws, 3 * draws + 1, 3 * draws + 2];
   let run = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(action, { maxLength: 40 }), async (actions) => {
@@ -35,7 +35,7 @@ test('no task is lost and none is learned from twice', async () => {
       let saved: { learned: number[]; numbers: number[] } | undefined;
       for (const { do: what, n } of actions) {
         const entry = groups.entries[n % Math.max(groups.size, 1)];
-        if (what === 'fill') groups.fill(n, draw);
+        if (what === 'fill') await groups.fill(n, draw);
         else if (what === 'replace' && entry) {
           groups.replace(entry[0]);
           if (saved?.numbers.includes(entry[0])) expect(groups.isOver(entry[0])).toBe(false);

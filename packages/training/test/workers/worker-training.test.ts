@@ -1,11 +1,12 @@
 /** A trainer and workers on one folder: policies go one way, episodes the other. */
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { EnvHandle, SamplingOptions } from '@toolenv/core';
+import { collect, type EnvHandle, rollout, type SamplingOptions, type Trajectory } from '@toolenv/core';
 import type { PolicyHandle } from '@toolenv/core/plugins';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openBandit } from '../../../testing/src/trainer/bandit.ts';
 import { BanditModel } from '../../../testing/src/trainer/bandit-model.ts';
+import { GroupFiles } from '../../src/workers/group-files.ts';
 import { readPlan } from '../../src/workers/rollout-plan.ts';
 import { type RolloutWorkerOptions, runRolloutWorker } from '../../src/workers/rollout-worker.ts';
 import { openSharedFolder } from '../../src/workers/shared-folder.ts';
@@ -142,23 +143,50 @@ test('episodes of a slow worker that are too old are replaced and counted, and t
   for (const [, oldest] of metricOf(run, 'rollout', 'staleness/max')) expect(oldest).toBeLessThanOrEqual(1);
 }, 60_000);
 
-test('a group whose file breaks a rule is replaced and counted, and nothing is learned from it', async () => {
-  const running = banditRun(at('run'), { steps: 2, rollouts: at('rollouts') });
-  let state: Awaited<ReturnType<typeof readState>>;
-  do {
-    await new Promise((resolve) => setTimeout(resolve, 10));
-    state = await readState(at('rollouts', 'state.json'));
-  } while (!state?.open.length);
-  const [group] = state.open[0]!;
-  await writeFile(at('rollouts', 'groups', `${group}.jsonl`), '{"version":1}\n');
-  const worker = startWorker();
-  const run = await running;
-  await worker.ended;
-  expect(metricOf(run, 'rollout', 'damaged_groups').map(([, value]) => value)).toEqual([1, 0]);
-  const episodes = run.events.flatMap((event) => (event.type === 'rollout' ? event.trajectories : []));
-  expect(episodes).toHaveLength(2 * 8);
-  expect(episodes.map((episode) => episode.group)).not.toContain(group);
-}, 60_000);
+/** What a hostile worker makes of a group of four sound episodes. */
+const hostile: [string, (episodes: Trajectory[]) => Trajectory[]][] = [
+  ['is no group', () => []],
+  ['has two episodes of four', (episodes) => episodes.slice(0, 2)],
+  [
+    'has a token beyond the vocabulary',
+    (episodes) => {
+      const [{ steps, ...first }, ...others] = episodes as [Trajectory, ...Trajectory[]];
+      const tokens = { ...steps[0]!.action.tokens!, prompt: Int32Array.of(10) };
+      return [{ ...first, steps: [{ ...steps[0]!, action: { ...steps[0]!.action, tokens } }] }, ...others];
+    },
+  ],
+];
+
+test.each(hostile)(
+  'a group whose file %s is replaced and counted, and nothing is learned from it',
+  async (_, change) => {
+    // Two arms, and the prompts of eight machines.
+    const model = Object.assign(new BanditModel(), { vocabularySize: 10 });
+    const running = banditRun(at('run'), { steps: 2, rollouts: at('rollouts'), model });
+    let state: Awaited<ReturnType<typeof readState>>;
+    do {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      state = await readState(at('rollouts', 'state.json'));
+    } while (!state?.open.length);
+    const [group] = state.open[0]!;
+    const task = { machine: 0 };
+    const requests = Array.from({ length: 4 }, (_, sample) => ({ task, group: group!, sample }));
+    const given = { env: await openBandit({ best: 1 }), policy: new BanditModel(), episodes: requests };
+    const played = await collect(
+      rollout({ ...given, concurrency: 4, sampling: { maxTokens: 8, temperature: 1 }, seed: 1 }),
+    );
+    const stamp = { taskIndex: 0, worker: 'hostile', policyVersion: 0, restart: 0 };
+    await new GroupFiles(at('rollouts', 'groups')).write(group!, change(played), stamp);
+    const worker = startWorker();
+    const run = await running;
+    await worker.ended;
+    expect(metricOf(run, 'rollout', 'damaged_groups').map(([, value]) => value)).toEqual([1, 0]);
+    const episodes = run.events.flatMap((event) => (event.type === 'rollout' ? event.trajectories : []));
+    expect(episodes).toHaveLength(2 * 8);
+    expect(episodes.map((episode) => episode.group)).not.toContain(group);
+  },
+  60_000,
+);
 
 test('a trainer that is killed resumes with the same workers, and learns from each group once', async () => {
   const workers = [startWorker(), startWorker()];

@@ -35,6 +35,7 @@ export function PlayApp() {
             <TurnForms
               tools={(state.observation ?? state.steps.at(-1)?.observation)?.tools ?? []}
               isWaiting={state.observation === undefined}
+              progress={state.progress}
               onWrite={write}
             />
           </aside>

@@ -11,10 +11,12 @@ interface Props {
   tools: readonly ToolDescription[];
   /** Whether it is not the person's turn. */
   isWaiting: boolean;
+  /** Of the tool that runs. */
+  progress?: string | undefined;
   onWrite(turn: WrittenTurn): void;
 }
 
-export function TurnForms({ tools, isWaiting, onWrite }: Props) {
+export function TurnForms({ tools, isWaiting, progress, onWrite }: Props) {
   const [text, setText] = useState('');
   return (
     <>
@@ -45,7 +47,7 @@ export function TurnForms({ tools, isWaiting, onWrite }: Props) {
           Answer
         </button>
       </form>
-      {isWaiting && <p class="soft">The environment answers …</p>}
+      {isWaiting && <p class="soft">{progress ?? 'The environment answers …'}</p>}
     </>
   );
 }

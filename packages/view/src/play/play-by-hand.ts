@@ -1,6 +1,7 @@
 /** playByHand: an episode in which a person plays the policy's part. */
 import {
   type Action,
+  type CallProgress,
   type EnvHandle,
   type Observation,
   type Policy,
@@ -20,6 +21,8 @@ export interface Player {
   write(observation: Observation, signal: AbortSignal): Promise<WrittenTurn | Action>;
   /** Called with each finished turn: what the person wrote, and what the environment made of it. */
   answered?(step: TrajectoryStep): void;
+  /** Called with how far a running tool is, in words: `search: 3 of 10, reading page 3`. */
+  progressed?(text: string): void;
 }
 
 export interface HandPlayedEpisode<Task> {
@@ -49,7 +52,8 @@ export async function playByHand<Task>(episode: HandPlayedEpisode<Task>): Promis
   const episodes = [{ task, group: number, sample: 0 }];
   // Sampling options mean nothing to a person.
   const sampling = { maxTokens: 1_000_000, temperature: 1 };
-  const settings = { concurrency: 1, sampling, seed, deadline: day, signal };
+  const onProgress = (report: CallProgress) => player.progressed?.(progressText(report));
+  const settings = { concurrency: 1, sampling, seed, deadline: day, signal, onProgress };
   const played = rollout({ env: watched, policy, episodes, ...settings });
   for await (const trajectory of played) return trajectory;
   throw new Error('The rollout ended without its episode.');
@@ -74,6 +78,11 @@ function told<Task>(env: EnvHandle<Task>, player: Player): ReturnType<EnvHandle<
     },
     close: () => inner.close(),
   };
+}
+
+function progressText({ tool, progress, total, message }: CallProgress): string {
+  const done = total === undefined ? `${progress}` : `${progress} of ${total}`;
+  return `${tool}: ${message === undefined ? done : `${done}, ${message}`}`;
 }
 
 function toAction(turn: WrittenTurn | Action, episode: number): Action {

@@ -20,6 +20,8 @@ export interface PlayState {
   steps: TrajectoryStep[];
   /** What the person sees; absent while the environment answers. */
   observation?: Observation;
+  /** How far the running tool is. */
+  progress?: string;
   /** Once the episode has ended. */
   trajectory?: Trajectory;
   /** How the task is won, as the environment's oracle does it; no turns if it has none. */
@@ -31,7 +33,7 @@ export interface PlayState {
 export interface SessionOptions<Task> {
   env: EnvHandle<Task>;
   /** The task of an episode, by its number from 1. */
-  task(number: number): Task;
+  task(number: number): Task | Promise<Task>;
   seed: number;
   /** Of the environment's definition: it shows how the task is won, once the episode has ended. */
   oracle?: EnvDefinition<Task>['oracle'];
@@ -79,7 +81,7 @@ export class PlaySession<Task> {
       throw new ToolEnvError('usage.not_over', 'The episode is not over: finish it first.');
     this.#show({ env, number: number + 1, steps: [] });
     this.#play(number + 1).catch((error: unknown) =>
-      this.#set({ observation: undefined, problem: messageOf(error) }),
+      this.#set({ observation: undefined, progress: undefined, problem: messageOf(error) }),
     );
   }
 
@@ -87,12 +89,13 @@ export class PlaySession<Task> {
     const { env, task, seed, oracle, keep, signal } = this.#options;
     const player: Player = {
       write: (observation) => this.#turn(observation),
-      answered: (step) => this.#set({ steps: [...this.#state.steps, step] }),
+      answered: (step) => this.#set({ steps: [...this.#state.steps, step], progress: undefined }),
+      progressed: (progress) => this.#set({ progress }),
     };
-    const trajectory = await playByHand({ env, task: task(number), number, seed, signal, player });
+    const trajectory = await playByHand({ env, task: await task(number), number, seed, signal, player });
     await keep(trajectory);
     const solution = await solutionOf(oracle, trajectory);
-    this.#set({ trajectory, solution, observation: undefined });
+    this.#set({ trajectory, solution, observation: undefined, progress: undefined });
   }
 
   async #turn(observation: Observation): Promise<WrittenTurn | Action> {

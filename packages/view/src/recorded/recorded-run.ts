@@ -66,11 +66,16 @@ export function comparedRuns(path: string): string[] {
 function factsOf(folder: string): Pick<RecordedRun, 'kind' | 'facts'> | undefined {
   const [config, summary] = ['config.json', 'summary.json'].map((name) => join(folder, name));
   // A Hugging Face folder has a config.json too.
-  const facts = existsSync(config!) ? readJson(config!) : undefined;
+  const facts = isFile(config!) ? readJson(config!) : undefined;
   if (facts?.env !== undefined || existsSync(join(folder, 'metrics.jsonl')))
     return { kind: 'training', facts: facts ?? {} };
-  const evaluation = [summary!, join(folder, evaluationFile)].find((file) => existsSync(file));
+  const evaluation = [summary!, join(folder, evaluationFile)].find(isFile);
   return evaluation === undefined ? undefined : { kind: 'evaluation', facts: readJson(evaluation) };
+}
+
+/** Not for a pipe, of which a read waits for ever. */
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 }
 
 function readJson(file: string): RunFacts {

@@ -1,6 +1,6 @@
-/** Opens and reads the files of a checkpoint. Others made the folder: a name may stand for a pipe or a device. */
+/** Opens and reads the files of checkpoints and runs. Others may have made the folder: a name may stand for a pipe or a device. */
 import { constants, type FileHandle, open } from 'node:fs/promises';
-import { ToolEnvError } from '@toolenv/core';
+import { ToolEnvError } from '../protocol/errors.ts';
 
 /** Bytes of a file of text. The largest tokenizer.json of known models has some 35 MB. */
 const most = 2 ** 27;

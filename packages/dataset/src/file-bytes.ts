@@ -5,9 +5,15 @@ import { crc32, createGunzip } from 'node:zlib';
 import { ToolEnvError } from '@toolenv/core';
 import { isGzip } from '@toolenv/core/recording';
 import { type Entry, openPromise } from 'yauzl';
+import { requireFile } from './read-failure.ts';
 
 /** `archive.zip`, or `archive.zip/folder/member.json`. */
 const inZip = /^(.+?\.zip)(?:\/(.+))?$/i;
+
+/** Whether the path is of a zip archive or of a member of one. */
+export function isInArchive(path: string): boolean {
+  return inZip.test(path);
+}
 
 /**
  * Holds a few chunks at a time. What a file is unpacked from is told by its first bytes, and a member of an archive by the path.
@@ -17,9 +23,11 @@ const inZip = /^(.+?\.zip)(?:\/(.+))?$/i;
 export async function* fileBytes(path: string): AsyncGenerator<Uint8Array> {
   const [, archive, member] = inZip.exec(path) ?? [];
   if (archive !== undefined) {
+    await requireFile(archive, path);
     yield* zipMember(archive, member);
     return;
   }
+  await requireFile(path);
   const isPacked = await isGzip(path);
   const file = createReadStream(path, { highWaterMark: 1 << 18 });
   // The reader of the unpacked stream gets the error of either.

@@ -4,7 +4,7 @@ import { ToolEnvError } from '@toolenv/core';
 const [quote, backslash, open, close, openArray, closeArray] = Buffer.from('"\\{}[]');
 const separators = Buffer.from(' \n\r\t,');
 /** Largest size of one object, in bytes. A quote that nobody closes would collect the rest of the file. */
-const longestObject = 64 * 2 ** 20;
+export const longestObject = 64 * 2 ** 20;
 
 /**
  * The unparsed texts of the top-level objects. Only `[`, `]`, commas and white space may stand between them. Holds one object at a time.
@@ -30,7 +30,7 @@ export async function* objectsOf(chunks: AsyncIterable<Uint8Array>, path: string
       } else if (byte === close && depth > 0) {
         if (--depth > 0) continue;
         parts.push(chunk.subarray(start, i + 1));
-        yield decode(parts, path, ++number);
+        yield decode(parts, `${path}, record ${++number}`);
         parts = [];
         length = 0;
       } else if (depth > 0) {
@@ -51,19 +51,21 @@ export async function* objectsOf(chunks: AsyncIterable<Uint8Array>, path: string
   }
 }
 
-function decode(parts: readonly Uint8Array[], path: string, number: number): string {
+/** @throws ToolEnvError `usage.broken_file` if the bytes are not UTF-8. */
+export function decode(parts: readonly Uint8Array[], place: string): string {
   try {
     const bytes = parts.length === 1 ? parts[0]! : Buffer.concat(parts);
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (error) {
     const remedy = 'convert the file to UTF-8 (iconv -f <encoding> -t UTF-8) or download it again';
-    throw new ToolEnvError('usage.broken_file', `${path}, record ${number} is not UTF-8: ${remedy}.`, {
+    throw new ToolEnvError('usage.broken_file', `${place} is not UTF-8: ${remedy}.`, {
       cause: error,
     });
   }
 }
 
-function refuseUtf16([first, second]: Uint8Array, path: string): void {
+/** @throws ToolEnvError `usage.broken_file` for a file that begins as UTF-16 does. */
+export function refuseUtf16([first, second]: Uint8Array, path: string): void {
   if (!(first === 0xff && second === 0xfe) && !(first === 0xfe && second === 0xff)) return;
   const remedy = 'convert it (iconv -f UTF-16 -t UTF-8)';
   throw new ToolEnvError('usage.broken_file', `${path} is UTF-16 and must be UTF-8: ${remedy}.`);

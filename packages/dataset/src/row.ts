@@ -1,0 +1,8 @@
+/** What all formats give: rows, and the place of each for errors. */
+
+/** A row of a file. */
+export interface Row {
+  value: object;
+  /** `data.jsonl, line 3`. */
+  place: string;
+}

@@ -1,0 +1,41 @@
+/** checkSplits: looks for tasks to score that are also tasks to learn from. */
+import type { EnvHandle, Split } from '@toolenv/core';
+import { brief, Violation } from '../violation.ts';
+import { spread } from './env-definition-checks.ts';
+
+/** Number of tasks that are looked for, of each split. */
+const heldOut = 50;
+/** Number of training tasks that are read, and the milliseconds that reading them may take: a task may be slow to make. */
+const learned = 2_000;
+const longest = 1_000;
+
+/** @throws Violation */
+export function checkSplits({ tasks }: EnvHandle<unknown>): void {
+  const textOf = (split: Split, index: number) => canonicalText(tasks[split].get(index));
+  const held = (['validation', 'test'] as const).map((split) => ({
+    split,
+    texts: spread(tasks[split], heldOut).map((index) => textOf(split, index)),
+  }));
+  const wanted = new Set(held.flatMap(({ texts }) => texts));
+  const found = new Set<string>();
+  const end = performance.now() + longest;
+  for (const index of wanted.size === 0 ? [] : spread(tasks.train, learned)) {
+    if (performance.now() > end) break;
+    const text = textOf('train', index);
+    if (wanted.has(text)) found.add(text);
+  }
+  for (const { split, texts } of held) {
+    const shared = texts.filter((text) => found.has(text));
+    if (shared.length === 0) continue;
+    const received = `${shared.length} of ${texts.length} tasks of ${split}, such as ${brief(JSON.parse(shared[0]!))}`;
+    throw new Violation('WARN-9', `no task of ${split} in the training split`, received);
+  }
+}
+
+/** JSON with sorted keys. */
+function canonicalText(task: unknown): string {
+  return JSON.stringify(task, (_, part: unknown) => {
+    if (typeof part !== 'object' || part === null || Array.isArray(part)) return part;
+    return Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)));
+  });
+}

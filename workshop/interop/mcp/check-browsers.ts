@@ -1,0 +1,103 @@
+/** Playwright's and Chrome DevTools' servers drive Chromium: by hand with `connectMcp`, and in an environment that a script plays. */
+import { spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { playTask, type Script } from '@toolenv/core';
+import { connectMcp, defineMcpEnv } from '@toolenv/mcp';
+import type { Browser } from './browsers.ts';
+import { type Expect, namesOf, read } from './model-view.ts';
+import { openShopPage, type ShopPage } from './shop-page.ts';
+
+export async function checkBrowsers(browsers: readonly Browser[], expect: Expect): Promise<void> {
+  const scratch = await mkdtemp(join(tmpdir(), 'toolenv-browsers-'));
+  const page = await openShopPage();
+  try {
+    for (const browser of browsers) {
+      await checkBrowser(browser, page, scratch, expect);
+      await checkEnv(browser, page, scratch, expect);
+    }
+  } finally {
+    page.close();
+    await rm(scratch, { recursive: true });
+  }
+}
+
+async function checkBrowser(
+  browser: Browser,
+  page: ShopPage,
+  scratch: string,
+  expect: Expect,
+): Promise<void> {
+  const { title } = browser;
+  const connection = await connectMcp(browser.server(scratch, scratch));
+  try {
+    expect(`${title}: lists its tools`, namesOf(connection), browser.tools);
+    const texts: string[] = [];
+    for (const asked of [
+      () => browser.open(page.url),
+      () => browser.look,
+      () => browser.click('Buy pear', texts[1]!),
+      () => browser.look,
+    ])
+      texts.push(await read(connection, ...asked()));
+    for (const [index, text] of browser.reads(page.url).entries())
+      expect(`${title}: reads page, step ${index + 1}`, texts[index], text);
+  } finally {
+    await connection.close();
+  }
+  expect(`${title}: closing ends the browser`, await processesOf(scratch), []);
+}
+
+/** Two episodes with one task, the second of which buys another item. */
+async function checkEnv(browser: Browser, page: ShopPage, scratch: string, expect: Expect): Promise<void> {
+  let customer = '';
+  const env = defineMcpEnv({
+    name: 'purchase-v1',
+    server: ({ folder }) => browser.server(folder, scratch),
+    tasks: [{ item: 'pear' }],
+    episode: ({ task }) => {
+      customer = randomUUID();
+      return { messages: `Buy one ${task.item}: ${page.url}${customer}` };
+    },
+    rewards: {
+      bought: {
+        kind: 'outcome',
+        score: ({ task }) => Number(page.bought(customer).join() === task.item),
+      },
+    },
+  });
+  for (const item of ['pear', 'apple']) {
+    const { reward } = await playTask(env, { item: 'pear' }, buyer(browser, item));
+    const scored = { reward, bought: page.bought(customer) };
+    const title = `${browser.title}: an episode that buys one ${item} for a pear`;
+    expect(title, scored, { reward: item === 'pear' ? 1 : 0, bought: [item] });
+  }
+  expect(`${browser.title}: the environment ends its browsers`, await processesOf(scratch), []);
+}
+
+/** Opens the page that the first message names, and clicks on the button of an item. */
+function buyer(browser: Browser, item: string): Script {
+  return ({ messages }, turn) => {
+    const last = messages.at(-1)!.content;
+    const calls = [
+      () => browser.open(/http:\S+/.exec(last)![0]),
+      () => browser.look,
+      () => browser.click(`Buy ${item}`, last),
+    ];
+    const next = calls[turn]?.();
+    return next ? [{ name: next[0], arguments: next[1] }] : 'Done.';
+  };
+}
+
+/** The command lines of processes that name a folder, once they have had time to end. */
+async function processesOf(folder: string): Promise<string[]> {
+  for (let wait = 0; ; wait++) {
+    const { stdout } = spawnSync('ps', ['-eo', 'args'], { encoding: 'utf8' });
+    const found = stdout.split('\n').filter((line) => line.includes(folder));
+    if (found.length === 0 || wait === 50) return found;
+    await sleep(100);
+  }
+}

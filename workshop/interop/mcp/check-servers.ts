@@ -1,0 +1,113 @@
+/**
+ * `npm run interop -- mcp`: `connectMcp`, `toolenv tools` and `defineMcpEnv` use servers of other libraries. A shop on FastMCP, mcp-go
+ * and rmcp speaks both revisions of MCP, over stdio and Streamable HTTP. Playwright's and Chrome DevTools' servers drive Chromium.
+ */
+import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { playTask } from '@toolenv/core';
+import { connectMcp, defineMcpEnv, type McpEndpoint } from '@toolenv/mcp';
+import { freePort } from '../free-port.ts';
+import { findBrowsers } from './browsers.ts';
+import { checkBrowsers } from './check-browsers.ts';
+import { type Expect, expecting, namesOf, read } from './model-view.ts';
+import { type Peer, runPeer } from './peers.ts';
+import { shop, shops } from './shop.ts';
+
+type Check = (passed: boolean, title: string, otherwise: string) => void;
+
+const root = join(import.meta.dirname, '../../..');
+
+/** @param python Has the packages of mcp.txt. */
+export async function checkServers(python: string, check: Check): Promise<void> {
+  const peers = shops(python);
+  const browsers = findBrowsers();
+  const expect = expecting(check);
+  for (const [library, peer] of Object.entries(peers)) {
+    for (const version of ['2026-07-28', '2025-11-25']) {
+      await checkShop(`${library} over stdio, MCP ${version}`, peer, version, expect);
+      await overHttp(peer, (server) =>
+        checkShop(`${library} over HTTP, MCP ${version}`, server, version, expect),
+      );
+    }
+    await checkShopEnv(library, peer, expect);
+    checkCommand(library, peer, expect);
+  }
+  await checkBrowsers(browsers, expect);
+}
+
+async function checkShop(title: string, server: McpEndpoint, version: string, expect: Expect): Promise<void> {
+  const progress: object[] = [];
+  const connection = await connectMcp(server, {
+    initialize: version === '2025-11-25',
+    onProgress: ({ progress: box, total, message }) => void progress.push({ progress: box, total, message }),
+  });
+  try {
+    expect(`${title}: negotiates`, connection.protocolVersion, version);
+    expect(`${title}: instructions`, connection.instructions, 'Prices are in euros.');
+    expect(`${title}: lists its tools`, namesOf(connection), shop.tools);
+    for (const [name, args, text] of shop.calls)
+      expect(`${title}: ${name} ${JSON.stringify(args)}`, await read(connection, name, args), text);
+    expect(`${title}: reports progress`, progress, shop.progress);
+    expect(`${title}: lists what a call unlocked`, namesOf(connection), ['cellar', ...shop.tools]);
+  } finally {
+    await connection.close();
+  }
+}
+
+async function overHttp(peer: Peer, use: (server: McpEndpoint) => Promise<void>): Promise<void> {
+  const port = await freePort();
+  const child = runPeer(peer, [String(port)]);
+  child.stdout!.resume();
+  child.stderr!.resume();
+  try {
+    await listening(port);
+    await use({ url: `http://127.0.0.1:${port}/mcp` });
+  } finally {
+    child.kill();
+    await once(child, 'close');
+  }
+}
+
+/** @throws Error if nothing listens on the port within 30 seconds. */
+async function listening(port: number): Promise<void> {
+  for (let wait = 0; wait < 300; wait++) {
+    const socket = connect(port, '127.0.0.1');
+    const isOpen = await once(socket, 'connect').then(
+      () => true,
+      () => false,
+    );
+    socket.destroy();
+    if (isOpen) return;
+    await sleep(100);
+  }
+  throw new Error(`The server does not listen on port ${port}.`);
+}
+
+async function checkShopEnv(library: string, server: Peer, expect: Expect): Promise<void> {
+  const task = { prompt: 'What is in the cellar?', answer: 'cider' };
+  const env = defineMcpEnv({ name: 'shop-v1', server, tasks: [task] });
+  const unlock = [{ name: 'unlock', arguments: {} }];
+  const { steps, reward } = await playTask(env, task, [unlock, [{ name: 'cellar', arguments: {} }], 'cider']);
+  const texts = steps.flatMap(({ calls }) => calls.map(({ text }) => text));
+  expect(`${library}: an environment offers what a call unlocked`, texts, ['unlocked', 'cider']);
+  expect(`${library}: an environment scores the answer`, reward, 1);
+}
+
+function checkCommand(library: string, { command, args }: Peer, expect: Expect): void {
+  const main = join(root, 'packages/cli/src/main.ts');
+  const node = ['--import', import.meta.resolve('tsx'), '--conditions=@toolenv/source', main];
+  const asked = ['--call', 'price', '--arguments', '{"item":"apple"}'];
+  const { stdout } = spawnSync(
+    process.execPath,
+    [...node, 'tools', '--mcp', [command, ...args].join(' '), ...asked],
+    {
+      cwd: root,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
+  expect(`${library}: toolenv tools calls a tool`, stdout, '1 of apple: 2 euros\n');
+}
