@@ -40,7 +40,9 @@ it('10,000 episodes: the first paint comes within 2 s, with a curve', async () =
   }
 });
 
-it('100,000 episodes: no step of scrolling takes 100 ms of the page’s thread', { timeout: 300_000 }, async () => {
+it('100,000 episodes: no step of scrolling takes 100 ms of the page’s thread', {
+  timeout: 300_000,
+}, async () => {
   const run = join(folder, 'hundred-thousand');
   await makeRun(run, { steps: Math.ceil(100_000 / episodesPerStep), seed: 1 });
   const view = await serveView({ runs: [run] });
@@ -59,18 +61,24 @@ it('100,000 episodes: no step of scrolling takes 100 ms of the page’s thread',
     let last = await busy();
     // By the wheel, and by jumps of the scroll bar.
     for (let step = 0; step < 240; step++) {
-      await page.evaluate(async (isJump) => {
-        const table = document.querySelector('.table')!;
-        table.scrollTop += isJump ? table.scrollHeight / 7 : 400;
-        for (let frame = 0; frame < 2; frame++) await new Promise((resolve) => requestAnimationFrame(resolve));
-      }, step % 40 === 39);
+      await page.evaluate(
+        async (isJump) => {
+          const table = document.querySelector('.table')!;
+          table.scrollTop += isJump ? table.scrollHeight / 7 : 400;
+          for (let frame = 0; frame < 2; frame++)
+            await new Promise((resolve) => requestAnimationFrame(resolve));
+        },
+        step % 40 === 39,
+      );
       const now = await busy();
       times.push(now - last);
       last = now;
     }
     const total = times.reduce((sum, time) => sum + time);
     const longest = Math.max(...times);
-    process.stdout.write(`longest of ${times.length} steps: ${longest.toFixed(0)} ms of ${total.toFixed(0)}\n`);
+    process.stdout.write(
+      `longest of ${times.length} steps: ${longest.toFixed(0)} ms of ${total.toFixed(0)}\n`,
+    );
     // The clock of the thread has run.
     expect(total).toBeGreaterThan(10);
     expect(longest).toBeLessThan(100);
