@@ -5,6 +5,7 @@ import type { RuleId } from '../rules.ts';
 import { brief, causeText, Violation } from '../violation.ts';
 import { type EnvSubject, nothing, wrongCall } from './env-subject.ts';
 import { failedElsewhere } from './failed-elsewhere.ts';
+import { plainTransition } from './transition-rules.ts';
 
 export async function checkBaselines(subject: EnvSubject): Promise<void> {
   const { definition, report } = subject;
@@ -23,7 +24,7 @@ async function oracleWins(subject: EnvSubject): Promise<void> {
     if (!script) continue;
     let won = await playOracle(subject, script, task, index);
     // A rollout plays such an episode once more too.
-    if (failedElsewhere(won.at(-1)!))
+    if (failedElsewhere(JSON.stringify(plainTransition(won.at(-1)!))))
       won = await playOracle(subject, subject.definition.oracle!(task)!, task, index);
     if (!subject.report.report.ok) return;
     const { rewards: spec } = subject.definition;
