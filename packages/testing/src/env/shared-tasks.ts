@@ -10,18 +10,20 @@ const learned = 2_000;
 const longest = 1_000;
 
 /** @throws Violation */
-export function checkSplits({ tasks }: EnvHandle<unknown>): void {
-  const textOf = (split: Split, index: number) => canonicalText(tasks[split].get(index));
-  const held = (['validation', 'test'] as const).map((split) => ({
-    split,
-    texts: spread(tasks[split], heldOut).map((index) => textOf(split, index)),
-  }));
+export async function checkSplits({ tasks }: EnvHandle<unknown>): Promise<void> {
+  const textOf = async (split: Split, index: number) => canonicalText(await tasks[split].get(index));
+  const held: { split: Split; texts: string[] }[] = [];
+  for (const split of ['validation', 'test'] as const) {
+    const texts: string[] = [];
+    for (const index of spread(await tasks[split].length, heldOut)) texts.push(await textOf(split, index));
+    held.push({ split, texts });
+  }
   const wanted = new Set(held.flatMap(({ texts }) => texts));
   const found = new Set<string>();
   const end = performance.now() + longest;
-  for (const index of wanted.size === 0 ? [] : spread(tasks.train, learned)) {
+  for (const index of wanted.size === 0 ? [] : spread(await tasks.train.length, learned)) {
     if (performance.now() > end) break;
-    const text = textOf('train', index);
+    const text = await textOf('train', index);
     if (wanted.has(text)) found.add(text);
   }
   for (const { split, texts } of held) {
