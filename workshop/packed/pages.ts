@@ -2,7 +2,7 @@
  * The walk-throughs of docs/guides, word by word: a reader copies each file and types each command, in an empty folder, with the packed packages.
  *
  * A block that begins with a comment like `// train.ts` is that file. Blocks of `sh` are typed in order. A block of `text` after them is what they print
- * to stdout; … stands for anything. npm gets the packages from the registry of this test, so the page names them as they
+ * to stdout; … stands for anything, and numbers with decimals may be others. npm gets the packages from the registry of this test, so the page names them as they
  * are published.
  */
 import { mkdir, readFile } from 'node:fs/promises';
@@ -57,9 +57,11 @@ export function compareOutputs(blocks: readonly Block[], printed: string): void 
   }
 }
 
-/** `…` stands for anything. */
+/** `…` stands for anything, and a number with decimals for any other: times and scores differ by machine. */
 function patternOf(output: string): RegExp {
-  const parts = output.split('…').map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+  const parts = output
+    .split('…')
+    .map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll(/\d+\\\.\d+/g, '-?\\d+\\.\\d+'));
   return new RegExp(`^${parts.join('[\\s\\S]*?')}$`);
 }
 

@@ -71,6 +71,12 @@ test('dependencies of every kind are raised', () => {
   expect(updates.map((each) => each['package-ecosystem']).sort()).toEqual(['github-actions', 'npm', 'pip']);
 });
 
+test('an issue and a pull request begin with a form', () => {
+  for (const file of ['ISSUE_TEMPLATE/bug.yml', 'ISSUE_TEMPLATE/proposal.yml'])
+    expect(read(file), file).toMatchObject({ name: expect.any(String), body: expect.any(Array) });
+  expect(readFileSync(join(folder, 'pull_request_template.md'), 'utf8')).toContain('npm run check');
+});
+
 test('a vulnerability is not reported as an issue', () => {
   const { contact_links: links } = read('ISSUE_TEMPLATE/config.yml') as { contact_links: { url: string }[] };
   expect(links.map(({ url }) => url)).toEqual([`${repositoryAddress}/security/advisories/new`]);

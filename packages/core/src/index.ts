@@ -12,7 +12,14 @@ export { defineToolPlugin, type ToolPlugin } from './plugins/tool-plugin.ts';
 export { type Action, type ActionTokens, isParseFailure, type ParseFailure } from './protocol/action.ts';
 export type { EncodedRow, PlainText } from './protocol/encoding.ts';
 export type * from './protocol/env.ts';
-export { type ErrorCode, isBug, isInfrastructure, messageOf, ToolEnvError } from './protocol/errors.ts';
+export {
+  asClause,
+  type ErrorCode,
+  isBug,
+  isInfrastructure,
+  messageOf,
+  ToolEnvError,
+} from './protocol/errors.ts';
 export type * from './protocol/message.ts';
 export type * from './protocol/outcome.ts';
 export { aborted, running, terminated, truncated } from './protocol/outcome.ts';

@@ -130,6 +130,10 @@ server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal, clo
     }
     case 'shrink':
       pages[1].pop();
+      if (params.arguments?.refuse) {
+        await server.sendToolListChanged();
+        throw new McpError(ErrorCode.InvalidParams, 'too small');
+      }
       late = true;
       setTimeout(tellLate, 20);
       return text('ok');

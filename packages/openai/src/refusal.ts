@@ -1,5 +1,5 @@
 /** Refusal: why a server does not take a request, read from the forms of its error bodies. */
-import { ToolEnvError } from '@toolenv/core';
+import { asClause, ToolEnvError } from '@toolenv/core';
 
 export interface Refusal {
   status: number;
@@ -56,7 +56,7 @@ export function errorOf(refusal: Refusal, who: string, spoken: boolean): ToolEnv
 export function transientError({ status, message, code }: Refusal, who: string): ToolEnvError {
   if (code === 'insufficient_quota') throw new ToolEnvError('usage.model_quota', `${who}: ${message}`);
   const kind = status === 429 ? 'infrastructure.model_rate_limit' : 'infrastructure.model_server';
-  return new ToolEnvError(kind, `${who} answers with status ${status}: ${message}.`);
+  return new ToolEnvError(kind, `${who} answers with status ${status}: ${asClause(message)}.`);
 }
 
 function oneLine(text: string): string {

@@ -1,5 +1,5 @@
 /** Server: asks an OpenAI-compatible server over HTTP. */
-import { messageOf, ToolEnvError } from '@toolenv/core';
+import { asClause, messageOf, ToolEnvError } from '@toolenv/core';
 import { isTransient } from '@toolenv/core/remote';
 import { tryObject } from '@toolenv/core/schemas';
 import { keepSecret } from '@toolenv/core/secrets';
@@ -79,7 +79,7 @@ export class Server {
     if (reply.status >= 400) {
       const refusal = refusalOf(reply.status, body ?? reply.text);
       if (reply.status !== 401 && reply.status !== 403) return { refusal };
-      const message = `${this.url} refuses the key (${refusal.message}): set the variable that --api-key names.`;
+      const message = `${this.url} refuses the key (${asClause(refusal.message)}): set the variable that --api-key names.`;
       throw new ToolEnvError('usage.model_key', message);
     }
     if (reply.status === 200 && body && body.error === undefined) {

@@ -354,6 +354,16 @@ describe('access', () => {
     await expect(FrameClient.connect(url, { origin: 'https://evil.example' })).rejects.toThrow('403');
   });
 
+  test('a page of an allowed origin asks first, without a token, and may read the answers', async () => {
+    const origin = 'https://app.example';
+    const url = await serve({ token, allowedOrigins: [origin] });
+    const asked = { origin, 'access-control-request-method': 'POST' };
+    const first = await fetch(`${url}/schema`, { method: 'OPTIONS', headers: asked });
+    expect([first.status, first.headers.get('access-control-allow-origin')]).toEqual([204, origin]);
+    const answer = await fetch(`${url}/schema`, { headers: { ...headers, origin } });
+    expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([200, origin]);
+  });
+
   test('other machines need a token', async () => {
     await expect(serve({ host: '0.0.0.0' })).rejects.toMatchObject({ code: 'usage.serve_token' });
   });

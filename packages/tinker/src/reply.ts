@@ -1,5 +1,5 @@
 /** Reply: what a Tinker server answers, and the error that a refusal becomes. */
-import { ToolEnvError } from '@toolenv/core';
+import { asClause, ToolEnvError } from '@toolenv/core';
 import { tryObject } from '@toolenv/core/schemas';
 
 export interface Reply {
@@ -66,5 +66,5 @@ function excerpt({ isBytes, bytes }: Reply): string {
 
 function oneLine(text: string): string {
   const line = text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ').trim();
-  return line.length > 300 ? `${line.slice(0, 300)}…` : line;
+  return line.length > 300 ? `${line.slice(0, 300)}…` : asClause(line);
 }

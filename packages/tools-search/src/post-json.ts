@@ -1,6 +1,6 @@
 /** postJson: posts JSON to a server. A request is sent again after transient faults. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ErrorCode, messageOf, ToolEnvError } from '@toolenv/core';
+import { asClause, type ErrorCode, messageOf, ToolEnvError } from '@toolenv/core';
 import { backoff, isTransient } from '@toolenv/core/remote';
 import { tryJson } from '@toolenv/core/schemas';
 
@@ -47,7 +47,7 @@ export async function postJson<T>(
         continue;
       }
       const times = attempt === 1 ? '' : ` (${attempt} attempts)`;
-      const message = `The server at ${url} failed${times}: ${messageOf(error)}.`;
+      const message = `The server at ${url} failed${times}: ${asClause(messageOf(error))}.`;
       throw new ToolEnvError(code, message, { cause: error });
     }
   }

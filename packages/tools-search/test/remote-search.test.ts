@@ -210,7 +210,7 @@ describe('a server that misbehaves', () => {
     ['returns another shape', replies('{"result": {}}'), 2],
     ['returns too few results', replies('{"result": []}'), 2],
     ['returns documents without text', replies('{"result": [[{"document": {}}]]}'), 2],
-    ['is overloaded', replies('busy', 503), 2],
+    ['is overloaded', replies('Busy.', 503), 2],
     ['refuses', replies('no', 400), 1],
   ];
 
@@ -218,6 +218,7 @@ describe('a server that misbehaves', () => {
     const tool = await client(handle, { timeout: 0.3, retries: 1 });
     await expect(tool.execute({ query: 'x' }, context)).rejects.toMatchObject({
       code: 'infrastructure.search_server',
+      message: expect.not.stringContaining('..'),
     });
     expect(requests).toHaveLength(attempts);
   });

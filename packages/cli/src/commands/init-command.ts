@@ -12,7 +12,7 @@ export const make: MakeCommand = async (command, { signal }) => {
   const schema = await serverSchema();
   command
     .description(
-      'Writes a package with an environment that has the tools of an MCP server, and a task file to fill in. Values of --env and --header are not written, nor arguments that look secret: the definition names a variable for each, which is read when the server starts.',
+      'Writes a package with an environment that has the tools of an MCP server, and a task file to fill in. Values of --env and --header are not written, nor what looks secret in a command or URL: the definition names a variable for each, which is read when the server starts.',
     )
     .argument('<folder>', 'new or empty folder; the package gets its name');
   for (const flag of serverFlags(schema)) command.addOption(flag);

@@ -1,5 +1,5 @@
 /** Tells failing machinery that an author's function asked (a judge, a database, a server) from a bug of the function. */
-import { isInfrastructure, messageOf, ToolEnvError } from '../protocol/errors.ts';
+import { asClause, isInfrastructure, messageOf, ToolEnvError } from '../protocol/errors.ts';
 
 /** What Node's sockets, DNS and fetch call a network that fails. */
 const networkCodes =
@@ -32,7 +32,7 @@ export function scoringFault(component: string, error: unknown): ToolEnvError | 
   if (isMistake && !networkFault(error)) return undefined;
   const remedy =
     'Try again in its function, or throw new ToolEnvError("infrastructure.judge", why) to name the cause';
-  const message = `The score of "${component}" failed: ${explained(error)}. ${remedy}.`;
+  const message = `The score of "${component}" failed: ${asClause(explained(error))}. ${remedy}.`;
   return new ToolEnvError('infrastructure.score_failed', message, { cause: error });
 }
 

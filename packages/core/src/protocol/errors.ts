@@ -57,3 +57,8 @@ export function messageOf(error: unknown): string {
     return 'an error that cannot be read';
   }
 }
+
+/** The text without its full stop, so that a sentence can go on after it. */
+export function asClause(text: string): string {
+  return text.replace(/[\s.:;,]+$/, '');
+}

@@ -45,7 +45,7 @@ function judged(score: Score) {
 
 const ask: Score = async ({ signal }) => {
   const response = await fetch(address, { signal });
-  if (!response.ok) throw new Error(`The judge answered ${response.status}`);
+  if (!response.ok) throw new Error(`The judge answered ${response.status}.`);
   return ((await response.json()) as { verdict: number }).verdict;
 };
 

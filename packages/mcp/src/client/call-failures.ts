@@ -1,6 +1,6 @@
 /** callFailures: the infrastructure error for each way in which a tool call can fail. */
-import { messageOf } from '@toolenv/core';
-import { answerOf, asClause, isLost, isTimeout, isWrongResult } from './client-error.ts';
+import { asClause, messageOf } from '@toolenv/core';
+import { answerOf, isLost, isTimeout, isWrongResult } from './client-error.ts';
 
 export interface CallFailure {
   is(error: unknown): boolean;

@@ -20,11 +20,6 @@ export function answerOf(error: unknown): string {
   return messageOf(error).replace(/^(MCP error -?\d+: )+/, '');
 }
 
-/** The text without its full stop, so that a sentence can go on after it. */
-export function asClause(text: string): string {
-  return text.replace(/[\s.:;,]+$/, '');
-}
-
 /** The SDK has refused a result of the server that breaks the tool's outputSchema. Some servers check that themselves. */
 export function isWrongResult(error: unknown): boolean {
   const words =

@@ -1,7 +1,8 @@
 /** connectMcp: offers an MCP server's tools as Tools while the connection is open. */
-import { messageOf, ToolEnvError } from '@toolenv/core';
+import { asClause, messageOf, ToolEnvError } from '@toolenv/core';
 import { Deadline } from '@toolenv/core/tools';
-import { asClause, isUnauthorized } from './client-error.ts';
+import { isUnauthorized } from './client-error.ts';
+import { hideInArguments } from './hide-arguments.ts';
 import { Connection, defaultConnectTimeout, type McpConnection, type McpOptions } from './mcp-connection.ts';
 import { describeServer, type McpServer } from './mcp-server.ts';
 import { ServerLink } from './server-link.ts';
@@ -55,7 +56,7 @@ function unauthorized(name: string, server: McpServer, cause: unknown): ToolEnvE
   const remedy =
     'authProvider' in server && server.authProvider
       ? 'let its user agree, finish with `auth` of @modelcontextprotocol/client, and connect again'
-      : `log in with \`toolenv mcp login ${'url' in server ? server.url : '<url>'}\`, or give a header such as Authorization (--header), or an authProvider`;
+      : `log in with \`toolenv mcp login ${'url' in server ? hideInArguments([String(server.url)])[0] : '<url>'}\`, or give a header such as Authorization (--header), or an authProvider`;
   const message = `${name} wants authorization (${asClause(messageOf(cause))}): ${remedy}.`;
   return new ToolEnvError('usage.mcp_authorization', message, { cause });
 }

@@ -7,8 +7,7 @@ import {
   StreamableHTTPClientTransport,
   type TransportSendOptions,
 } from '@modelcontextprotocol/client';
-import { messageOf } from '@toolenv/core';
-import { asClause } from './client-error.ts';
+import { asClause, messageOf } from '@toolenv/core';
 import { type McpUrl, toUrl } from './mcp-server.ts';
 import { RequestLost, streamEnded } from './server-gone.ts';
 import { withEnd } from './stream-end.ts';

@@ -4,10 +4,9 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { auth, extractWWWAuthenticateParams } from '@modelcontextprotocol/client';
-import { messageOf, ToolEnvError } from '@toolenv/core';
+import { asClause, messageOf, ToolEnvError } from '@toolenv/core';
 import { requestUrl } from '@toolenv/core/serving';
 import { untilAborted } from '@toolenv/core/tools';
-import { asClause } from './client-error.ts';
 import { describeServer, toUrl } from './mcp-server.ts';
 import { type McpLogin, StoredLogin } from './stored-login.ts';
 

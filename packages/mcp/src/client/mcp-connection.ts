@@ -1,10 +1,10 @@
 /** McpConnection: a server's tools while a connection to it is open. */
-import { type CallProgress, messageOf, type ToolContext, ToolEnvError } from '@toolenv/core';
+import { asClause, type CallProgress, messageOf, type ToolContext, ToolEnvError } from '@toolenv/core';
 import { didYouMean } from '@toolenv/core/schemas';
 import { untilAborted } from '@toolenv/core/tools';
 import pLimit, { type LimitFunction } from 'p-limit';
 import { callFailures } from './call-failures.ts';
-import { asClause, isClosed, isErrorAnswer } from './client-error.ts';
+import { isClosed, isErrorAnswer } from './client-error.ts';
 import type { Link, LinkOwner } from './link.ts';
 import { type MaterialTool, type McpMaterial, materialTools } from './material-tools.ts';
 import { callTool, listAllTools, type McpRequestOptions, type McpToolDefinition } from './mcp-client.ts';

@@ -20,6 +20,7 @@ export interface McpCommand {
 
 /** A server that speaks Streamable HTTP, or the older HTTP with SSE of MCP 2024-11-05. */
 export interface McpUrl {
+  /** May name a variable of this process: `https://host/mcp?key=${API_KEY}`. */
   url: string | URL;
   /** Sent with each request, for example `Authorization`. A value may name a variable of this process: `Bearer ${API_KEY}`. */
   headers?: Readonly<Record<string, string>>;

@@ -1,5 +1,6 @@
 /** mcpTool: a tool of an MCP server as a Tool. Passes results through whole, and separates the model's mistakes from server faults. */
 import {
+  asClause,
   type ContentBlock,
   type JsonSchema,
   messageOf,
@@ -9,7 +10,7 @@ import {
   type ToolResult,
 } from '@toolenv/core';
 import { validate } from '@toolenv/core/schemas';
-import { answerOf, asClause, isErrorAnswer } from './client-error.ts';
+import { answerOf, isErrorAnswer } from './client-error.ts';
 import type { McpToolDefinition } from './mcp-client.ts';
 import { withDefaults, withoutDefaulted } from './required-defaults.ts';
 

@@ -33,7 +33,7 @@ export interface ExpandedServer<Server extends McpEndpoint = McpEndpoint> {
 }
 
 /**
- * The server, with the variables of this process in place of `${NAME}` in its arguments and in the values of `env` and `headers`. So
+ * The server, with the variables of this process in place of `${NAME}` in its arguments or its URL, and in the values of `env` and `headers`. So
  * a definition or an option names a secret without containing it. `$${NAME}` stands for `${NAME}` itself.
  * @throws ToolEnvError `usage.mcp_variable` for a variable that is not set.
  */
@@ -48,11 +48,12 @@ export function withVariables<Server extends McpEndpoint>(given: Server): Expand
     });
   const expandAll = (values: Readonly<Record<string, string>>) =>
     Object.fromEntries(Object.entries(values).map(([name, value]) => [name, expand(value)]));
-  const { args, env, headers } = given as Partial<McpCommand & McpUrl>;
+  const { args, env, url, headers } = given as Partial<McpCommand & McpUrl>;
   const server: Server & Partial<McpCommand & McpUrl> = {
     ...given,
     ...(args && { args: args.map(expand) }),
     ...(env && { env: expandAll(env) }),
+    ...(url && { url: expand(String(url)) }),
     ...(headers && { headers: expandAll(headers) }),
   };
   keepNamedSecrets(server.env);

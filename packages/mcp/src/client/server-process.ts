@@ -7,9 +7,8 @@ import {
   type Transport,
 } from '@modelcontextprotocol/client';
 import { getDefaultEnvironment } from '@modelcontextprotocol/client/stdio';
-import { messageOf, ToolEnvError } from '@toolenv/core';
+import { asClause, messageOf, ToolEnvError } from '@toolenv/core';
 import { withinDeadline } from '@toolenv/core/tools';
-import { asClause } from './client-error.ts';
 import { lastError } from './last-error.ts';
 import { describeServer, type McpCommand } from './mcp-server.ts';
 import type { ExpandedServer } from './server-additions.ts';

@@ -10,15 +10,15 @@ export function hideSecrets(text: string, { server, variables }: ExpandedServer)
   const secrets: [value: string, name: string][] = [...variables].map(([name, value]) => [value, name]);
   if ('command' in server) {
     for (const [name, value] of Object.entries(server.env ?? {})) secrets.push([value, name]);
-    hideInArguments(server.args ?? [], (value, name) => {
-      secrets.push([value, name]);
-      return value;
-    });
   } else {
     for (const [name, value] of Object.entries(server.headers ?? {})) {
       secrets.push([value, name], [value.replace(/^\w+ +/, ''), name]);
     }
   }
+  hideInArguments('command' in server ? (server.args ?? []) : [String(server.url)], (value, name) => {
+    secrets.push([value, name]);
+    return value;
+  });
   // The longest first, because a secret may contain another.
   const long = secrets.filter(([value]) => value.length >= secretLength);
   long.sort(([a], [b]) => b.length - a.length);

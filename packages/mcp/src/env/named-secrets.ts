@@ -3,7 +3,7 @@ import { hideInArguments } from '../client/hide-arguments.ts';
 import type { McpEndpoint } from '../client/mcp-server.ts';
 
 /**
- * The server, with `${NAME}` in place of each value in `env` and `headers` and of each argument that looks secret.
+ * The server, with `${NAME}` in place of each value in `env` and `headers` and of each argument or parameter of the URL that looks secret.
  * @returns Also the names of these variables, which must be set when the server starts.
  */
 export function namedSecrets(server: McpEndpoint): { server: McpEndpoint; variables: string[] } {
@@ -33,6 +33,10 @@ export function namedSecrets(server: McpEndpoint): { server: McpEndpoint; variab
           ...(server.args && { args: hideInArguments(server.args, nameOf) }),
           ...(server.env && { env: names(server.env) }),
         }
-      : { ...server, ...(server.headers && { headers: names(server.headers) }) };
+      : {
+          ...server,
+          url: hideInArguments([String(server.url)], nameOf)[0]!,
+          ...(server.headers && { headers: names(server.headers) }),
+        };
   return { server: written, variables: [...named.keys()] };
 }

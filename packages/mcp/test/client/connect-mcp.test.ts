@@ -210,7 +210,8 @@ describe('a server that misbehaves', () => {
     expect(grown.structuredContent).toEqual({ size: 3 });
     // The list is new before the call returns.
     expect(bad.tools.at(-1)!.name).toBe('grown-2');
-    await call(bad, 'shrink');
+    // So it is before an error.
+    expect(await call(bad, 'shrink', { refuse: true })).toMatchObject({ isError: true });
     expect(bad.tools.at(-1)!.name).toBe('grow');
     expect(changes).toEqual(['grown-2', 'grow']);
     await bad.close();

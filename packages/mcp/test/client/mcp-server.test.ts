@@ -54,6 +54,7 @@ test.each([
   ['--token --verbose', '--token --verbose'],
   ["--header 'Authorization: Bearer sk-4'", '--header Authorization: [redacted]'],
   ['postgres://me:sk-4@host/notes', 'postgres://me:[redacted]@host/notes'],
+  ["'https://host/mcp?page=2&api_key=sk-4#top'", 'https://host/mcp?page=2&api_key=[redacted]#top'],
   ['ghp_0123456789abcdefghij /data', '[redacted] /data'],
   ['--key @{KEY} --path /tmp/keys', '--key @{KEY} --path /tmp/keys'],
 ])('errors name a server started with %s as %s', async (given, shown) => {

@@ -93,10 +93,10 @@ test('the user agrees once, then connections and calls are authorized', async ()
 });
 
 test('without a provider, the error names the remedies', async () => {
-  await expect(connectMcp({ url })).rejects.toMatchObject({
+  await expect(connectMcp({ url: `${url}?key=clover` })).rejects.toMatchObject({
     code: 'usage.mcp_authorization',
     message: expect.stringContaining(
-      `log in with \`toolenv mcp login ${url}\`, or give a header such as Authorization (--header), or an authProvider`,
+      `log in with \`toolenv mcp login ${url}?key=[redacted]\`, or give a header such as Authorization (--header), or an authProvider`,
     ),
   });
 });

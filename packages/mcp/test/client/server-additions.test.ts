@@ -31,27 +31,35 @@ describe('a value that names a variable', () => {
     await connection.close();
   });
 
-  test('in a header', async () => {
-    const seen: IncomingHttpHeaders[] = [];
-    const http = createServer(({ headers }, response) => {
-      seen.push(headers);
-      response.writeHead(500).end(`enough of ${headers.authorization}`);
+  test('in a header and a URL', async () => {
+    const seen: { headers: IncomingHttpHeaders; url?: string }[] = [];
+    const http = createServer(({ headers, url }, response) => {
+      seen.push({ headers, url });
+      response.writeHead(500).end(`enough of ${headers.authorization} at ${url}`);
     }).listen(0, '127.0.0.1');
     await once(http, 'listening');
-    const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`;
+    const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp?key=${reference}`;
     const server = withAdditions({ url }, { header: [`Authorization: Bearer ${reference}`] });
     // The server repeats the header, and the error does not.
-    await expect(connectMcp(server)).rejects.toThrow('enough of [Authorization]:');
-    expect(seen[0]!.authorization).toBe('Bearer sk-four-leaves');
+    await expect(connectMcp(server)).rejects.toThrow(
+      'enough of [Authorization] at /mcp?key=[TOOLENV_TEST_KEY]:',
+    );
+    expect(seen[0]).toMatchObject({
+      headers: { authorization: 'Bearer sk-four-leaves' },
+      url: '/mcp?key=sk-four-leaves',
+    });
     http.close();
   });
 
   test('in an argument, whose value no error shows', async () => {
     const script = `process.stderr.write('Error: no licence for ' + process.argv.slice(1).join()); process.exit(1)`;
-    const server = { command: process.execPath, args: ['-e', script, reference, `${dollar}${reference}`] };
+    const server = {
+      command: process.execPath,
+      args: ['-e', script, reference, `${dollar}${reference}`, '--api-key', 'sk-clover'],
+    };
     const failure = await connectMcp(server).catch((error: Error) => error.message);
     // The dollar sign before the reference makes it a text.
-    expect(failure).toContain(`no licence for [TOOLENV_TEST_KEY],${reference}`);
+    expect(failure).toContain(`no licence for [TOOLENV_TEST_KEY],${reference},--api-key,[api-key]`);
     expect(failure).not.toContain('sk-four-leaves');
   });
 

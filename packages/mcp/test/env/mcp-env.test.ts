@@ -218,6 +218,23 @@ describe('a server that needs long to start', () => {
   });
 });
 
+test.each([
+  ['definition', { closeGrace: 20 }, {}],
+  ['run', {}, { closeGrace: 20 }],
+])('a server that ignores its end is killed after the time that the %s gives it', async (_, own, given) => {
+  const tasks = { test: [{ prompt: 'Go.' }] };
+  const env = await openEnv(defineMcpEnv({ name: 'stubborn-v1', server: badServer, tasks, ...own }), given);
+  const episode = env.episode();
+  await episode.reset({ task: env.tasks.test.get(0), seed: 1 });
+  const toolCalls = [{ id: '1', name: 'stubborn', arguments: {} }];
+  await episode.step({ text: '', toolCalls, stopReason: 'tool_call' });
+  const begun = performance.now();
+  await episode.close();
+  await env.close();
+  // By default it would have 2 s to end, and 2 s more after SIGTERM.
+  expect(performance.now() - begun).toBeLessThan(2000);
+});
+
 test('lets the server itself say that a tool is gone which somebody holds', async () => {
   const pool = await openMcpPool(badServer, { size: 1, closeGrace: 50 });
   const lease = await pool.acquire();

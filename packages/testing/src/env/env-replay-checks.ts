@@ -3,6 +3,7 @@ import { type Action, isParseFailure, scriptedPolicy } from '@toolenv/core';
 import type { RuleId } from '../rules.ts';
 import { Violation } from '../violation.ts';
 import type { EnvSubject } from './env-subject.ts';
+import { failedElsewhere } from './failed-elsewhere.ts';
 import { watchImpureCalls } from './impure-calls.ts';
 
 /** Number of episodes that run side by side. */
@@ -169,7 +170,7 @@ async function playedInOneEnv(subject: EnvSubject, plans: readonly Plan[]): Prom
   });
 }
 
-/** Quotes the place where two transcripts begin to differ. */
+/** Quotes the place where two transcripts begin to differ. An episode that a judge or a server has cut short is the same up to there. */
 function expectSame(
   rule: RuleId,
   what: string,
@@ -180,6 +181,11 @@ function expectSame(
   if (step < 0 && expected.length === received.length) return;
   const index = step < 0 ? expected.length : step;
   const [left = 'the end', right = 'the end'] = [expected[index], received[index]];
+  if (
+    left !== right &&
+    [left, right].some((text) => text.startsWith('{') && failedElsewhere(JSON.parse(text)))
+  )
+    return;
   let at = 0;
   while (at < left.length && left[at] === right[at]) at++;
   const excerpt = (text: string) => text.slice(Math.max(0, at - before), at + after);

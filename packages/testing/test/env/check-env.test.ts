@@ -210,8 +210,33 @@ test.each([
   }
 });
 
-/** Ten points are shared: what one side gets, the other does not. */
-function negotiation(best?: (task: { value: number }) => number) {
+test('a judge that fails now and then is a warning, and no rule of the environment is blamed', async () => {
+  let asked = 0;
+  const judged = defineToolEnv({
+    name: 'judged-v1',
+    description: 'Say a letter.',
+    tasks: { train: [{ answer: 'x' }, { answer: 'y' }, { answer: 'z' }] },
+    rewards: {
+      good: {
+        kind: 'outcome',
+        score: async ({ answer, task }) => {
+          asked += 1;
+          if (asked % 3 === 0) throw new Error('The judge answered 503');
+          return answer === task.answer ? 1 : 0;
+        },
+      },
+    },
+    episode: ({ task }) => ({ messages: `Say ${task.answer}.` }),
+    oracle: ({ answer }) => [answer],
+  });
+  const { findings, warnings } = await checkEnv(judged, { actions: 40 });
+  expect(findings).toEqual([]);
+  expect(warnings.map(({ rule }) => rule)).toEqual(['WARN-6']);
+  expect(warnings[0]!.received).toContain('The judge answered 503');
+});
+
+/** Ten points are shared: what one side gets, the other does not. `null`: no oracle. */
+function negotiation(best?: ((task: { value: number }) => number) | null) {
   return defineToolEnv({
     name: 'share-v1',
     description: 'Share ten points.',
@@ -225,8 +250,7 @@ function negotiation(best?: (task: { value: number }) => number) {
         return { rewards: { mine: kept, theirs: 1 - kept }, end: 'agreed' };
       },
     }),
-    oracle: () => ['ten', '10'],
-    best,
+    ...(best !== null && { oracle: () => ['ten', '10'], best }),
   });
 }
 
@@ -242,6 +266,12 @@ test('where rewards conflict, the oracle must earn what the task declares as the
     expected: expect.stringMatching(/^the declared best, 1.5/),
     received: '1, of {"mine":1,"theirs":0}',
   });
+});
+
+test('without an oracle, the hint names the line to add and the flag for a task that no script can win', async () => {
+  const { hint } = expectFinding(await checkEnv(negotiation(null), { actions: 20 }), 'WARN-5');
+  expect(hint).toContain('--skip WARN-5');
+  expect(hint).toContain('oracle: (task) => [task.answer]');
 });
 
 /** A seller who understands only offers. `start` is what the first reply depends on. */
