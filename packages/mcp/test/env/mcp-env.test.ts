@@ -225,7 +225,7 @@ test.each([
   const tasks = { test: [{ prompt: 'Go.' }] };
   const env = await openEnv(defineMcpEnv({ name: 'stubborn-v1', server: badServer, tasks, ...own }), given);
   const episode = env.episode();
-  await episode.reset({ task: env.tasks.test.get(0), seed: 1 });
+  await episode.reset({ task: await env.tasks.test.get(0), seed: 1 });
   const toolCalls = [{ id: '1', name: 'stubborn', arguments: {} }];
   await episode.step({ text: '', toolCalls, stopReason: 'tool_call' });
   const begun = performance.now();
