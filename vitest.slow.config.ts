@@ -6,7 +6,11 @@ export default defineConfig({
   ...config,
   test: {
     ...config.test,
-    include: ['packages/*/slow-test/**/*.test.ts', 'workshop/slow-test/**/*.test.ts'],
+    include: [
+      'packages/*/slow-test/**/*.test.ts',
+      'templates/*/test/**/*.test.ts',
+      'workshop/slow-test/**/*.test.ts',
+    ],
     // Most of these tests wait for processes.
     maxWorkers: 3,
   },

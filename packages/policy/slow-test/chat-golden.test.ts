@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { EncodedRow, Observation } from '@toolenv/core';
 import { describe, expect, test } from 'vitest';
-import { Chat, type TemplateArguments } from '../../src/chat/chat.ts';
-import { encodeExample } from '../../src/chat/encode-example.ts';
-import { expectSame } from '../expect-same.ts';
+import { Chat, type TemplateArguments } from '../src/chat/chat.ts';
+import { encodeExample } from '../src/chat/encode-example.ts';
+import { expectSame } from '../test/expect-same.ts';
 
 interface Family {
   tokenizer: string;
@@ -27,7 +27,7 @@ interface Family {
 
 type View = { text: string; ids: [number, string]; grows: boolean } | { error: string };
 
-const folder = join(import.meta.dirname, '../golden/chat');
+const folder = join(import.meta.dirname, '../test/golden/chat');
 const conversations: Observation[] = readJson('conversations.json');
 const golden: { texts: string[]; families: Record<string, Family> } = readJson('golden.json');
 
