@@ -1,6 +1,9 @@
 /** Fails a test file that leaves the process changed for the files after it, whatever their order. */
 import { afterAll, expect, vi } from 'vitest';
 
+// Each package listens once for the end of the process. Together they pass the number at which Node warns of a leak.
+process.setMaxListeners(30);
+
 const before = { folder: process.cwd(), exitCode: process.exitCode, variables: { ...process.env } };
 
 afterAll(() => {
