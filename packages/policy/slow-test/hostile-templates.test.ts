@@ -3,9 +3,9 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { Chat } from '../../src/chat/chat.ts';
-import { wordCheckpoint } from '../word-checkpoint.ts';
-import { hostileTemplates } from './hostile-templates.ts';
+import { Chat } from '../src/chat/chat.ts';
+import { hostileTemplates } from '../test/chat/hostile-templates.ts';
+import { wordCheckpoint } from '../test/word-checkpoint.ts';
 
 interface Result {
   name: string;
@@ -15,7 +15,7 @@ interface Result {
 
 /** In a process of its own, with less memory than most, because a template that escapes its bounds would end this one. */
 test('every hostile template is refused in bounded time and memory', { timeout: 300_000 }, async () => {
-  const program = join(import.meta.dirname, 'render-hostile-templates.ts');
+  const program = join(import.meta.dirname, '../test/chat/render-hostile-templates.ts');
   const node = ['--max-old-space-size=512', '--import', 'tsx', '--conditions=@toolenv/source', program];
   const { stdout } = await promisify(execFile)(process.execPath, node, { timeout: 240_000 });
   const results = stdout

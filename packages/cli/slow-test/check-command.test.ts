@@ -1,0 +1,48 @@
+/** `toolenv check` of trainers and of a whole package, which take seconds. */
+import { join } from 'node:path';
+import type { Report } from '@toolenv/testing';
+import { expect, it } from 'vitest';
+import { fixture } from '../test/fixture.ts';
+import { runCli } from '../test/run-cli.ts';
+
+it('checks a whole package, and prints the reports as JSON', async () => {
+  const { code, stdout } = await runCli('check', fixture.folder, '--actions', '50', '--json');
+  expect(code).toBe(1);
+  const reports = JSON.parse(stdout) as Report[];
+  expect(reports.map(({ subject, ok }) => [subject, ok])).toEqual([
+    ['fixture-plugin@1.2.3', true],
+    ['fixture-plugin/idle-v1, its policy', false],
+    ['fixture-plugin/lamp-v1', true],
+    ['fixture-plugin/loop-v1', false],
+    ['fixture-plugin/nudge-v1', false],
+    ['fixture-plugin/precise-v1', false],
+    ['fixture-plugin/seeded-v1', false],
+    ['fixture-plugin/weight-v1, its policy', false],
+    ['fixture-plugin/weight-v1, its learner', false],
+  ]);
+  expect(reports[5]!.findings[0]).toMatchObject({
+    rule: 'TRN-1',
+    expected: 'an option "steps", the number of updates',
+  });
+  expect(reports[7]!.findings[0]).toMatchObject({
+    rule: 'POL-7',
+    title: 'Overflow',
+    expected: expect.stringContaining('context.overflow'),
+    hint: expect.stringContaining('context.overflow'),
+  });
+});
+
+it('checks a trainer, with its options', async () => {
+  const idle = await runCli('check', '@toolenv/trainer-grpo/grpo-v1', '--option', 'learningRate=0');
+  expect(idle.code).toBe(1);
+  expect(idle.stdout).toMatch(
+    /^✘ @toolenv\/trainer-grpo\/grpo-v1 {2}9 rules hold, 1 broken\n {2}✘ TRN-10 Learning\n/,
+  );
+});
+
+it('checks a trainer that is not a plugin yet', async () => {
+  const file = join(import.meta.dirname, '../../../examples/best-of-n.ts');
+  const { code, stdout } = await runCli('check', file);
+  expect(stdout).toMatch(/^✔ best-of-n\.ts {2}1\d rules hold\n$/);
+  expect(code).toBe(0);
+});
