@@ -3,7 +3,7 @@ import { isParseFailure } from '@toolenv/core';
 import { boundCall, hermesFormat, llamaFormat, mistralFormat } from '@toolenv/core/tools';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { callTexts, repetitiveTexts } from './call-texts.ts';
+import { callTexts, repetitiveTexts } from '../test/fuzz/call-texts.ts';
 
 describe.each([
   ['Hermes', hermesFormat],
