@@ -19,7 +19,7 @@ export interface DatasetOptions<Given, Task> {
   /**
    * Makes the task of a row. The values of a CSV file are texts. Equal rows must give equal tasks, because a row may be read more than
    * once.
-   * @param index Of the row, from 0.
+   * @param index Index of the row, from 0.
    */
   readonly map: (row: Given, index: number) => Task | Promise<Task>;
 }

@@ -4,13 +4,12 @@ import { appendFile, mkdir, mkdtemp, open, rm, utimes, writeFile } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
 import { defineToolEnv, openEnv, type TaskSet } from '@toolenv/core';
 import { dataset } from '@toolenv/dataset';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { afterAll, beforeAll, describe, expect, expectTypeOf, test, vi } from 'vitest';
+import { keptMemory } from '../../core/test/kept-memory.ts';
 
 let folder: string;
 beforeAll(async () => {
@@ -245,17 +244,10 @@ test('of JSON lines, 8 bytes a row are kept', async () => {
     'many.jsonl',
     Array.from({ length: count }, (_, id) => JSON.stringify({ id, text })).join('\n'),
   );
-  setFlagsFromString('--expose-gc');
-  const gc = runInNewContext('gc') as () => void;
-  const kept = () => {
-    gc();
-    const { heapUsed, external } = process.memoryUsage();
-    return heapUsed + external;
-  };
-  const before = kept();
+  const before = keptMemory();
   const set = dataset(path, { map: ({ id }: { id: number }) => id });
   expect(await set.length).toBe(count);
   // The file has 5 MB. Node's own buffers vary by some 100 KB, and are freed some time after the collection.
-  await vi.waitFor(() => expect(kept() - before).toBeLessThan(1.5e6), { timeout: 10_000 });
+  await vi.waitFor(() => expect(keptMemory() - before).toBeLessThan(1.5e6), { timeout: 10_000 });
   for (const index of [0, 1, 4999, count - 1]) expect(await set.get(index)).toBe(index);
 });

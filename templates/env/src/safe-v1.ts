@@ -27,7 +27,7 @@ export default defineToolEnv({
     },
   },
   limits: { maxTurns: 12, maxCallsPerTurn: 1 },
-  // A task must be a JSON value, because trajectories contain it. No split has a task of another.
+  // A task must be a JSON value, because trajectories contain it. The splits share no task.
   tasks({ options, seed }) {
     const all = Array.from({ length: highest - lowest + 1 }, (_, index) => ({ code: lowest + index }));
     const codes = createRng(seed, 'codes').shuffle(all);

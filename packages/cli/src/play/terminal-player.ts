@@ -18,7 +18,7 @@ export class TerminalPlayer implements Player {
   readonly #width: number;
   readonly #rewardSpec: RewardSpec;
   readonly #lines: Interface;
-  /** Of the tool that runs. */
+  /** Shows the progress of the running tool. */
   readonly #status: LateStatus = new LateStatus();
   /** Lines that were typed before they were asked for. */
   readonly #typed: string[] = [];

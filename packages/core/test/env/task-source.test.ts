@@ -1,8 +1,6 @@
 /** Tasks as an author gives them, and what is read of them and kept. */
 import { readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { describe, expect, expectTypeOf, test, vi } from 'vitest';
 import {
   collect,
@@ -12,6 +10,7 @@ import {
   type TaskSources,
   taskSets,
 } from '../../src/index.ts';
+import { keptMemory } from '../kept-memory.ts';
 import { openLadder, type Rung } from '../ladder-env.ts';
 
 async function* counting(count: number, read: number[] = []) {
@@ -71,22 +70,15 @@ describe('a split is read when it is used', () => {
 
 describe('a stream', () => {
   test('keeps 8 bytes a task in memory, and gives each task from its file', async () => {
-    setFlagsFromString('--expose-gc');
-    const gc = runInNewContext('gc') as () => void;
-    const kept = () => {
-      gc();
-      const { heapUsed, external } = process.memoryUsage();
-      return heapUsed + external;
-    };
     const text = 'x'.repeat(1000);
     async function* stream() {
       for (let i = 0; i < 20_000; i++) yield { number: i, text: `${text} ${i} é` };
     }
-    const before = kept();
+    const before = keptMemory();
     const { train } = taskSets({ train: stream() });
     expect(await train.length).toBe(20_000);
     // The tasks have 20 MB. A buffer holds up to 1 MiB of the last tasks. Node frees the memory of buffers some time after the collection.
-    await vi.waitFor(() => expect(kept() - before).toBeLessThan(6e6), { timeout: 10_000 });
+    await vi.waitFor(() => expect(keptMemory() - before).toBeLessThan(6e6), { timeout: 10_000 });
     // The file has no name any more, so nothing is left behind, however the process ends.
     expect(readdirSync(tmpdir()).filter((name) => name.startsWith('toolenv-tasks-'))).toEqual([]);
     for (const number of [0, 1, 9999, 19_998, 19_999, 1023])

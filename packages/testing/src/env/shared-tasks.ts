@@ -1,5 +1,6 @@
 /** checkSplits: looks for tasks to score that are also tasks to learn from. */
 import type { EnvHandle, Split } from '@toolenv/core';
+import { canonical } from '@toolenv/core/recording';
 import { brief, Violation } from '../violation.ts';
 import { spread } from './env-definition-checks.ts';
 
@@ -11,7 +12,8 @@ const longest = 1_000;
 
 /** @throws Violation */
 export async function checkSplits({ tasks }: EnvHandle<unknown>): Promise<void> {
-  const textOf = async (split: Split, index: number) => canonicalText(await tasks[split].get(index));
+  const textOf = async (split: Split, index: number) =>
+    JSON.stringify(canonical(await tasks[split].get(index)));
   const held: { split: Split; texts: string[] }[] = [];
   for (const split of ['validation', 'test'] as const) {
     const texts: string[] = [];
@@ -32,12 +34,4 @@ export async function checkSplits({ tasks }: EnvHandle<unknown>): Promise<void> 
     const received = `${shared.length} of ${texts.length} tasks of ${split}, such as ${brief(JSON.parse(shared[0]!))}`;
     throw new Violation('WARN-9', `no task of ${split} in the training split`, received);
   }
-}
-
-/** JSON with sorted keys. */
-function canonicalText(task: unknown): string {
-  return JSON.stringify(task, (_, part: unknown) => {
-    if (typeof part !== 'object' || part === null || Array.isArray(part)) return part;
-    return Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)));
-  });
 }
