@@ -53,7 +53,7 @@ export async function turnLatency(
       temperature: 1,
       seed: turn * conversations + index,
       stopTokens: [],
-      conversation: `${repetition}-${index}`,
+      episodeId: `${repetition}-${index}`,
       // Times the tokens of the first conversation.
       ...(index === 0 && {
         stopsAt() {

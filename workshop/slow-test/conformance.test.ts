@@ -94,7 +94,7 @@ test('a wrapped environment', async () => {
     },
   };
   const { passed } = await assertConforms(checkEnv(wrapped, { actions: 200, from: root }));
-  expect(passed.length).toBe(37);
+  expect(passed.length).toBe(38);
 });
 
 test('the search tool', async () => {

@@ -1,7 +1,7 @@
 /** @toolenv/core: the toolenv standard, and the loop that runs it. */
 export { defineToolEnv, type ToolEnvDefinition } from './env/define-tool-env.ts';
 export type * from './env/env-definition.ts';
-export { defineEnv } from './env/env-definition.ts';
+export { defineEnv, mostAtOnce } from './env/env-definition.ts';
 export type * from './env/episode.ts';
 export type { RewardDeclaration } from './env/reward-declaration.ts';
 export { type Script, type Scripted, scriptedPolicy } from './env/scripted-policy.ts';
@@ -23,7 +23,13 @@ export {
 export type * from './protocol/message.ts';
 export type * from './protocol/outcome.ts';
 export { aborted, running, terminated, truncated } from './protocol/outcome.ts';
-export { type Policy, type PolicySpec, type SamplingOptions, samplingMistake } from './protocol/policy.ts';
+export {
+  type Policy,
+  type PolicySpec,
+  type RunSampling,
+  type SamplingOptions,
+  samplingMistake,
+} from './protocol/policy.ts';
 export type * from './protocol/reward.ts';
 export { rewardTolerance, sumRewards, weigh } from './protocol/reward.ts';
 export { createRng, deriveSeed, type Rng } from './protocol/rng.ts';

@@ -6,6 +6,7 @@ import {
   type EpisodeOptions,
   HttpAccess,
   listen,
+  placesFor,
   type Refusal,
   replyJson,
   requestUrl,
@@ -55,11 +56,7 @@ export async function serveOpenEnv<Task>(
   env: ServedEnv<Task>,
   { onError = writeToStderr, split, seed, ...given }: ServeOpenEnvOptions = {},
 ): Promise<OpenEnvService> {
-  const options = completeServeOptions(
-    // An environment that is not concurrent can serve only one client at a time.
-    env.capabilities?.concurrent === false ? { ...given, maxSessions: 1 } : given,
-    'serveOpenEnv',
-  );
+  const options = completeServeOptions(placesFor(env, given), 'serveOpenEnv');
   await requireTasks(env, split);
   const access = new HttpAccess(options);
   const sessions = new OpenSessions(env, { ...options, split, seed }, onError);

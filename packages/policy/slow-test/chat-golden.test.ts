@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import type { EncodedRow, Observation } from '@toolenv/core';
+import type { EncodedRow, Message, Observation, ToolCall } from '@toolenv/core';
 import { describe, expect, test } from 'vitest';
 import { Chat, type TemplateArguments } from '../src/chat/chat.ts';
 import { encodeExample } from '../src/chat/encode-example.ts';
@@ -79,8 +79,8 @@ describe.each(Object.entries(golden.families))('%s', (name, family) => {
         const action = Int32Array.from(said.slice(0, end + 1));
 
         const next = upTo(spoken[turn + 1] ?? messages.length);
-        const text = messages[position]!.content;
-        const grown = chat.continuation({ observation, prompt, action, text }, next)!;
+        const { content: text, toolCalls = [] } = messages[position] as Message & { toolCalls?: ToolCall[] };
+        const grown = chat.continuation({ observation, prompt, action, text, toolCalls }, next)!;
         const fresh = chat.prompt(next);
         expectSame(grown.subarray(0, prompt.length), prompt);
         expectSame(grown.subarray(prompt.length, prompt.length + action.length), action);
@@ -189,7 +189,7 @@ test("Qwen3's template reads enable_thinking, and its thoughts stay empty as the
     ],
     tools: [],
   };
-  const grown = chat.continuation({ observation, prompt, action, text: 'Here.' }, next)!;
+  const grown = chat.continuation({ observation, prompt, action, text: 'Here.', toolCalls: [] }, next)!;
   const added = `\n<|im_start|>user\nAnd now?<|im_end|>\n<|im_start|>assistant\n${noThoughts}`;
   expect([...grown]).toEqual([...prompt, ...action, ...chat.encode(added)]);
 });

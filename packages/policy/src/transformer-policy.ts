@@ -1,18 +1,11 @@
 /** The Policy of a transformer: renders the chat template, samples tokens and parses tool calls. */
-import {
-  type Action,
-  type EncodedRow,
-  type Observation,
-  type PlainText,
-  type PolicySpec,
-  type SamplingOptions,
-  ToolEnvError,
-} from '@toolenv/core';
+import type { Action, EncodedRow, Observation, PlainText, PolicySpec, SamplingOptions } from '@toolenv/core';
 import type { TrainablePolicy } from '@toolenv/core/learner';
 import type { MemoryEstimate, PolicyHandle } from '@toolenv/core/plugins';
-import { Chat, type TemplateArguments, type Turn } from './chat/chat.ts';
+import { TokenTurns } from '@toolenv/core/remote';
+import { Chat, type TemplateArguments } from './chat/chat.ts';
 import { encodeExample } from './chat/encode-example.ts';
-import { beforeStop, completesStop } from './chat/stop-text.ts';
+import { completesStop } from './chat/stop-text.ts';
 import { type Checkpoint, readCheckpoint } from './checkpoint/checkpoint.ts';
 import { writeFolder } from './checkpoint/write-folder.ts';
 import { type LearnerOptions, TransformerLearner } from './learner/transformer-learner.ts';
@@ -38,7 +31,7 @@ export class TransformerPolicy implements TrainablePolicy, PolicyHandle {
   readonly model: Model;
   readonly learner: TransformerLearner;
   readonly #sampler: Sampler;
-  readonly #turns: Map<string, Turn> = new Map();
+  readonly #turns: TokenTurns;
 
   constructor({ spec, chat, model, sampler, learner }: TransformerParts) {
     this.spec = spec;
@@ -46,6 +39,7 @@ export class TransformerPolicy implements TrainablePolicy, PolicyHandle {
     this.model = model;
     this.learner = learner;
     this.#sampler = sampler;
+    this.#turns = new TokenTurns(chat, spec.contextLength);
   }
 
   /** An estimate of the memory for training, without a critic. */
@@ -53,29 +47,19 @@ export class TransformerPolicy implements TrainablePolicy, PolicyHandle {
     return this.learner.memory;
   }
 
-  async act(observation: Observation, options: SamplingOptions): Promise<Action> {
-    const { episodeId } = options;
-    const last = episodeId === undefined ? undefined : this.#turns.get(episodeId);
-    const prompt = (last && this.chat.continuation(last, observation)) ?? this.chat.prompt(observation);
-    const room = this.spec.contextLength - prompt.length;
-    if (room < 1) {
-      const message = `The prompt has ${prompt.length} tokens and leaves no room in a context of ${this.spec.contextLength}: shorten the context.`;
-      throw new ToolEnvError('context.overflow', message);
-    }
+  act(observation: Observation, options: SamplingOptions): Promise<Action> {
     const stop = (options.stop ?? []).filter((text) => text !== '');
     const decode = (tokens: Int32Array) => this.chat.decode(tokens);
-    const { tokens, logprobs, stopped } = await this.#sampler.sample({
-      ...options,
-      prompt,
-      maxTokens: Math.min(options.maxTokens, room),
-      stopTokens: this.chat.endTokens,
-      ...(stop.length > 0 && { stopsAt: (sampled) => completesStop(sampled, stop, decode) }),
-      conversation: episodeId,
+    return this.#turns.act(observation, options, async ({ prompt, maxTokens }) => {
+      const { tokens, logprobs, stopped } = await this.#sampler.sample({
+        ...options,
+        prompt,
+        maxTokens,
+        stopTokens: this.chat.endTokens,
+        ...(stop.length > 0 && { stopsAt: (sampled) => completesStop(sampled, stop, decode) }),
+      });
+      return { tokens, logprobs, isCut: !stopped };
     });
-    const { text, toolCalls } = this.chat.parse(beforeStop(this.chat.written(tokens), stop));
-    if (episodeId !== undefined) this.#turns.set(episodeId, { observation, prompt, action: tokens, text });
-    const stopReason = stopped ? (toolCalls.length > 0 ? 'tool_call' : 'stop') : 'length';
-    return { text, toolCalls, stopReason, tokens: { prompt, action: tokens, logprobs } };
   }
 
   encode(example: Observation | PlainText): EncodedRow[] {
@@ -83,7 +67,7 @@ export class TransformerPolicy implements TrainablePolicy, PolicyHandle {
   }
 
   endEpisode(episodeId: string): void {
-    this.#turns.delete(episodeId);
+    this.#turns.endEpisode(episodeId);
     this.#sampler.forget(episodeId);
   }
 

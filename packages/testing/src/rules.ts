@@ -47,6 +47,7 @@ const hints = {
   'ENV-16': 'Put only JSON values into tasks, observations, rewards, calls and info.',
   'ENV-37':
     "Reply to the answer or end the episode: onAnswer: () => 'That is wrong. Try again.', or onAnswer: () => ({ end: 'answered' }).",
+  'ENV-38': 'Return learn: false, or leave learn out.',
   'ENV-17': 'Return running, terminated(reason), truncated(reason) or aborted(cause) from @toolenv/core.',
   'ENV-18':
     'Leave rewards out of an aborted transition, and put a rewards object into every other transition.',
@@ -71,7 +72,7 @@ const hints = {
   'ENV-35':
     'Cut the text of a record to limits.maxToolCharacters, and add a note about the rest (dispatch does).',
   'ENV-36':
-    'Declare capabilities as booleans: seedable: false, concurrent: false, networked: true or remote: true where that is the case.',
+    'Declare capabilities as booleans: seedable: false, concurrent: false or the most episodes at once, networked: true or remote: true where that is the case.',
   'ENV-32':
     'Make the task solvable, or correct the oracle: it must terminate with the best value of each outcome component whose weight is not 0. If they conflict, declare the largest weighted reward: best: (task) => task.best.',
   'ENV-33': 'Let an empty answer in the first turn earn less than the oracle.',

@@ -1,5 +1,11 @@
 /** What a plugin says of itself, in a terminal. */
-import type { EnvCapabilities, EnvLimits, RewardSpec, ToolDescription } from '@toolenv/core';
+import {
+  type EnvCapabilities,
+  type EnvLimits,
+  mostAtOnce,
+  type RewardSpec,
+  type ToolDescription,
+} from '@toolenv/core';
 import type { Option } from 'commander';
 import type { OpenedDetails } from '../subject/opened-details.ts';
 import type { Details } from '../subject/plugin-details.ts';
@@ -88,9 +94,10 @@ function limitRows({ maxTurns, maxCallsPerTurn, toolTimeout, maxToolCharacters }
 }
 
 function capabilityRows({ seedable, concurrent, networked, remote }: Required<EnvCapabilities>): string {
+  const atOnce = mostAtOnce({ concurrent });
   const rows = [
     `  ${seedable ? 'repeats from a seed' : 'does not repeat from a seed'}`,
-    `  ${concurrent ? 'plays any number of episodes at once' : 'plays one episode at a time'}`,
+    `  plays ${atOnce === 1 ? 'one episode at a time' : `${Number.isFinite(atOnce) ? `up to ${atOnce}` : 'any number of'} episodes at once`}`,
     `  ${networked ? 'connects to servers' : 'needs no network'}`,
   ];
   return [...rows, ...(remote ? ['  is the client of a served environment'] : [])].join('\n');

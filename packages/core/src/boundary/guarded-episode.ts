@@ -44,7 +44,7 @@ export class GuardedEpisode<Task> implements Pick<Env<Task>, 'reset' | 'step'>, 
   async act(observation: Observation, options: SamplingOptions): Promise<Action> {
     const { policy, deadline } = this.#parts;
     // Lists of its own, as the policy may shorten them to fit its context.
-    const shown = { messages: [...observation.messages], tools: [...observation.tools] };
+    const shown = { ...observation, messages: [...observation.messages], tools: [...observation.tools] };
     const action = await deadline.race((signal) => policy.act(shown, { ...options, signal }));
     const wrong = checkAction(action);
     if (wrong) throw broken('bug.policy', `The policy ${policy.spec.name}`, wrong);

@@ -2,6 +2,7 @@
 import type { Message, Observation } from '../protocol/message.ts';
 import { inWords } from '../protocol/violation.ts';
 import { callsBounds, recordBounds } from '../schemas/json-bounds.ts';
+import { longestName } from './bound-call.ts';
 import { BrokenRule, keeping } from './broken-rule.ts';
 import { isToolCall } from './check-action.ts';
 import { copyJson } from './copy-json.ts';
@@ -13,7 +14,7 @@ import { asSnapshot, isSnapshot } from './snapshot.ts';
  * @throws BrokenRule for ENV-14 and ENV-16.
  */
 export function readObservation(given: unknown, before: Observation | undefined): Observation {
-  const { messages, tools } = Object(given);
+  const { messages, tools, conversation } = Object(given);
   if (!Array.isArray(messages) || messages.length === 0) throw malformed('the observation has no message');
   const isOurs = isSnapshot(given);
   const known = before?.messages ?? [];
@@ -32,7 +33,18 @@ export function readObservation(given: unknown, before: Observation | undefined)
     copies.push(message);
   }
   checkTools(tools);
-  return isOurs ? (given as Observation) : asSnapshot({ messages: copies, tools: [...tools] });
+  const isName =
+    typeof conversation === 'string' && conversation !== '' && conversation.length <= longestName;
+  if (conversation !== undefined && !isName)
+    throw malformed(
+      `the conversation is ${inWords(conversation)}, not a name of 1 to ${longestName} characters`,
+    );
+  if (isOurs) return given as Observation;
+  return asSnapshot({
+    messages: copies,
+    tools: [...tools],
+    ...(conversation !== undefined && { conversation }),
+  });
 }
 
 function readMessage(given: unknown, index: number): Message {

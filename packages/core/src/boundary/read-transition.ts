@@ -30,6 +30,8 @@ export function readTransition(
   const environmentCalls =
     of.environmentCalls === undefined ? undefined : readCalls(of.environmentCalls, 'environmentCalls');
   const info = readInfo(of.info);
+  if (of.learn !== undefined && typeof of.learn !== 'boolean')
+    throw new BrokenRule('ENV-38', `learn is ${inWords(of.learn)}`);
   // The cause of an abort says more than the observation that it left.
   const observation = outcome.kind === 'aborted' && before ? before : readObservation(of.observation, before);
   if (outcome.kind === 'running') checkReply(observation);
@@ -40,6 +42,7 @@ export function readTransition(
     calls,
     ...(environmentCalls && { environmentCalls }),
     info,
+    ...(of.learn === false && { learn: false }),
   } as Transition;
 }
 

@@ -35,8 +35,11 @@ export type ToolFactory<Material = unknown> = (material: Material) => Promise<To
 export interface EnvCapabilities {
   /** Whether equal tasks, seeds and actions give equal episodes. Default true. */
   seedable?: boolean;
-  /** Whether any number of its Envs may run at once. Default true. If false, a rollout plays one episode at a time. */
-  concurrent?: boolean;
+  /**
+   * Whether any number of its Envs may run at once, or how many may: each may need a process. Default true. If false, a rollout plays
+   * one episode at a time.
+   */
+  concurrent?: boolean | number;
   /** Whether it connects to servers, on this machine or others. Default false. */
   networked?: boolean;
   /**
@@ -46,12 +49,18 @@ export interface EnvCapabilities {
   remote?: boolean;
 }
 
+/** The largest number of its Envs that may run at once; Infinity for any number. */
+export function mostAtOnce({ concurrent = true }: EnvCapabilities = {}): number {
+  if (typeof concurrent === 'number') return concurrent;
+  return concurrent ? Number.POSITIVE_INFINITY : 1;
+}
+
 /** An open environment. */
 export interface EnvHandle<Task> {
   tasks: Record<Split, TaskSet<Task>>;
   /** Draws the training tasks of a step. Default: every task once before any comes again. */
   readonly draw?: TaskDraw | undefined;
-  /** A fresh Env. Any number may live at once, unless `concurrent` is false. */
+  /** A fresh Env. As many may live at once as `concurrent` says. */
   episode(): Env<Task>;
   close(): Promise<void>;
   /** `<package>/<name>-v<N>`, set when it was opened as a plugin. */

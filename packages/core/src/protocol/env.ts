@@ -34,6 +34,8 @@ interface TransitionBase {
   /** Calls that the environment itself made since the last transition. */
   environmentCalls?: ToolCallRecord[];
   info: Record<string, unknown>;
+  /** Whether to learn from the action. Default true. False for an answer that reached nobody, or of a player who is not trained. */
+  learn?: boolean;
 }
 
 /** The result of a step that may be scored. */

@@ -40,4 +40,9 @@ export interface ToolDescription {
 export interface Observation {
   messages: Message[];
   tools: ToolDescription[];
+  /**
+   * Which conversation of the episode this is, if it is not the first: an agent's helper, a history that was rewritten, a second player.
+   * A policy keeps a turn and a cache for each, and each seeds its own turns.
+   */
+  conversation?: string;
 }

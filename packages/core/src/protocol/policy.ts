@@ -19,15 +19,20 @@ export interface SamplingOptions {
   stop?: readonly string[];
   /** Seeds the sampling of this action. Equal observations, options and weights give equal tokens. */
   seed: number;
-  /** Identifies the conversation, so that a policy can keep its key–value cache from turn to turn. */
+  /** Identifies the episode, so that a policy can keep its key–value cache from turn to turn. */
   episodeId?: string;
+  /** `Observation.conversation`: which conversation of the episode this is. */
+  conversation?: string;
   /**
-   * Milliseconds that a batching policy may wait for conversations whose tools are running, so that equal seeds give equal
+   * Milliseconds that a batching policy may wait for episodes whose tools are running, so that equal seeds give equal
    * bits regardless of the tools' timing. Default: the policy's own setting.
    */
   batchDelay?: number;
   signal?: AbortSignal;
 }
+
+/** The sampling options that all turns of a run share. */
+export type RunSampling = Omit<SamplingOptions, 'seed' | 'episodeId' | 'conversation' | 'signal'>;
 
 /** What a policy declares. */
 export interface PolicySpec {

@@ -16,6 +16,8 @@ export interface TrajectoryStep {
   /** Absent if the step was aborted. */
   rewards?: Rewards;
   info: Record<string, unknown>;
+  /** Whether to learn from the action. Default true. */
+  learn?: boolean;
 }
 
 /** The complete record of an episode, enough to score it again, to replay it and to learn from it. */

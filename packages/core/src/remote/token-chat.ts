@@ -1,13 +1,12 @@
-/** TokenChat: prompts and turns as token ids, for policies whose tokens are sampled on a server. */
+/** TokenChat: prompts and turns as token ids, for policies that know their tokens. */
 import type { Observation } from '../protocol/message.ts';
 import type { ParsedTurn } from '../tools/tool-call-formats.ts';
 
-/** The last turn of an episode. */
-export interface TokenTurn {
+/** What the model saw and did in its last turn of a conversation. */
+export interface TokenTurn extends ParsedTurn {
   observation: Observation;
   prompt: Int32Array;
   action: Int32Array;
-  text: string;
 }
 
 /** Makes and reads tokens: the `Chat` of `@toolenv/policy` has this shape. */

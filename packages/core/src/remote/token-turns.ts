@@ -1,4 +1,4 @@
-/** TokenTurns: the turns of a policy that sends prompts as token ids to a server, and keeps the tokens as they were sampled. */
+/** TokenTurns: the turns of a policy whose prompts are token ids, and which keeps the tokens as they were sampled. */
 import type { Action } from '../protocol/action.ts';
 import { ToolEnvError } from '../protocol/errors.ts';
 import type { Observation } from '../protocol/message.ts';
@@ -10,26 +10,26 @@ export interface TokenRequest {
   prompt: Int32Array;
   /** At most the room that the prompt leaves in the context. */
   maxTokens: number;
-  /** Whether the episode has had a turn. */
+  /** Whether the conversation has had a turn. */
   spoken: boolean;
 }
 
-/** What a server sampled. */
+/** What was sampled. */
 export interface SampledTokens {
   /** [A] */
   tokens: Int32Array;
   /** [A] in nats. */
   logprobs: Float32Array;
-  /** Whether the server stopped at the largest number of tokens. */
+  /** Whether the turn ended at the largest number of tokens. */
   isCut: boolean;
 }
 
-/** Plays the turns of a policy on a server that takes and returns token ids. */
+/** Plays turns with a sampler, or a server, that takes and returns token ids. */
 export class TokenTurns {
   readonly #chat: TokenChat;
   readonly #contextLength: number;
-  /** The last turn of each episode. */
-  readonly #last: Map<string, TokenTurn> = new Map();
+  /** The last turn of each conversation, by episode. */
+  readonly #last: Map<string, Map<string | undefined, TokenTurn>> = new Map();
 
   constructor(chat: TokenChat, contextLength: number) {
     this.#chat = chat;
@@ -42,11 +42,11 @@ export class TokenTurns {
    */
   async act(
     observation: Observation,
-    { episodeId, maxTokens, stop = [] }: SamplingOptions,
+    { episodeId, conversation, maxTokens, stop = [] }: SamplingOptions,
     sample: (request: TokenRequest) => Promise<SampledTokens>,
   ): Promise<Action> {
     const chat = this.#chat;
-    const last = episodeId === undefined ? undefined : this.#last.get(episodeId);
+    const last = episodeId === undefined ? undefined : this.#last.get(episodeId)?.get(conversation);
     const prompt = (last && chat.continuation(last, observation)) ?? chat.prompt(observation);
     const room = this.#contextLength - prompt.length;
     if (room < 1) {
@@ -58,7 +58,10 @@ export class TokenTurns {
     const { length, stopped, written } = findTurnEnd(sampled.tokens, stop, chat);
     const action = sampled.tokens.slice(0, length);
     const { text, toolCalls } = chat.parse(written);
-    if (episodeId !== undefined) this.#last.set(episodeId, { observation, prompt, action, text });
+    if (episodeId !== undefined) {
+      const turns = this.#last.get(episodeId) ?? new Map();
+      this.#last.set(episodeId, turns.set(conversation, { observation, prompt, action, text, toolCalls }));
+    }
     const isCut = sampled.isCut && !stopped;
     const stopReason = isCut ? 'length' : toolCalls.length > 0 ? 'tool_call' : 'stop';
     const tokens = { prompt, action, logprobs: sampled.logprobs.slice(0, length) };

@@ -1,7 +1,8 @@
 /** One episode: the policy acts and the environment answers, until the environment ends it. */
 import type { Env, ResetOptions } from '../protocol/env.ts';
+import type { Observation } from '../protocol/message.ts';
 import { type Outcome, running } from '../protocol/outcome.ts';
-import type { Policy, SamplingOptions } from '../protocol/policy.ts';
+import type { Policy, RunSampling, SamplingOptions } from '../protocol/policy.ts';
 import { deriveSeed } from '../protocol/rng.ts';
 import type { TrajectoryStep } from '../protocol/trajectory.ts';
 
@@ -10,14 +11,14 @@ export async function playEpisode<Task>(
   env: Pick<Env<Task>, 'reset' | 'step'>,
   policy: Pick<Policy, 'act'>,
   { task, seed, episodeId }: ResetOptions<Task>,
-  sampling: Omit<SamplingOptions, 'seed' | 'episodeId' | 'signal'>,
+  sampling: RunSampling,
   steps: TrajectoryStep[],
 ): Promise<Outcome> {
   let observation = await env.reset({ task, seed, episodeId });
   let outcome: Outcome = running;
   while (outcome.kind === 'running') {
-    const turnSeed = deriveSeed(seed, 'act', steps.length);
-    const action = await policy.act(observation, { ...sampling, seed: turnSeed, episodeId });
+    const turn = { episodeId, ...conversationTurn(observation, seed, steps) };
+    const action = await policy.act(observation, { ...sampling, ...turn });
     const step: TrajectoryStep = { observation, action, calls: [], info: {} };
     steps.push(step);
     const { observation: next, outcome: ended, ...answer } = await env.step(action);
@@ -25,4 +26,15 @@ export async function playEpisode<Task>(
     [observation, outcome] = [next, ended];
   }
   return outcome;
+}
+
+/** Each conversation seeds its own turns, so that none depends on the order in which conversations take turns. */
+function conversationTurn(
+  { conversation }: Observation,
+  seed: number,
+  steps: readonly TrajectoryStep[],
+): Pick<SamplingOptions, 'seed' | 'conversation'> {
+  const taken = steps.filter((step) => step.observation.conversation === conversation).length;
+  if (conversation === undefined) return { seed: deriveSeed(seed, 'act', taken) };
+  return { seed: deriveSeed(seed, 'act', conversation, taken), conversation };
 }

@@ -4,10 +4,10 @@ import { Deadline } from '../boundary/deadline.ts';
 import { guardEnv } from '../boundary/guarded-env.ts';
 import { GuardedEpisode } from '../boundary/guarded-episode.ts';
 import { networkFault } from '../boundary/machinery-fault.ts';
-import type { EnvHandle } from '../env/env-definition.ts';
+import { type EnvHandle, mostAtOnce } from '../env/env-definition.ts';
 import { isInfrastructure, messageOf, ToolEnvError } from '../protocol/errors.ts';
 import { aborted, type Outcome, truncated } from '../protocol/outcome.ts';
-import { type Policy, type SamplingOptions, samplingMistake } from '../protocol/policy.ts';
+import { type Policy, type RunSampling, samplingMistake } from '../protocol/policy.ts';
 import { scoreTruncation } from '../protocol/reward.ts';
 import { deriveSeed } from '../protocol/rng.ts';
 import type { CallProgress } from '../protocol/tool.ts';
@@ -40,10 +40,10 @@ export interface RolloutOptions<Task = unknown> {
   policy: Policy;
   /** Read as episodes begin, so it may be a generator. */
   episodes: Iterable<EpisodeRequest<Task>>;
-  /** Largest number of episodes in flight; 1 if the environment is not `concurrent`. */
+  /** Largest number of episodes in flight, if the environment's `concurrent` allows that many. */
   concurrency: number;
   /** Sampling options of every turn. */
-  sampling: Omit<SamplingOptions, 'seed' | 'episodeId' | 'signal'>;
+  sampling: RunSampling;
   seed: number;
   /** Milliseconds an episode may take. Then it ends as `onDeadline` says, and keeps its finished turns. Default 600,000. */
   deadline?: number;
@@ -96,7 +96,7 @@ async function* play<Task>(options: RolloutOptions<Task>): AsyncGenerator<Trajec
   const follow = () => leave.abort(options.signal!.reason);
   options.signal?.addEventListener('abort', follow, { once: true });
 
-  const concurrency = options.env.capabilities?.concurrent === false ? 1 : options.concurrency;
+  const concurrency = Math.min(options.concurrency, mostAtOnce(options.env.capabilities));
   const waiting = options.episodes[Symbol.iterator]();
   const inFlight = new Map<number, Promise<Trajectory<Task>>>();
   let index = 0;

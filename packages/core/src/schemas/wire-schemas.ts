@@ -48,6 +48,7 @@ const message: JsonSchema = {
 const observation = object({
   messages: { type: 'array', minItems: 1, items: message },
   tools: { type: 'array', items: toolDescription },
+  conversation: optional({ type: 'string', minLength: 1, maxLength: 256 }),
 });
 
 const action = object({
@@ -130,7 +131,13 @@ const calls: JsonSchema = { type: 'array', items: callRecord };
 const info: JsonSchema = { type: 'object' };
 
 /** What a step adds to a trajectory. */
-const answer = { calls, environmentCalls: optional(calls), rewards: optional(rewards), info };
+const answer = {
+  calls,
+  environmentCalls: optional(calls),
+  rewards: optional(rewards),
+  info,
+  learn: optional({ type: 'boolean' }),
+};
 
 const transition: JsonSchema = object({ observation, outcome, ...answer });
 
@@ -215,7 +222,7 @@ const pluginDetails: JsonSchema = object({
   options: optional({ type: 'object' }),
   rewards: optional(rewardSpec),
   limits: optional(limits),
-  capabilities: optional({ type: 'object', additionalProperties: { type: 'boolean' } }),
+  capabilities: optional({ type: 'object', additionalProperties: { type: ['boolean', 'integer'] } }),
   roles: optional({ type: 'object', additionalProperties: name }),
   example: optional({}),
   // From here on: what an environment shows once it is open.

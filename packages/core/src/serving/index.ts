@@ -5,6 +5,6 @@ export { type HttpListener, listen } from './http-listener.ts';
 export { type Metric, processMetrics, prometheusText, prometheusType } from './prometheus-text.ts';
 export { requestUrl } from './request-url.ts';
 export type * from './serve-options.ts';
-export { completeServeOptions, serveProperties, writeToStderr } from './serve-options.ts';
+export { completeServeOptions, placesFor, serveProperties, writeToStderr } from './serve-options.ts';
 export type * from './served-episodes.ts';
 export { closeInTime, endText, requireTasks, ServedEpisodes } from './served-episodes.ts';

@@ -1,4 +1,5 @@
 /** ServeOptions: how an environment is served to clients on a port, whatever their protocol. The schema has the defaults. */
+import { type EnvHandle, mostAtOnce } from '../env/env-definition.ts';
 import { isInfrastructure, messageOf } from '../protocol/errors.ts';
 import { withoutSecrets } from '../protocol/secrets.ts';
 import { completeOptions } from '../schemas/complete-options.ts';
@@ -78,6 +79,15 @@ export type CompleteServeOptions = OptionsOf<{ type: 'object'; properties: typeo
  */
 export function completeServeOptions(given: ServeOptions, owner: string): CompleteServeOptions {
   return completeOptions({ type: 'object', properties: serveProperties }, given, owner);
+}
+
+/** The options of a server, which takes no more clients than its environment can play with at once. */
+export function placesFor<Options extends ServeOptions>(
+  { capabilities }: Pick<EnvHandle<never>, 'capabilities'>,
+  given: Options,
+): Options & { maxSessions: number } {
+  const { maxSessions = serveProperties.maxSessions.default } = given;
+  return { ...given, maxSessions: Math.min(maxSessions, mostAtOnce(capabilities)) };
 }
 
 /** What a server does with errors, by default. The stack of a failing machine says nothing. */

@@ -4,17 +4,14 @@ import { copyJson } from '../boundary/copy-json.ts';
 import { Deadline } from '../boundary/deadline.ts';
 import { readToolResult } from '../boundary/read-tool-result.ts';
 import { isParseFailure, type ParseFailure } from '../protocol/action.ts';
-import { didYouMean } from '../protocol/did-you-mean.ts';
 import type { EnvLimits, ModelMistake, ToolCallRecord } from '../protocol/env.ts';
 import { isBug, isInfrastructure, messageOf, ToolEnvError } from '../protocol/errors.ts';
-import { excerpt } from '../protocol/excerpt.ts';
-import type { SchemaMistake } from '../protocol/json-schema.ts';
 import type { ContentBlock, ToolCall } from '../protocol/message.ts';
 import { createRng } from '../protocol/rng.ts';
 import type { CallProgress, Tool, ToolResult } from '../protocol/tool.ts';
-import { argumentBounds, jsonMistake } from '../schemas/json-bounds.ts';
-import { validate } from '../schemas/json-schema.ts';
+import { argumentBounds } from '../schemas/json-bounds.ts';
 import { CallContext } from './call-context.ts';
+import { callMistake, invalidArguments, mistakeText } from './call-mistake.ts';
 import { callTime } from './call-time.ts';
 import { ProgressReports } from './progress-reports.ts';
 
@@ -44,7 +41,8 @@ export async function dispatch(
 ): Promise<ToolCallRecord[]> {
   options.signal?.throwIfAborted();
   if (calls.length === 0) return [];
-  const checked = calls.map((call, index) => check(call, index, tools, options.limits));
+  // Before the deadline starts: compiling a schema may take a while and does not count against the tool.
+  const mistakes = calls.map((call, index) => callMistake(call, index, tools, options.limits));
   const unanswered = new Set<ToolCall>();
   const deadline = new Deadline({
     after: options.limits.toolTimeout,
@@ -58,7 +56,7 @@ export async function dispatch(
   });
   const turn: Turn = { ...options, deadline, unanswered };
   try {
-    return await Promise.all(checked.map((call, index) => answer(call, index, turn)));
+    return await Promise.all(calls.map((call, index) => answer(call, index, mistakes[index], tools, turn)));
   } catch (error) {
     deadline.abort(error);
     throw error;
@@ -73,26 +71,16 @@ interface Turn extends DispatchOptions {
   unanswered: Set<ToolCall>;
 }
 
-type Checked = { call: ToolCall; tool: Tool } | { call: ToolCall | ParseFailure; mistake: ModelMistake };
-
-/** Runs before the deadline starts: compiling a schema may take a while and does not count against the tool. */
-function check(
+async function answer(
   call: ToolCall | ParseFailure,
   index: number,
+  mistake: ModelMistake | undefined,
   tools: readonly Tool[],
-  limits: EnvLimits,
-): Checked {
-  if (isParseFailure(call)) return { call, mistake: malformed(call) };
-  const tool = tools.find(({ name }) => name === call.name);
-  if (!tool) return { call, mistake: unknownTool(call, tools) };
-  const mistake = findMistake(call, index, tool, limits);
-  return mistake ? { call, mistake } : { call, tool };
-}
-
-async function answer(checked: Checked, index: number, turn: Turn): Promise<ToolCallRecord> {
+  turn: Turn,
+): Promise<ToolCallRecord> {
   const { limits } = turn;
-  if ('mistake' in checked) return refused(checked.call, checked.mistake, limits, 0);
-  const { call, tool } = checked;
+  if (mistake || isParseFailure(call)) return refused(call, mistake!, limits, 0);
+  const tool = tools.find(({ name }) => name === call.name)!;
   const start = performance.now();
   const result = await execute(tool, call, turn.firstCallIndex + index, turn);
   const milliseconds = performance.now() - start;
@@ -164,54 +152,7 @@ function refused(
   { maxToolCharacters }: EnvLimits,
   milliseconds: number,
 ): ToolCallRecord {
-  const { code, path, expected, received, hint } = mistake;
-  const text = `Error (${code})${path && ` at ${path}`}: expected ${expected}; received ${received}. ${hint}`;
-  return { call, mistake, text: bound(text, maxToolCharacters), milliseconds };
-}
-
-function malformed({ text, parseFailure }: ParseFailure): ModelMistake {
-  return {
-    code: 'malformed_call',
-    path: '',
-    expected: 'a JSON object {"name": …, "arguments": {…}}',
-    received: excerpt(text),
-    hint: parseFailure,
-  };
-}
-
-function unknownTool(call: ToolCall, tools: readonly Tool[]): ModelMistake {
-  const names = tools.map(({ name }) => name);
-  return {
-    code: 'unknown_tool',
-    path: '/name',
-    expected: `one of ${JSON.stringify(names)}`,
-    received: excerpt(call.name),
-    hint: didYouMean(call.name, names, 'Available tools'),
-  };
-}
-
-function findMistake(call: ToolCall, index: number, tool: Tool, limits: EnvLimits): ModelMistake | undefined {
-  if (index >= limits.maxCallsPerTurn) {
-    return {
-      code: 'too_many_calls',
-      path: '',
-      expected: `at most ${limits.maxCallsPerTurn} tool calls in one turn`,
-      received: `call ${index + 1}`,
-      hint: 'Call again next turn.',
-    };
-  }
-  const unbounded = jsonMistake(call.arguments, argumentBounds);
-  if (unbounded) return invalidArguments(tool, unbounded);
-  const wrong = validate(tool.inputSchema, call.arguments);
-  if (wrong.length === 0) return undefined;
-  // A misspelt name also causes a mistake about the missing name. Report the misspelling.
-  return invalidArguments(tool, wrong.find(({ nearest }) => nearest !== undefined) ?? wrong[0]!);
-}
-
-function invalidArguments(tool: Tool, { nearest, ...wrong }: SchemaMistake): ModelMistake {
-  const near = nearest === undefined ? '' : `Did you mean "${nearest}"? `;
-  const hint = `${near}Arguments of "${tool.name}" follow ${JSON.stringify(tool.inputSchema)}.`;
-  return { code: 'invalid_arguments', ...wrong, hint };
+  return { call, mistake, text: bound(mistakeText(mistake), maxToolCharacters), milliseconds };
 }
 
 /** The blocks as one text, or the data of a result without blocks. Each block is cut before they are joined, so that a long result is not copied. */

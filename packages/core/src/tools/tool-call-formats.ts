@@ -110,9 +110,10 @@ function parseJson(text: string, outer: number): { value: unknown } | { parseFai
   try {
     const value: unknown = JSON.parse(text);
     const wrong = jsonMistake(value, { depth: depth + outer, characters: Number.POSITIVE_INFINITY });
-    return wrong
-      ? { parseFailure: `Give arguments of at most ${depth} levels of arrays and objects.` }
-      : { value };
+    if (!wrong) return { value };
+    // JSON.parse makes Infinity of 1e999.
+    if (wrong.expected === 'JSON') return { parseFailure: 'Give numbers that JSON can hold.' };
+    return { parseFailure: `Give arguments of at most ${depth} levels of arrays and objects.` };
   } catch (error) {
     return { parseFailure: `Not JSON: ${messageOf(error)}.` };
   }

@@ -1,6 +1,12 @@
 /** mixEnvs: joins several environments into one, to train on the tasks of all of them. */
 import { isDeepStrictEqual } from 'node:util';
-import type { EnvCapabilities, EnvHandle, Split, TaskSet } from '../env/env-definition.ts';
+import {
+  type EnvCapabilities,
+  type EnvHandle,
+  mostAtOnce,
+  type Split,
+  type TaskSet,
+} from '../env/env-definition.ts';
 import { limitNames } from '../env/limit-options.ts';
 import type { TaskDraw } from '../env/task-draw.ts';
 import { taskSet } from '../env/task-source.ts';
@@ -80,12 +86,13 @@ function drawOf(
   };
 }
 
-/** Seedable and concurrent if all are; networked and remote if any is. */
+/** Seedable if all are, as concurrent as the least of them, networked and remote if any is. */
 function mixedCapabilities(envs: readonly Pick<EnvHandle<unknown>, 'capabilities'>[]): EnvCapabilities {
   const declared = envs.map(({ capabilities = {} }) => capabilities);
+  const atOnce = Math.min(...declared.map(mostAtOnce));
   return {
     seedable: declared.every(({ seedable = true }) => seedable),
-    concurrent: declared.every(({ concurrent = true }) => concurrent),
+    concurrent: Number.isFinite(atOnce) ? atOnce : true,
     networked: declared.some(({ networked = false }) => networked),
     remote: declared.some(({ remote = false }) => remote),
   };

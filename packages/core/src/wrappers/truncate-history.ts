@@ -17,9 +17,9 @@ export function truncateHistory<Inner extends Wrappable>(
     const message = `truncateHistory: characters is ${characters}: give a number above 0.`;
     throw new ToolEnvError('usage.history', message);
   }
-  return transformObservation(env, ({ messages, tools }) => ({
+  return transformObservation(env, ({ messages, ...rest }) => ({
+    ...rest,
     messages: truncate(messages, characters),
-    tools,
   }));
 }
 

@@ -21,14 +21,14 @@ export function windowObservation<Inner extends Wrappable>(
     const message = `windowObservation: turns is ${turns}: give a whole number of at least 0.`;
     throw new ToolEnvError('usage.window', message);
   }
-  return transformObservation(env, async ({ messages, tools }, options) => {
+  return transformObservation(env, async ({ messages, ...rest }, options) => {
     const starts = messages.flatMap(({ role }, i) => (role === 'assistant' ? [i] : []));
-    if (starts.length <= turns) return { messages, tools };
+    if (starts.length <= turns) return { messages, ...rest };
     const from = starts[starts.length - turns] ?? messages.length;
     const head = messages.slice(0, starts[0]);
     const dropped = messages.slice(starts[0], from);
     const start = summarize ? withSummary(head, await summarize(dropped, options)) : head;
-    return { messages: [...start, ...messages.slice(from)], tools };
+    return { messages: [...start, ...messages.slice(from)], ...rest };
   });
 }
 

@@ -10,10 +10,12 @@ import {
   type Policy,
   type RolloutOptions,
   rollout,
+  running,
   type SamplingOptions,
   scriptedPolicy,
   ToolEnvError,
   type Trajectory,
+  terminated,
   text,
 } from '../../src/index.ts';
 import { decodeTrajectory, encodeTrajectory } from '../../src/recording/index.ts';
@@ -467,4 +469,74 @@ test('plays one episode at a time in an environment that is not concurrent', asy
     expect(played.map(({ index }) => index)).toEqual([0, 1, 2, 3]);
     expect([most, playing]).toEqual([1, 0]);
   }
+});
+
+test('conversations seed their own turns, whatever the order in which they take them', async () => {
+  /** Two conversations, whose turns alternate or not. */
+  const play = async (order: readonly (string | undefined)[]) => {
+    const seen: [string | undefined, number][] = [];
+    const policy = acting(async ({ conversation, seed }) => {
+      seen.push([conversation, seed]);
+      return { text: 'x', toolCalls: [], stopReason: 'stop' };
+    });
+    const observe = (turn: number) => {
+      const conversation = order[turn];
+      return {
+        messages: [{ role: 'user' as const, content: 'q' }],
+        tools: [],
+        ...(conversation && { conversation }),
+      };
+    };
+    class Talks extends LadderEnv {
+      #turn = 0;
+      override reset = async () => {
+        this.#turn = 0;
+        return observe(0);
+      };
+      override step = async () => {
+        this.#turn += 1;
+        const outcome = this.#turn < order.length ? running : terminated('answered');
+        return {
+          observation: observe(Math.min(this.#turn, order.length - 1)),
+          outcome,
+          rewards: {},
+          calls: [],
+          info: {},
+          learn: this.#turn > 1,
+        };
+      };
+    }
+    const [played] = await collect(
+      rollout(options({ env: openLadder(() => new Talks()), policy, episodes: plan(1) })),
+    );
+    return { seen, steps: played!.steps };
+  };
+  const one = await play([undefined, 'helper', undefined, 'helper']);
+  const other = await play([undefined, undefined, 'helper', 'helper']);
+  const seedsOf = ({ seen }: typeof one, name?: string) =>
+    seen.filter(([of]) => of === name).map(([, seed]) => seed);
+  expect(seedsOf(one)).toEqual(seedsOf(other));
+  expect(seedsOf(one, 'helper')).toEqual(seedsOf(other, 'helper'));
+  expect(new Set(one.seen.map(([, seed]) => seed)).size).toBe(4);
+  expect(one.steps.map(({ observation }) => observation.conversation)).toEqual([
+    undefined,
+    'helper',
+    undefined,
+    'helper',
+  ]);
+  // What is not learned from is recorded.
+  expect(one.steps.map(({ learn }) => learn)).toEqual([false, undefined, undefined, undefined]);
+});
+
+test('an environment that allows a number of episodes at once has no more in flight', async () => {
+  let [now, most] = [0, 0];
+  const policy = acting(async () => {
+    most = Math.max(most, ++now);
+    await sleep(2);
+    now -= 1;
+    return { text: 'done', toolCalls: [], stopReason: 'stop' };
+  });
+  const env = { ...openLadder(), capabilities: { concurrent: 2 } };
+  await collect(rollout(options({ env, policy, concurrency: 6 })));
+  expect(most).toBe(2);
 });

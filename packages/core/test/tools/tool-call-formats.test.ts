@@ -177,6 +177,14 @@ test.each([
   ]);
 });
 
+test('a number that JSON cannot hold makes a malformed call', () => {
+  expect(
+    hermesFormat.parse('<tool_call>{"name": "a", "arguments": {"x": 1e400}}</tool_call>').toolCalls,
+  ).toEqual([
+    { parseFailure: 'Give numbers that JSON can hold.', text: '{"name": "a", "arguments": {"x": 1e400}}' },
+  ]);
+});
+
 test('arguments may have 64 levels and 65,536 characters', () => {
   const nested = (levels: number) => `{"x": ${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`;
   const write = (args: string) => `[TOOL_CALLS][{"name": "a", "arguments": ${args}}]`;

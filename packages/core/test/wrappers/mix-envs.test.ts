@@ -86,11 +86,15 @@ test('a reused Env plays in one environment after the other and closes both', as
   expect([one.closed, other.closed]).toEqual([1, 1]);
 });
 
-test('is concurrent only if all environments are, and networked if any is', () => {
+test('is as concurrent as the least of its environments, and networked if any is', () => {
   const alone = { ...openLadder(), capabilities: { concurrent: false } };
   const online = { ...openLadder(), capabilities: { networked: true } };
-  const { capabilities } = mixEnvs<Rung>({ alone, online, plain: openLadder() });
-  expect(capabilities).toEqual({ seedable: true, concurrent: false, networked: true, remote: false });
+  const few = { ...openLadder(), capabilities: { concurrent: 4 } };
+  const atOnce = (envs: Parameters<typeof mixEnvs<Rung>>[0]) => mixEnvs<Rung>(envs).capabilities;
+  const rest = { seedable: true, networked: true, remote: false };
+  expect(atOnce({ alone, few, online })).toEqual({ ...rest, concurrent: 1 });
+  expect(atOnce({ few, online })).toEqual({ ...rest, concurrent: 4 });
+  expect(atOnce({ online, plain: openLadder() })).toEqual({ ...rest, concurrent: true });
 });
 
 test('refuses to mix no environments or environments with different rewards', () => {

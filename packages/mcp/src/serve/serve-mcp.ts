@@ -3,6 +3,7 @@ import type { Transport } from '@modelcontextprotocol/server';
 import {
   closeInTime,
   type EpisodeOptions,
+  placesFor,
   requireTasks,
   type ServedEnv,
   type WantedEpisode,
@@ -69,11 +70,9 @@ export async function serveMcp<Task>(
   const probe = () => new EnvSession<Task>(env, { ...episodes, next: () => 0, onScore() {} }) as EnvSession;
   const name = env.ref ?? nameOf(env, onError);
   const source: SessionSource = { name, version: env.packageVersion, open, probe, onError };
-  // An environment that is not concurrent can serve only one client at a time.
-  const limit = env.capabilities?.concurrent === false ? { maxSessions: 1 } : {};
   if (typeof transport === 'object' && 'type' in transport) {
     const { type: _, ...given } = transport;
-    const service = await serveHttp(source, { ...given, ...limit });
+    const service = await serveHttp(source, placesFor(env, given));
     let settle = () => {};
     const closed = new Promise<void>((resolve) => {
       settle = resolve;
@@ -85,7 +84,7 @@ export async function serveMcp<Task>(
     };
     return { url: service.url, closed, close };
   }
-  const { closed: left, close } = serveConnection(source, transport, limit.maxSessions);
+  const { closed: left, close } = serveConnection(source, transport, placesFor(env, {}).maxSessions);
   const closed = left.then(async () => void (await Promise.all(writes)));
   return { closed, close: () => close().then(() => closed) };
 }

@@ -1,7 +1,15 @@
 /** Conversations as tokens, by the checkpoint's tokenizer and chat template. Growing prompts are not tokenised again. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Tokenizer } from '@huggingface/tokenizers';
-import { type Message, messageOf, type Observation, type ToolDescription, ToolEnvError } from '@toolenv/core';
+import {
+  isParseFailure,
+  type Message,
+  messageOf,
+  type Observation,
+  type ToolDescription,
+  ToolEnvError,
+} from '@toolenv/core';
+import type { TokenChat, TokenTurn } from '@toolenv/core/remote';
 import { formatOf, type ParsedTurn, type ToolCallFormat } from '@toolenv/core/tools';
 import { withinDeadline } from '#within-deadline';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
@@ -17,7 +25,7 @@ export type TemplateArguments = Readonly<Record<string, unknown>>;
 /** The names that every rendering sets. */
 const setByRender = ['messages', 'tools', 'add_generation_prompt', 'bos_token', 'eos_token'];
 
-export class Chat {
+export class Chat implements TokenChat {
   readonly #folder: string;
   readonly #tokenizer: Tokenizer;
   /** Whether the tokenizer is known to take linear time. */
@@ -185,11 +193,13 @@ export class Chat {
    * as Qwen3's template drops earlier thoughts. `undefined` if the environment rewrote the past, or if the rendered
    * text has no end of the turn.
    */
-  continuation(previous: Turn, observation: Observation): Int32Array | undefined {
+  continuation(previous: TokenTurn, observation: Observation): Int32Array | undefined {
     const { observation: before, prompt, action } = previous;
     const count = before.messages.length;
     const turn = observation.messages[count];
     if (turn?.role !== 'assistant' || turn.content !== previous.text) return undefined;
+    const calls = previous.toolCalls.filter((call) => !isParseFailure(call));
+    if (!isDeepStrictEqual(turn.toolCalls ?? [], calls)) return undefined;
     if (!isDeepStrictEqual(before.tools, observation.tools)) return undefined;
     if (!isDeepStrictEqual(before.messages, observation.messages.slice(0, count))) return undefined;
 
@@ -238,15 +248,6 @@ export class Chat {
     const place = commonPrefix(whole, marked);
     return marked !== whole && marked.endsWith(whole.slice(place)) ? place : undefined;
   }
-}
-
-/** What the model saw and did in its last turn. */
-export interface Turn {
-  observation: Observation;
-  prompt: Int32Array;
-  action: Int32Array;
-  /** The text of the action that the environment received. */
-  text: string;
 }
 
 /** A message in OpenAI's shape, which chat templates read. */

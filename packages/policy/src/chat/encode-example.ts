@@ -1,7 +1,8 @@
 /** encodeExample: conversations and texts as rows to learn from, in the tokens that the policy would have sampled. */
 import type { EncodedRow, Observation, PlainText } from '@toolenv/core';
+import type { TokenTurn } from '@toolenv/core/remote';
 import { commonPrefix } from '../common-prefix.ts';
-import type { Chat, Turn } from './chat.ts';
+import type { Chat } from './chat.ts';
 
 /** @throws ToolEnvError as {@link Chat.action} and {@link Chat.prompt} do. */
 export function encodeExample(chat: Chat, example: Observation | PlainText): EncodedRow[] {
@@ -11,7 +12,7 @@ export function encodeExample(chat: Chat, example: Observation | PlainText): Enc
 /** Follows the conversation as `act` would, so that a turn has the prompt that it would have in an episode. */
 function encodeConversation(chat: Chat, { messages, tools }: Observation): EncodedRow[] {
   const drafts: Draft[] = [];
-  let previous: Turn | undefined;
+  let previous: TokenTurn | undefined;
   let number = 0;
   for (const [index, message] of messages.entries()) {
     if (message.role !== 'assistant') continue;
@@ -25,7 +26,7 @@ function encodeConversation(chat: Chat, { messages, tools }: Observation): Encod
     }
     add(draft, prompt.subarray(draft.tokens.length), -1);
     add(draft, action, number);
-    previous = { observation, prompt, action, text: message.content };
+    previous = { observation, prompt, action, text: message.content, toolCalls: message.toolCalls ?? [] };
     number += 1;
   }
   return drafts.map(toRow);

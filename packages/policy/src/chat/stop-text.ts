@@ -1,4 +1,4 @@
-/** Stop texts: a turn ends when the model has written one of them, in any number of tokens. */
+/** completesStop: a turn ends when the model has written a stop text, in any number of tokens. */
 
 /** Whether the last token completes a stop text. */
 export function completesStop(
@@ -10,10 +10,4 @@ export function completesStop(
   const longest = 1 + Math.max(...stop.map((text) => Buffer.byteLength(text)));
   const tail = decode(Int32Array.from(sampled.slice(-longest)));
   return stop.some((text) => tail.includes(text));
-}
-
-/** The text before its first stop text. */
-export function beforeStop(text: string, stop: readonly string[]): string {
-  const starts = stop.map((each) => text.indexOf(each)).filter((start) => start >= 0);
-  return starts.length === 0 ? text : text.slice(0, Math.min(...starts));
 }

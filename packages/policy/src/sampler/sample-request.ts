@@ -12,7 +12,9 @@ export interface SampleRequest extends Drawing {
   stopTokens: readonly number[];
   /** Called after each token with all sampled tokens; returns whether the sequence ends. */
   stopsAt?(sampled: readonly number[]): boolean;
-  /** Requests with the same name reuse cached positions up to the first token that differs. */
+  /** The episode whose turn this is. Without an episode, nothing stays cached. */
+  episodeId?: string;
+  /** Names a conversation of the episode. Requests of one conversation reuse cached positions up to the first token that differs. */
   conversation?: string;
   /** Replaces the sampler's `batchDelay`. The smallest value among the current requests applies. */
   batchDelay?: number;

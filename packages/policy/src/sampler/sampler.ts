@@ -13,7 +13,7 @@ export interface SamplerOptions {
   /** Padded prompt tokens of one run. Default 4096. */
   tokenBudget?: number;
   /**
-   * Milliseconds to wait for the next turn of conversations whose turn has ended, while their tools run. If all of them return in
+   * Milliseconds to wait for the next turn of episodes whose turn has ended, while their tools run. If all of them return in
    * time, batches do not depend on timing, so equal seeds give equal bits. Default 1000.
    */
   batchDelay?: number;
@@ -21,7 +21,8 @@ export interface SamplerOptions {
 
 /** A conversation's place in the cache, with its request while one is in progress. */
 interface Slot {
-  conversation: string | undefined;
+  /** Absent if nobody will go on with the conversation. */
+  owner: { episodeId: string; conversation: string | undefined } | undefined;
   /** The cached tokens, followed by the tokens that are not computed yet. */
   tokens: number[];
   cached: number;
@@ -45,7 +46,7 @@ export class Sampler {
   #weights: Model['weights'] | undefined;
   #looping = false;
   readonly #batchDelay: number;
-  /** Conversations whose turn has ended and whose next turn has not begun. */
+  /** Episodes whose turn has ended and whose next turn has not begun, in whichever of their conversations. */
   readonly #away: Set<string> = new Set();
   #onReturn: () => void = () => {};
 
@@ -71,7 +72,7 @@ export class Sampler {
     try {
       return await new Promise<Sample>((resolve, reject) => {
         this.#waiting.push({ ...request, sampled: [], logprobs: [], resolve, reject });
-        this.#returned(request.conversation);
+        this.#returned(request.episodeId);
         if (!this.#looping) void this.#loop();
       });
     } finally {
@@ -79,21 +80,20 @@ export class Sampler {
     }
   }
 
-  /** Frees a conversation's slot. */
-  forget(conversation: string): void {
-    this.#returned(conversation);
-    const index = this.#slots.findIndex((slot) => slot.conversation === conversation);
-    if (index >= 0) {
-      this.#slots[index]!.conversation = undefined;
-      if (!this.#slots[index]!.request) this.#free(index);
+  /** Frees the slots of an episode. */
+  forget(episodeId: string): void {
+    this.#returned(episodeId);
+    for (const [index, slot] of this.#slots.entries()) {
+      if (slot.owner?.episodeId !== episodeId) continue;
+      slot.owner = undefined;
+      if (!slot.request) this.#free(index);
     }
   }
 
   /** Clears an unused slot so that it does not lengthen the shared cache. */
   #free(index: number): void {
     this.#truncate(index, 0);
-    if (this.#slots.every(({ request, conversation }) => !request && conversation === undefined))
-      this.#reset();
+    if (this.#slots.every(({ request, owner }) => !request && !owner)) this.#reset();
   }
 
   async close(): Promise<void> {
@@ -124,7 +124,7 @@ export class Sampler {
     }
   }
 
-  /** Waits until every conversation between two turns is back, or for `batchDelay`. */
+  /** Waits until every episode between two turns is back, or for `batchDelay`. */
   async #awaitReturns(): Promise<void> {
     if (this.#away.size === 0) return;
     const requests = [...this.#waiting, ...this.#slots.flatMap(({ request }) => request ?? [])];
@@ -139,8 +139,8 @@ export class Sampler {
     await nextTurnOfEventLoop();
   }
 
-  #returned(conversation: string | undefined): void {
-    if (conversation !== undefined) this.#away.delete(conversation);
+  #returned(episodeId: string | undefined): void {
+    if (episodeId !== undefined) this.#away.delete(episodeId);
     if (this.#away.size === 0) this.#onReturn();
   }
 
@@ -167,7 +167,7 @@ export class Sampler {
     for (const [index, slot] of this.#slots.entries()) {
       if (!slot.request || alive(slot.request)) continue;
       slot.request = undefined;
-      if (slot.conversation === undefined) this.#free(index);
+      if (!slot.owner) this.#free(index);
     }
   }
 
@@ -175,18 +175,22 @@ export class Sampler {
   #admit(): void {
     const stillWaiting: Pending[] = [];
     // Sort by name, so that samples do not depend on the order in which tools finish.
-    this.#waiting.sort((a, b) => compare(a.conversation ?? '', b.conversation ?? ''));
+    this.#waiting.sort(
+      (a, b) =>
+        compare(a.episodeId ?? '', b.episodeId ?? '') || compare(a.conversation ?? '', b.conversation ?? ''),
+    );
     for (const pending of this.#waiting) {
-      const index = this.#findSlot(pending.conversation);
+      const index = this.#findSlot(pending);
       if (index < 0) {
         stillWaiting.push(pending);
         continue;
       }
       const slot = this.#slots[index]!;
-      const own = slot.conversation === pending.conversation ? commonPrefix(slot.tokens, pending.prompt) : 0;
+      const own = isOf(slot, pending) ? commonPrefix(slot.tokens, pending.prompt) : 0;
       // Always compute the last prompt token: the first sampled token comes from its logits.
       this.#truncate(index, Math.min(own, pending.prompt.length - 1));
-      slot.conversation = pending.conversation;
+      const { episodeId, conversation } = pending;
+      slot.owner = episodeId === undefined ? undefined : { episodeId, conversation };
       slot.tokens = [...pending.prompt];
       slot.request = pending;
       this.#copyShared(index);
@@ -196,10 +200,8 @@ export class Sampler {
     this.#waiting = stillWaiting;
   }
 
-  #findSlot(conversation: string | undefined): number {
-    const own = this.#slots.findIndex(
-      (slot) => conversation !== undefined && slot.conversation === conversation,
-    );
+  #findSlot(pending: Pending): number {
+    const own = this.#slots.findIndex((slot) => isOf(slot, pending));
     if (own >= 0) return this.#slots[own]!.request ? -1 : own;
     const free = this.#freeSlot();
     return free >= 0 ? free : this.#slots.findIndex((slot) => !slot.request);
@@ -207,9 +209,17 @@ export class Sampler {
 
   /** The index of an unused or new slot; -1 if there are `maxConversations` slots already. */
   #freeSlot(): number {
-    const free = this.#slots.findIndex((slot) => !slot.request && slot.conversation === undefined);
+    const free = this.#slots.findIndex((slot) => !slot.request && !slot.owner);
     if (free >= 0 || this.#slots.length >= this.#maxConversations) return free;
-    return this.#slots.push({ conversation: undefined, tokens: [], cached: 0, request: undefined }) - 1;
+    return this.#slots.push({ owner: undefined, tokens: [], cached: 0, request: undefined }) - 1;
+  }
+
+  /** Whether a conversation of the episode is taking its turn. */
+  #isBusy(episode: string): boolean {
+    return (
+      this.#waiting.some(({ episodeId }) => episodeId === episode) ||
+      this.#slots.some(({ request }) => request?.episodeId === episode)
+    );
   }
 
   #active(): number[] {
@@ -270,8 +280,8 @@ export class Sampler {
     const stopped = pending.stopTokens.includes(token) || pending.stopsAt?.(pending.sampled) === true;
     if (!stopped && pending.sampled.length < pending.maxTokens) return;
     slot.request = undefined;
-    if (slot.conversation !== undefined) this.#away.add(slot.conversation);
-    else this.#truncate(index, 0);
+    if (!slot.owner) this.#truncate(index, 0);
+    else if (!this.#isBusy(slot.owner.episodeId)) this.#away.add(slot.owner.episodeId);
     const tokens = Int32Array.from(pending.sampled);
     pending.resolve({ tokens, logprobs: Float32Array.from(pending.logprobs), stopped });
   }
@@ -285,6 +295,11 @@ export class Sampler {
     this.#waiting = [];
     this.#reset();
   }
+}
+
+/** Whether the slot holds the conversation of the request. */
+function isOf({ owner }: Slot, { episodeId, conversation }: Pending): boolean {
+  return episodeId !== undefined && owner?.episodeId === episodeId && owner.conversation === conversation;
 }
 
 function compare(a: string, b: string): number {

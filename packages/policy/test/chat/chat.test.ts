@@ -1,9 +1,10 @@
 /** The chat template turns conversations into tokens, and conversations continue without tokenising text again. */
-import type { Message, Observation, ToolDescription } from '@toolenv/core';
+import type { Message, Observation, ToolCall, ToolDescription } from '@toolenv/core';
 import { createRng } from '@toolenv/core';
+import type { TokenTurn } from '@toolenv/core/remote';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Chat, type Turn } from '../../src/chat/chat.ts';
+import { Chat } from '../../src/chat/chat.ts';
 import { wordCheckpoint } from '../word-checkpoint.ts';
 
 const chat = new Chat(wordCheckpoint());
@@ -23,12 +24,17 @@ const call: Message = {
 };
 const answer: Message = { role: 'tool', content: 'the river .', toolCallId: 'call-0', name: 'search' };
 
+/** The message as the parts of a turn. */
+function said(message: Message): Pick<TokenTurn, 'text' | 'toolCalls'> {
+  return { text: message.content, toolCalls: (message as { toolCalls?: ToolCall[] }).toolCalls ?? [] };
+}
+
 /** The turn of a model whose output is exactly the template's rendering of `message`. */
-function turnOf(observation: Observation, message: Message): Turn {
+function turnOf(observation: Observation, message: Message): TokenTurn {
   const prompt = chat.prompt(observation);
   const text = chat.render({ ...observation, messages: [...observation.messages, message] }, false);
   const action = chat.encode(text).slice(prompt.length);
-  return { observation, prompt, action: action.slice(0, action.lastIndexOf(end) + 1), text: message.content };
+  return { observation, prompt, action: action.slice(0, action.lastIndexOf(end) + 1), ...said(message) };
 }
 
 test('the template renders messages, tool calls and tool answers', () => {
@@ -95,7 +101,7 @@ test('a continuation keeps any sampled tokens and adds only the text after the t
       // Random ids: for most sequences, the tokenizer would encode their text differently.
       const action = Int32Array.from({ length }, () => rng.int(end - 1));
       if (ended) action[length - 1] = end;
-      const turn: Turn = { observation: first, prompt, action, text: call.content };
+      const turn: TokenTurn = { observation: first, prompt, action, ...said(call) };
       const next = chat.continuation(turn, observe(question, call, answer))!;
       expect([...next]).toEqual([...prompt, ...action, ...(ended ? [] : [end]), ...suffix]);
     }),
@@ -110,7 +116,7 @@ test('if several tokens end a turn, the continuation uses the one that the templ
   const next = observe(question, call, answer);
   expect(several.continuation(turn, next)).toEqual(chat.prompt(next));
   // A turn that ended with the other token keeps that token.
-  const other: Turn = { ...turn, action: turn.action.with(-1, unused!) };
+  const other: TokenTurn = { ...turn, action: turn.action.with(-1, unused!) };
   const prompt = [...several.continuation(other, next)!];
   const sampled = [...turn.prompt, ...other.action];
   expect(prompt).toEqual([...sampled, ...chat.prompt(next).subarray(sampled.length)]);
@@ -171,7 +177,7 @@ test('sampled tokens stay if the template renders earlier turns differently', ()
   const first = observe(question);
   const spoken: Message = { role: 'assistant', content: 'the river' };
   const action = shortening.encode(' the river<|im_end|>');
-  const turn: Turn = { observation: first, prompt: shortening.prompt(first), action, text: spoken.content };
+  const turn: TokenTurn = { observation: first, prompt: shortening.prompt(first), action, ...said(spoken) };
   const next = observe(question, spoken, answer);
   expect(shortening.render(next)).toContain('<|im_start|>assistant th<|im_end|>');
   expect([...shortening.continuation(turn, next)!]).toEqual([
@@ -206,8 +212,18 @@ test.each([
 ])('there is no continuation if the template %s', (_title, template) => {
   const other = chatWith(template);
   const first = observe(question);
-  const turn: Turn = { ...turnOf(first, call), prompt: other.prompt(first) };
+  const turn: TokenTurn = { ...turnOf(first, call), prompt: other.prompt(first) };
   expect(other.continuation(turn, observe(question, call, answer))).toBeUndefined();
+});
+
+test.each([
+  ['other arguments', { toolCalls: [{ ...call.toolCalls![0]!, arguments: { query: 'the sea' } }] }],
+  ['another id', { toolCalls: [{ ...call.toolCalls![0]!, id: 'call-1' }] }],
+  ['no call', { toolCalls: [] }],
+])('there is no continuation if the turn came back with %s', (_title, changed) => {
+  const turn = turnOf(observe(question), call);
+  expect(chat.continuation(turn, observe(question, call, answer))).toBeDefined();
+  expect(chat.continuation(turn, observe(question, { ...call, ...changed }, answer))).toBeUndefined();
 });
 
 test('there is no continuation if the tools change', () => {

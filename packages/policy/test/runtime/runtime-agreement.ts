@@ -86,7 +86,7 @@ export async function samplingRun(
         temperature,
         seed: 1,
         stopTokens: [],
-        conversation: `conversation ${index}`,
+        episodeId: `conversation ${index}`,
       });
       history.push(...tokens, turn);
     });

@@ -44,7 +44,7 @@ function turnOfAll(
     const prompt = Int32Array.from(history);
     const maxTokens = 2 + ((index + turn) % 4);
     const sample = await sampler.sample(
-      request(prompt, { conversation, maxTokens, seed: 10 * turn + index, ...more }),
+      request(prompt, { episodeId: conversation, maxTokens, seed: 10 * turn + index, ...more }),
     );
     history.push(...sample.tokens);
     return { ...sample, prompt };
@@ -197,10 +197,10 @@ test('when the weights change during sampling, all later tokens use the new weig
 test('a conversation with a rewritten past is recomputed from the first changed token', async () => {
   const model = tinyModel(3);
   const sampler = samplerOf(model, { batchDelay: 1 });
-  const turn = { conversation: 'one', temperature: 0, maxTokens: 8 };
+  const turn = { episodeId: 'one', temperature: 0, maxTokens: 8 };
   await sampler.sample(request([1, 2, 3, 4, 5, 6], turn));
   const rewritten = await sampler.sample(request([1, 2, 9, 4], turn));
-  const fresh = await sampler.sample(request([1, 2, 9, 4], { ...turn, conversation: 'fresh' }));
+  const fresh = await sampler.sample(request([1, 2, 9, 4], { ...turn, episodeId: 'fresh' }));
   expect(rewritten.tokens).toEqual(fresh.tokens);
 });
 
@@ -228,7 +228,7 @@ test.each([
           history.push(...outside(name, turn));
           const maxTokens = 2 + ((names.indexOf(name) * 5 + turn) % 7);
           const sample = await sampler.sample(
-            request(history, { conversation: name, maxTokens, seed: 100 + turn }),
+            request(history, { episodeId: name, maxTokens, seed: 100 + turn }),
           );
           history.push(...sample.tokens);
           samples.push(sample);
@@ -254,9 +254,9 @@ test('equal seeds give equal tokens when episodes begin at different times', asy
     const tokens: number[][] = [];
     const begin = async (index: number) => {
       await delay(rng.int(5));
-      const more = { conversation: `episode-${index}`, maxTokens: 12, seed: index };
+      const more = { episodeId: `episode-${index}`, maxTokens: 12, seed: index };
       tokens[index] = [...(await sampler.sample(request(outside('begin', index), more))).tokens];
-      sampler.forget(more.conversation);
+      sampler.forget(more.episodeId);
     };
     await Promise.all(starts.map(begin));
     return tokens;
@@ -303,10 +303,8 @@ test('a sequence ends at maxTokens or with a stop token', async () => {
 test('an abort rejects the request with its reason and frees the slot for a waiting request', async () => {
   const sampler = samplerOf(tinyModel(8), { maxConversations: 1, batchDelay: 1 });
   const controller = new AbortController();
-  const long = sampler.sample(
-    request([1], { maxTokens: 90, conversation: 'long', signal: controller.signal }),
-  );
-  const waiting = sampler.sample(request([2, 3], { conversation: 'waiting' }));
+  const long = sampler.sample(request([1], { maxTokens: 90, episodeId: 'long', signal: controller.signal }));
+  const waiting = sampler.sample(request([2, 3], { episodeId: 'waiting' }));
   const reason = new Error('deadline');
   setImmediate(() => controller.abort(reason));
   await expect(long).rejects.toBe(reason);
@@ -345,10 +343,10 @@ test('a program that failed to compile is compiled again', async () => {
 test('a forgotten conversation does not influence later ones', async () => {
   const sampler = samplerOf(tinyModel(9), { maxConversations: 2 });
   const more = { maxTokens: 90 };
-  const first = await sampler.sample(request([1, 2, 3], { ...more, conversation: 'a' }));
+  const first = await sampler.sample(request([1, 2, 3], { ...more, episodeId: 'a' }));
   sampler.forget('a');
   sampler.forget('never there');
-  expect(await sampler.sample(request([1, 2, 3], { ...more, conversation: 'b' }))).toEqual(first);
+  expect(await sampler.sample(request([1, 2, 3], { ...more, episodeId: 'b' }))).toEqual(first);
 });
 
 test('a failing run rejects its requests, and the sampler serves later requests', async () => {
@@ -410,18 +408,39 @@ test('sampling options at the ends of their ranges are accepted', async () => {
 
 test('an abort takes effect while the sampler waits for other conversations', async () => {
   const sampler = samplerOf(tinyModel(8), { batchDelay: 60_000 });
-  await sampler.sample(request([1, 2], { conversation: 'away' }));
+  await sampler.sample(request([1, 2], { episodeId: 'away' }));
   const controller = new AbortController();
-  const waiting = sampler.sample(request([3], { conversation: 'here', signal: controller.signal }));
+  const waiting = sampler.sample(request([3], { episodeId: 'here', signal: controller.signal }));
   setTimeout(() => controller.abort(new Error('stop')), 20);
   await expect(waiting).rejects.toThrow('stop');
 });
 
 test('a request with a batch delay of 0 does not wait for other conversations', async () => {
   const sampler = samplerOf(tinyModel(8), { batchDelay: 60_000 });
-  await sampler.sample(request([1, 2], { conversation: 'away' }));
-  const { tokens } = await sampler.sample(request([1, 2], { conversation: 'here', batchDelay: 0 }));
+  await sampler.sample(request([1, 2], { episodeId: 'away' }));
+  const { tokens } = await sampler.sample(request([1, 2], { episodeId: 'here', batchDelay: 0 }));
   expect(tokens.length).toBe(6);
+});
+
+test('the conversations of an episode keep a cache each, and count as one when their tools run', async () => {
+  const sampler = samplerOf(tinyModel(8), { batchDelay: 60_000 });
+  const turn = (prompt: number[], conversation?: string) =>
+    sampler.sample(
+      request(prompt, { episodeId: 'one', temperature: 0, ...(conversation && { conversation }) }),
+    );
+  const first = await turn([1, 2]);
+  // Its helper takes turns while the episode's first conversation waits for it.
+  const helped = await turn([3, 4], 'helper');
+  const went = await turn([1, 2, ...first.tokens, 5]);
+  expect((await turn([3, 4, ...helped.tokens, 6], 'helper')).tokens).toHaveLength(6);
+  // Helpers at once: the one that has ended is not waited for, because the other has not.
+  await Promise.all([turn([7], 'a'), turn([7, 8, 9], 'b')]);
+  const alone = samplerOf(tinyModel(8));
+  expect((await alone.sample(request([1, 2, ...first.tokens, 5], { temperature: 0 }))).tokens).toEqual(
+    went.tokens,
+  );
+  sampler.forget('one');
+  expect((await sampler.sample(request([1], { episodeId: 'two' }))).tokens).toHaveLength(6);
 });
 
 test('an optimizer step waits for the sampler run that reads the weights', async () => {

@@ -59,7 +59,7 @@ const capabilities: JsonSchema = {
   type: 'object',
   properties: {
     seedable: { type: 'boolean' },
-    concurrent: { type: 'boolean' },
+    concurrent: { anyOf: [{ type: 'boolean' }, { type: 'integer', minimum: 1 }] },
     networked: { type: 'boolean' },
     remote: { type: 'boolean' },
   },

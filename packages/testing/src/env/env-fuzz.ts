@@ -1,6 +1,6 @@
 /** Fuzzes an environment: plays episodes of arbitrary actions, checks each answer, and shrinks counterexamples. */
 import { setImmediate } from 'node:timers/promises';
-import { type Action, deriveSeed, type Transition } from '@toolenv/core';
+import { type Action, deriveSeed, mostAtOnce, type Transition } from '@toolenv/core';
 import fc, { type Arbitrary } from 'fast-check';
 import type { RuleId } from '../rules.ts';
 import { brief, Violation } from '../violation.ts';
@@ -35,6 +35,7 @@ export const fuzzRules: readonly RuleId[] = [
   'ENV-28',
   'ENV-35',
   'ENV-37',
+  'ENV-38',
   'WARN-1',
   'WARN-2',
   'WARN-6',
@@ -100,8 +101,8 @@ class Fuzzer {
   async round(plan: Arbitrary<Plan>, episodes: number, seed: number): Promise<Violation[]> {
     const { definition, report } = this.#subject;
     // Episodes that disturb each other would break other rules at random.
-    const isAlone = definition.capabilities?.concurrent === false || report.broken('ENV-12');
-    const width = isAlone ? 1 : Math.min(lanes, episodes);
+    const atOnce = report.broken('ENV-12') ? 1 : mostAtOnce(definition.capabilities);
+    const width = Math.min(lanes, episodes, atOnce);
     const searches = Array.from({ length: width }, (_, lane) =>
       this.#lane(plan, Math.ceil(episodes / width), deriveSeed(seed, lane)),
     );

@@ -1,5 +1,5 @@
 /** Checks that an episode depends only on its task, its seed and its actions. */
-import { type Action, isParseFailure, scriptedPolicy } from '@toolenv/core';
+import { type Action, isParseFailure, mostAtOnce, scriptedPolicy } from '@toolenv/core';
 import type { RuleId } from '../rules.ts';
 import { Violation } from '../violation.ts';
 import type { EnvSubject } from './env-subject.ts';
@@ -26,7 +26,7 @@ interface Plan {
 /** @param folder Of the package that the environment is in. */
 export async function checkReplay(subject: EnvSubject, folder?: string): Promise<void> {
   const { report } = subject;
-  const { seedable = true, concurrent = true } = subject.definition.capabilities ?? {};
+  const { seedable = true } = subject.definition.capabilities ?? {};
   if (!seedable) {
     report.skip(['ENV-9', 'ENV-11', 'ENV-12'], 'the environment declares that it is not seedable');
     await report.check(['ENV-13'], () => firstPlay(subject, 0));
@@ -58,11 +58,12 @@ export async function checkReplay(subject: EnvSubject, folder?: string): Promise
     report.skip(['ENV-9', 'ENV-12'], 'episodes do not repeat');
     return;
   }
-  if (!concurrent) report.skip(['ENV-12'], 'the environment declares that it is not concurrent');
+  const besides = plans.slice(0, mostAtOnce(subject.definition.capabilities));
+  if (besides.length === 1) report.skip(['ENV-12'], 'the environment declares that it is not concurrent');
   else
     await report.check(['ENV-12'], async () => {
-      await playedInterleaved(subject, plans);
-      await playedAtOnce(subject, plans);
+      await playedInterleaved(subject, besides);
+      await playedAtOnce(subject, besides);
     });
   await report.check(['ENV-9'], () => playedInOneEnv(subject, plans));
 }

@@ -94,6 +94,7 @@ function ruleOf(path: string): RuleId {
   if (path.startsWith('/observation')) return 'ENV-14';
   if (path.startsWith('/rewards')) return 'ENV-21';
   if (path.startsWith('/calls')) return path.includes('/mistake') ? 'ENV-25' : 'ENV-26';
+  if (path.startsWith('/learn')) return 'ENV-38';
   return path.startsWith('/info') ? 'ENV-16' : 'ENV-17';
 }
 

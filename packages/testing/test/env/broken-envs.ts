@@ -502,6 +502,11 @@ export const brokenEnvs: readonly [what: string, rule: RuleId, changes: Changes]
     })),
   ],
   [
+    'a word for what is learned',
+    'ENV-38',
+    stepping((transition) => ({ ...transition, learn: 'no' as unknown as boolean })),
+  ],
+  [
     'a record of the last call only',
     'ENV-26',
     stepping(({ calls, ...rest }) => ({ ...rest, calls: calls.slice(-1) })),

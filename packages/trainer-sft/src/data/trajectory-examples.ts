@@ -4,14 +4,14 @@ import { isParseFailure, type Message, type Trajectory } from '@toolenv/core';
 import type { Example } from './example.ts';
 
 /**
- * One example for as long as the environment appends to the conversation; one more wherever the context was rewritten, which
- * learns the turns from there on. The tokens are made anew from the text, so that any policy can learn from the episode. An
+ * One example for as long as the environment appends to a conversation; one more wherever the context was rewritten, which
+ * learns the turns from there on. A turn that says `learn: false` is context only. The tokens are made anew from the text, so that any policy can learn from the episode. An
  * aborted episode gives none.
  */
 export function trajectoryExamples({ steps, outcome }: Trajectory): Example[] {
   if (outcome.kind === 'aborted') return [];
-  const conversations: { messages: Message[]; firstLearned: number; example: Example }[] = [];
-  for (const { observation, action } of steps) {
+  const conversations: { messages: Message[]; learned: Set<number>; example: Example }[] = [];
+  for (const { observation, action, learn } of steps) {
     const { messages: before, tools } = observation;
     const toolCalls = action.toolCalls.flatMap((call) => (isParseFailure(call) ? [] : [call]));
     const turn: Message = {
@@ -20,15 +20,15 @@ export function trajectoryExamples({ steps, outcome }: Trajectory): Example[] {
       ...(toolCalls.length > 0 && { toolCalls }),
     };
     const messages = [...before, turn];
-    const last = conversations.at(-1);
-    const grows =
-      last && isDeepStrictEqual(withoutEmptyCalls(before.slice(0, last.messages.length)), last.messages);
-    const firstLearned = grows ? last.firstLearned : before.filter(({ role }) => role === 'assistant').length;
-    if (grows) conversations.pop();
-    const example = { content: { messages, tools }, learns: (at: number) => at >= firstLearned };
-    conversations.push({ messages: withoutEmptyCalls(messages), firstLearned, example });
+    const grown = conversations.findLastIndex(({ messages: past }) =>
+      isDeepStrictEqual(withoutEmptyCalls(before.slice(0, past.length)), past),
+    );
+    const [{ learned } = { learned: new Set<number>() }] = grown < 0 ? [] : conversations.splice(grown, 1);
+    if (learn !== false) learned.add(before.filter(({ role }) => role === 'assistant').length);
+    const example = { content: { messages, tools }, learns: (at: number) => learned.has(at) };
+    conversations.push({ messages: withoutEmptyCalls(messages), learned, example });
   }
-  return conversations.map(({ example }) => example);
+  return conversations.filter(({ learned }) => learned.size > 0).map(({ example }) => example);
 }
 
 /** An environment may write a turn without calls with an empty list of calls. */

@@ -33,7 +33,9 @@ export interface RowParent {
  * A step whose prompt goes on from the end of a row extends that row. Every other step starts a row. A row that goes on from
  * the middle of another begins with the same tokens, which have mask 0 there: every sampled token has mask 1 in one row only.
  *
- * A turn's process rewards are on the last token of its action. The outcome rewards are on the last action token of every
+ * A step that says `learn: false` makes no row: where later prompts repeat its tokens, their mask is 0.
+ *
+ * A turn's process rewards are on the last token of its action; those of a step that is not learned from, on the next that is, or else on the last. The outcome rewards are on the last action token of every
  * leaf of the tree. Rewards are weighted by the trajectory's reward spec: along a path without branches they sum to the
  * trajectory's reward. An aborted trajectory has no rows.
  * @throws ToolEnvError `bug.tokens` if a step has no tokens, an empty prompt or action, or log-probs of another length.
@@ -45,7 +47,11 @@ export function toTrainingRows(trajectory: Trajectory): TrainingRow[] {
   const steps: Step[] = [];
   let previous: Step | undefined;
   let outcome = 0;
-  for (const [turn, { action, rewards = {} }] of trajectory.steps.entries()) {
+  let process = 0;
+  for (const [turn, { action, rewards = {}, learn }] of trajectory.steps.entries()) {
+    process += weighKind('process', trajectory.rewardSpec, rewards);
+    outcome += weighKind('outcome', trajectory.rewardSpec, rewards);
+    if (learn === false) continue;
     const tokens = checked(action.tokens, turn, trajectory);
     const { prompt } = tokens;
     const prefix = steps.find(({ draft, end }) => isPrefix(draft.tokens, end, prompt));
@@ -59,14 +65,15 @@ export function toTrainingRows(trajectory: Trajectory): TrainingRow[] {
     for (const token of prompt.subarray(draft.tokens.length)) push(draft, token, 0, 0, -1);
     tokens.action.forEach((token, i) => void push(draft, token, 1, tokens.logprobs[i]!, turn));
     const end = draft.tokens.length;
-    draft.processRewards[end - 1] = weighKind('process', trajectory.rewardSpec, rewards);
-    outcome += weighKind('outcome', trajectory.rewardSpec, rewards);
+    draft.processRewards[end - 1] = process;
+    process = 0;
 
     if (parent) parent.isLeaf = false;
     previous = { draft, end, isLeaf: true };
     const place = steps.findIndex((other) => other.end <= end);
     steps.splice(place === -1 ? steps.length : place, 0, previous);
   }
+  if (previous) previous.draft.processRewards[previous.end - 1]! += process;
   for (const { draft, isLeaf } of steps) if (isLeaf) draft.outcome = outcome;
   return drafts.map((draft) => toRow(draft, trajectory));
 }

@@ -16,6 +16,7 @@ interface Turn {
   prompt: number[];
   action: number[];
   rewards?: Record<string, number | null>;
+  learn?: boolean;
 }
 
 const rewardSpec: RewardSpec = {
@@ -30,7 +31,7 @@ function logprobsOf(turn: number, length: number): number[] {
 }
 
 function trajectoryOf(turns: Turn[]): Trajectory {
-  const steps = turns.map(({ prompt, action, rewards = {} }, turn) => ({
+  const steps = turns.map(({ prompt, action, rewards = {}, learn }, turn) => ({
     observation: { messages: [], tools: [] },
     action: {
       text: '',
@@ -45,6 +46,7 @@ function trajectoryOf(turns: Turn[]): Trajectory {
     calls: [],
     rewards,
     info: {},
+    ...(learn !== undefined && { learn }),
   }));
   return {
     version: 1,
@@ -320,4 +322,28 @@ describe('an episode is a tree of steps', () => {
       }),
     );
   });
+});
+
+test('a turn that is not learned from has no token with mask 1, and its rewards stay in the episode', () => {
+  const rows = toTrainingRows(
+    trajectoryOf([
+      { prompt: [1, 2], action: [3], rewards: { found: 1 }, learn: false },
+      { prompt: [1, 2], action: [4], rewards: { found: 2 } },
+      { prompt: [1, 2, 4, 5], action: [6], learn: false },
+      { prompt: [1, 2, 4, 5, 6, 7], action: [8] },
+      { prompt: [9], action: [10], rewards: { found: 4, em: 1 }, learn: false },
+    ]),
+  );
+  expect(rows.map(plain)).toEqual([
+    {
+      tokens: [1, 2, 4, 5, 6, 7, 8],
+      mask: [0, 0, 1, 0, 0, 0, 1],
+      logprobs: [0, 0, -2, 0, 0, 0, -4],
+      rewards: [0, 0, 0.75, 0, 0, 0, 2],
+    },
+  ]);
+  expect([...rows[0]!.turns]).toEqual([-1, -1, 1, -1, -1, -1, 3]);
+  expect(turnParents(rows)[3]).toBe(1);
+  const unlearned = trajectoryOf([{ prompt: [1], action: [2], rewards: { em: 1 }, learn: false }]);
+  expect(toTrainingRows(unlearned)).toEqual([]);
 });
