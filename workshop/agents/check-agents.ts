@@ -36,6 +36,8 @@ const inputSchema = {
   required: ['query'],
 };
 
+// The AI SDK warns that Anthropic has no model of this name.
+Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false });
 const strangers: string[] = [];
 watchConnections();
 let failed = 0;

@@ -15,7 +15,7 @@ function agentWith({ useResponses }: { useResponses: boolean }): QuestionAgent {
         tool({
           name: 'search',
           description: search.description,
-          // The type asks for additionalProperties: true, the code does not.
+          // The type wants `additionalProperties: true`, the code sends any schema.
           parameters: search.inputSchema as never,
           strict: false,
           execute: (input) => search.run((input as { query: string }).query),

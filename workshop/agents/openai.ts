@@ -44,10 +44,10 @@ export function openaiAgents(Client: typeof OpenAI7 | typeof OpenAI6): {
     const { search, signal } = context;
     const { description, inputSchema: parameters } = search;
     const messages = firstMessages(context);
-    const body: OpenAI7.Chat.ChatCompletionCreateParamsNonStreaming = {
+    const body = {
       model: 'policy',
       messages,
-      tools: [{ type: 'function', function: { name: 'search', description, parameters } }],
+      tools: [{ type: 'function' as const, function: { name: 'search', description, parameters } }],
     };
     for (let turn = 1; ; turn++) {
       const { choices } = stream
@@ -76,11 +76,11 @@ export function openaiAgents(Client: typeof OpenAI7 | typeof OpenAI6): {
       tools: [{ type: 'function' as const, name: 'search', description, parameters, strict: false }],
     };
     for (let turn = 1; ; turn++) {
-      const response = stream
+      const response: OpenAI7.Responses.Response = stream
         ? await responses.stream(body, { signal }).finalResponse()
         : await responses.create(body, { signal });
-      input.push(...response.output);
-      const calls = response.output.filter((item) => item.type === 'function_call');
+      input.push(...(response.output as OpenAI7.Responses.ResponseInput));
+      const calls = response.output.filter(isCall);
       if (calls.length === 0 || turn === maxTurns) return response.output_text;
       for (const call of calls) {
         const output = await search.run(JSON.parse(call.arguments).query);
@@ -91,6 +91,10 @@ export function openaiAgents(Client: typeof OpenAI7 | typeof OpenAI6): {
 
   return { runTools, chatLoop, responsesLoop };
 }
+
+type Item = OpenAI7.Responses.ResponseOutputItem;
+const isCall = (item: Item): item is OpenAI7.Responses.ResponseFunctionToolCall =>
+  item.type === 'function_call';
 
 function firstMessages({ instructions, question }: QuestionAgentContext): Messages {
   return [
