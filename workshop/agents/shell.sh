@@ -57,11 +57,10 @@ for (const call of JSON.parse(require("fs").readFileSync(0, "utf8")).tool_calls 
 ' <<< "$message")
   [ -n "$calls" ] || break
   while IFS=$'\t' read -r id arguments; do
-    result=$(curl -sS --fail-with-body "$SEARCH_URL" -H 'content-type: application/json' --data-binary "$arguments")
-    lines+=$'\n'$(node -e '
-const content = require("fs").readFileSync(0, "utf8").slice(0, -1);
+    lines+=$'\n'$(curl -sS --fail-with-body "$SEARCH_URL" -H 'content-type: application/json' --data-binary "$arguments" | node -e '
+const content = require("fs").readFileSync(0, "utf8");
 console.log(JSON.stringify({ role: "tool", tool_call_id: process.argv[1], content }));
-' "$id" <<< "$result")
+' "$id")
   done <<< "$calls"
 done
 node -e 'process.stdout.write(JSON.parse(require("fs").readFileSync(0, "utf8")).content ?? "")' <<< "$message"

@@ -158,7 +158,7 @@ const textOf = (content: Wire): string =>
 
 /** What the search of the tests finds. */
 export function searchResult(query: string): string {
-  return `Found "${query}".\n1. Zürich — a city`;
+  return `Found "${query}".\n1. Zürich — a city\n`;
 }
 
 function chat(body: Wire, { text, calls }: ScriptedAnswer, turn: number) {
