@@ -123,3 +123,14 @@ function listed(tools: Episode['tools'] = []): readonly Tool[] {
 function environmentCall(tool: string, why: string): ToolEnvError {
   return new ToolEnvError('bug.environment_call', `The environment's call of "${tool}": ${why}.`);
 }
+
+/** @throws ToolEnvError `bug.*` if the episode cannot take a step now. */
+export function expectStep<Task>(episode: RunningEpisode<Task> | undefined): asserts episode {
+  if (!episode) throw new ToolEnvError('bug.step_before_reset', 'step() before reset(): call reset() first.');
+  if (episode.stepping) {
+    const message = 'step() during another step(): await the first, or use two Envs.';
+    throw new ToolEnvError('bug.concurrent_step', message);
+  }
+  if (!episode.done) return;
+  throw new ToolEnvError('bug.step_after_end', 'step() after the end: call reset() for a new episode.');
+}

@@ -1,5 +1,5 @@
 /** ToolEnv: plays episodes of tool calls and answers, as their author's hooks decide. */
-import { networkFault, scoringFault } from '../boundary/machinery-fault.ts';
+import { networkFault } from '../boundary/machinery-fault.ts';
 import { snapshot } from '../boundary/snapshot.ts';
 import { type Action, isParseFailure } from '../protocol/action.ts';
 import type { Env, EnvSpec, ResetOptions, StepOptions, ToolCallRecord, Transition } from '../protocol/env.ts';
@@ -13,7 +13,8 @@ import { boundRecord } from '../tools/bound-record.ts';
 import type { Episode, EpisodeContext, TurnDecision } from './episode.ts';
 import { readDecision } from './read-decision.ts';
 import type { RewardDeclaration } from './reward-declaration.ts';
-import { RunningEpisode } from './running-episode.ts';
+import { expectStep, RunningEpisode } from './running-episode.ts';
+import { scoreTurn } from './score-turn.ts';
 
 /** What a ToolEnv is made from. */
 export interface ToolEnvParts<Task, Context = EpisodeContext<Task>> {
@@ -32,7 +33,6 @@ export interface ToolEnvParts<Task, Context = EpisodeContext<Task>> {
 export class ToolEnv<Task, Context = EpisodeContext<Task>> implements Env<Task> {
   readonly spec: EnvSpec;
   readonly #parts: ToolEnvParts<Task, Context>;
-  readonly #scored: (readonly [name: string, reward: RewardDeclaration<Context>])[];
   #current: RunningEpisode<Task> | undefined;
   /** A promise, so that an episode that is closed while it begins is released too. */
   #hooks: Promise<Episode> | undefined;
@@ -40,7 +40,6 @@ export class ToolEnv<Task, Context = EpisodeContext<Task>> implements Env<Task> 
   constructor(parts: ToolEnvParts<Task, Context>) {
     this.spec = parts.spec;
     this.#parts = parts;
-    this.#scored = Object.entries(parts.rewards).filter(([, { score }]) => score !== undefined);
   }
 
   async reset(begun: ResetOptions<Task>): Promise<Observation> {
@@ -59,16 +58,8 @@ export class ToolEnv<Task, Context = EpisodeContext<Task>> implements Env<Task> 
   }
 
   async step(action: Action, { signal, onProgress }: StepOptions = {}): Promise<Transition> {
-    const episode = this.#current;
-    if (!episode)
-      throw new ToolEnvError('bug.step_before_reset', 'step() before reset(): call reset() first.');
-    if (episode.stepping) {
-      const message = 'step() during another step(): await the first, or use two Envs.';
-      throw new ToolEnvError('bug.concurrent_step', message);
-    }
-    if (episode.done) {
-      throw new ToolEnvError('bug.step_after_end', 'step() after the end: call reset() for a new episode.');
-    }
+    const episode: RunningEpisode<Task> | undefined = this.#current;
+    expectStep(episode);
     signal?.throwIfAborted();
     episode.stepping = true;
     // Reset below if the step succeeds. A step that throws cannot be repeated, because its tools may have acted.
@@ -143,7 +134,7 @@ export class ToolEnv<Task, Context = EpisodeContext<Task>> implements Env<Task> 
     else if (episode.turn >= this.spec.limits.maxTurns) episode.outcome = truncated('max_turns');
     if (episode.outcome.kind === 'running') this.#expectReply(episode);
 
-    const scored = await this.#score(episode, rewards);
+    const scored = await scoreTurn(this.#parts.rewards, rewards as Rewards, episode);
     const { outcome } = episode;
     const transition = {
       observation: observe(episode),
@@ -161,26 +152,6 @@ export class ToolEnv<Task, Context = EpisodeContext<Task>> implements Env<Task> 
     const message = `${this.spec.name}: onAnswer neither replies nor ends: return a text to reply, or { end: "answered" } to end the episode.`;
     throw new ToolEnvError('bug.no_reply', message);
   }
-
-  /** The rewards that the hook gave, and those of the reward functions. */
-  async #score(episode: RunningEpisode<Task>, given: NonNullable<TurnDecision['rewards']>): Promise<Rewards> {
-    const rewards = { ...given } as Rewards;
-    for (const [name, reward] of this.#scored) {
-      if (given[name] !== undefined) continue;
-      if (reward.kind === 'outcome' && episode.outcome.kind === 'running') continue;
-      // What fails at once is a bug. What fails later asked a judge or a database.
-      const score = reward.score!(episode as Context);
-      rewards[name] = await (score instanceof Promise ? score.catch(failed(name, episode)) : score);
-    }
-    return rewards;
-  }
-}
-
-/** Throws the fault behind a rejected score. */
-function failed(component: string, { signal }: RunningEpisode): (error: unknown) => never {
-  return (error) => {
-    throw (signal.aborted ? undefined : scoringFault(component, error)) ?? error;
-  };
 }
 
 async function react(episode: RunningEpisode, env: string): Promise<TurnDecision> {

@@ -1,0 +1,158 @@
+/** declareEnv: what all environments have that their authors declare: options and limits, tasks, rewards, and what their episodes share. */
+import type { Env, EnvLimits, EnvSpec } from '../protocol/env.ts';
+import { ToolEnvError } from '../protocol/errors.ts';
+import type { JsonSchema } from '../protocol/json-schema.ts';
+import { badOption } from '../schemas/complete-options.ts';
+import type { ArgumentsSchema, EnvOptions, Flat, GivenEnvOptions } from '../schemas/json-schema-type.ts';
+import { isStandardSchema, parse, toJsonSchema } from '../schemas/standard-schema.ts';
+import type { EnvDefinition, OpenOptions, Split, TaskSet } from './env-definition.ts';
+import type { EpisodeContext } from './episode.ts';
+import { defaultLimits, limitNames, limitOptions } from './limit-options.ts';
+import { type RewardDeclaration, rewardSpecOf } from './reward-declaration.ts';
+import { type TaskSources, taskSets } from './task-source.ts';
+
+/** What an author declares of an environment, whoever writes the loop of its episodes. `Scored` is what reward functions receive. */
+export interface EnvDeclaration<
+  Task,
+  Name extends string,
+  Schema extends ArgumentsSchema,
+  Shared,
+  State,
+  Scored,
+> extends Pick<
+      EnvDefinition<NoInfer<Task>>,
+      'name' | 'description' | 'capabilities' | 'data' | 'oracle' | 'best' | 'label'
+    >,
+    Partial<Pick<EnvDefinition, 'roles'>> {
+  /**
+   * Schema of the environment's own options: a JSON Schema with `properties` or a Standard Schema. The limits are options
+   * too, without being listed.
+   */
+  readonly options?: Schema;
+  readonly limits?: Partial<EnvLimits>;
+  /** Loads what all episodes share, once per run. */
+  setup?(context: OpenOptions<EnvOptions<Schema>>): Shared | Promise<Shared>;
+  /** Releases what `setup` made, at the end of the run. */
+  teardown?(shared: NoInfer<Shared>): void | Promise<void>;
+  /**
+   * The tasks of each split, JSON values: an array, a stream that is read once, `{ length, get(index) }` whose results may be promises,
+   * or a function that gives one of these. A stream is read, and a function called, when the split is used.
+   */
+  readonly tasks:
+    | TaskSources<Task>
+    | ((context: {
+        options: EnvOptions<Schema>;
+        seed: number;
+        shared: NoInfer<Shared>;
+      }) => TaskSources<Task> | Promise<TaskSources<Task>>);
+  /** Makes the state that the hooks and the reward functions of an episode share. */
+  state?(context: EpisodeContext<NoInfer<Task>, undefined, NoInfer<Shared>, EnvOptions<Schema>>): State;
+  /** The components of the reward by name: `{ solved: { kind: 'outcome' } }`. */
+  readonly rewards: { readonly [Reward in Name]: RewardDeclaration<Scored> };
+}
+
+/** What the episodes of an open environment are made from. */
+export interface EpisodeParts {
+  spec: EnvSpec;
+  options: unknown;
+  shared: unknown;
+}
+
+/** Plays the episodes of an environment while it is open. */
+export interface EpisodeMaker<Task> {
+  episode(parts: EpisodeParts): Env<Task>;
+  close?(): void | Promise<void>;
+}
+
+/**
+ * The definition of a declared environment.
+ * @param begin Called each time that the environment opens.
+ * @throws ToolEnvError as `defineToolEnv` does.
+ */
+export function declareEnv<Task, Name extends string, Schema extends ArgumentsSchema, Shared, State, Scored>(
+  declared: EnvDeclaration<Task, Name, Schema, Shared, State, Scored>,
+  begin: () => EpisodeMaker<Task> | Promise<EpisodeMaker<Task>>,
+): EnvDefinition<Task, Flat<GivenEnvOptions<Schema> & EnvLimits>> {
+  const { name, description, capabilities, roles = {}, data, oracle, best, label } = declared;
+  const limits = { ...defaultLimits, ...declared.limits };
+  const rewards = rewardSpecOf(name, declared.rewards);
+  type Own = EnvOptions<Schema>;
+  // Given as a value, the tasks are the same however often the environment is opened: a stream is read once.
+  let fixed: Record<Split, TaskSet<Task>> | undefined;
+  const tasksOf = async (options: Own, seed: number, shared: Shared) => {
+    const { tasks } = declared;
+    if (typeof tasks === 'function') return taskSets(await tasks({ options, seed, shared }));
+    fixed ??= taskSets(tasks);
+    return fixed;
+  };
+  return {
+    name,
+    description,
+    options: optionsSchema(name, declared.options, limits),
+    rewards,
+    limits,
+    capabilities,
+    roles,
+    data,
+    oracle,
+    best,
+    label,
+    async open({ options: given, seed, tools, tap }) {
+      const { limits: chosen, options } = await readOptions(name, declared.options, {
+        ...limits,
+        ...given,
+      });
+      const shared = (await declared.setup?.({ options, seed, tools, tap })) as Shared;
+      const spec: EnvSpec = { specVersion: 'v1', name, rewards, limits: chosen };
+      let maker: EpisodeMaker<Task> | undefined;
+      let isOpen = true;
+      const close = async () => {
+        if (!isOpen) return;
+        isOpen = false;
+        await maker?.close?.();
+        await declared.teardown?.(shared);
+      };
+      try {
+        const tasks = await tasksOf(options, seed, shared);
+        const made = await begin();
+        maker = made;
+        return { tasks, episode: () => made.episode({ spec, options, shared }), close };
+      } catch (error) {
+        await close();
+        throw error;
+      }
+    },
+  };
+}
+
+/** The author's options and the limits, as one schema. */
+function optionsSchema(env: string, own: ArgumentsSchema = {}, limits: EnvLimits): JsonSchema {
+  const { $schema: _, ...schema } = isStandardSchema(own) ? toJsonSchema(own, `Environment ${env}`) : own;
+  const properties = (schema.properties ?? {}) as Record<string, JsonSchema>;
+  const taken = limitNames.find((limit) => Object.hasOwn(properties, limit));
+  if (taken !== undefined) {
+    const remedy = 'set its default in "limits", or rename yours';
+    throw new ToolEnvError('bug.environment', `${env}: option "${taken}" is a limit already: ${remedy}.`);
+  }
+  return {
+    additionalProperties: false,
+    ...schema,
+    type: 'object',
+    properties: { ...properties, ...limitOptions(limits) },
+  };
+}
+
+/** The limits, and the author's options with the transforms of a Standard Schema applied. */
+async function readOptions<Schema extends ArgumentsSchema>(
+  env: string,
+  schema: Schema | undefined,
+  given: Record<string, unknown>,
+): Promise<{ limits: EnvLimits; options: EnvOptions<Schema> }> {
+  const { maxTurns, maxCallsPerTurn, toolTimeout, maxToolCharacters, ...own } = given as typeof given &
+    EnvLimits;
+  const limits = { maxTurns, maxCallsPerTurn, toolTimeout, maxToolCharacters };
+  if (!schema || !isStandardSchema(schema)) return { limits, options: own as EnvOptions<Schema> };
+  const parsed = await parse(schema, own);
+  if ('value' in parsed) return { limits, options: parsed.value as EnvOptions<Schema> };
+  throw badOption(env, parsed.mistake);
+}

@@ -1,0 +1,6 @@
+/** @toolenv/core/env: what kinds of environments are made of, besides `defineToolEnv`. */
+export { networkFault } from '../boundary/machinery-fault.ts';
+export { scoreTruncation } from '../protocol/reward.ts';
+export { declareEnv, type EnvDeclaration, type EpisodeMaker, type EpisodeParts } from './declare-env.ts';
+export { expectStep, RunningEpisode } from './running-episode.ts';
+export { scoreTurn } from './score-turn.ts';

@@ -1,0 +1,68 @@
+/** AgentEpisode: what an agent and the reward functions of its environment know of the episode. */
+import type { EnvLimits, EpisodeContext, Rewards, Rng } from '@toolenv/core';
+import { ToolEnvError } from '@toolenv/core';
+import { RunningEpisode } from '@toolenv/core/env';
+
+/** What an agent is given. */
+export interface AgentContext<
+  Task = unknown,
+  State = unknown,
+  Shared = unknown,
+  Options = unknown,
+  Name extends string = string,
+> {
+  readonly task: Task;
+  /** What the definition's `state` made for this episode; `undefined` without it. */
+  readonly state: State;
+  /** What the definition's `setup` made for all episodes; `undefined` without it. */
+  readonly shared: Shared;
+  readonly options: Options;
+  readonly limits: EnvLimits;
+  readonly episodeId: string;
+  /** Seeded by the episode. */
+  readonly rng: Rng;
+  /** Base URL for clients of OpenAI's APIs: `http://127.0.0.1:<port>/v1`. Clients of Anthropic's add `/v1` themselves where it is absent. */
+  readonly baseURL: string;
+  /** The key of this episode. Whatever has it talks to the policy in the name of the episode. */
+  readonly apiKey: string;
+  /** `fetch` whose requests end with the episode. */
+  readonly fetch: typeof fetch;
+  /** Aborted when the episode ends, whatever ends it. */
+  readonly signal: AbortSignal;
+  /** Adds to a process reward of the turn that the agent is in. */
+  reward(name: Name, value: number): void;
+}
+
+/** What reward functions know. */
+export interface AgentEpisodeContext<
+  Task = unknown,
+  State = unknown,
+  Shared = unknown,
+  Options = unknown,
+  Result = unknown,
+> extends EpisodeContext<Task, State, Shared, Options> {
+  /** What the agent returned. `undefined` while it runs, and if it was stopped or has failed. */
+  readonly result: Result | undefined;
+}
+
+export class AgentEpisode<Task = unknown> extends RunningEpisode<Task> implements AgentEpisodeContext<Task> {
+  result: unknown;
+  #earned: Rewards = {};
+
+  /** @throws ToolEnvError `bug.environment` unless the environment declares this process reward. */
+  earn(name: string, value: number, processRewards: ReadonlySet<string>): void {
+    if (!processRewards.has(name)) {
+      const known = [...processRewards].join(', ') || 'none';
+      const message = `reward("${name}"): not a process reward of the environment. Process rewards: ${known}.`;
+      throw new ToolEnvError('bug.environment', message);
+    }
+    this.#earned[name] = (this.#earned[name] ?? 0) + value;
+  }
+
+  /** The process rewards since they were last taken. */
+  takeEarned(): Rewards {
+    const earned = this.#earned;
+    this.#earned = {};
+    return earned;
+  }
+}

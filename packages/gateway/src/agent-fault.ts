@@ -1,0 +1,27 @@
+/** agentFault: whether an agent that failed was let down by the machinery or misled by the model. */
+import { aborted, messageOf, type Outcome, ToolEnvError, terminated, truncated } from '@toolenv/core';
+import { networkFault } from '@toolenv/core/env';
+
+/** Errors with which frameworks say that the model took too many turns. */
+const tooManyTurns = new Set(['GraphRecursionError', 'MaxTurnsExceededError']);
+/** Errors with which frameworks say that the model wrote what they cannot use. */
+const wrongOutput = new Set(['ModelBehaviorError', 'AI_NoSuchToolError', 'AI_InvalidToolInputError']);
+
+/** Who is to blame for an error of an agent. */
+export type Blame = 'model' | 'agent';
+
+/**
+ * How an episode ends whose agent has thrown. A fault of the model is scored: dropping it would favour policies that crash their agent. Anything else is
+ * aborted, and only a fault of the network or of other machinery is worth a second try.
+ */
+export function agentFault(error: unknown, blame?: (error: unknown) => Blame | undefined): Outcome {
+  const name = String(Object(error).name);
+  const blamed = blame?.(error);
+  if (blamed === undefined && tooManyTurns.has(name)) return truncated('max_turns');
+  if (blamed === 'model' || (blamed === undefined && wrongOutput.has(name)))
+    return terminated('agent_failed');
+  const fault = networkFault(error);
+  if (fault) return aborted(fault);
+  const message = `The agent failed: ${messageOf(error)}`;
+  return aborted(new ToolEnvError('infrastructure.agent', message, { cause: error }), false);
+}

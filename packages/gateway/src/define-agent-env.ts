@@ -1,0 +1,77 @@
+/** defineAgentEnv: an environment whose loop an agent writes: one that exists, in any framework or language. */
+import type { EnvDefinition, EnvLimits } from '@toolenv/core';
+import { declareEnv, type EnvDeclaration } from '@toolenv/core/env';
+import type { ArgumentsSchema, EnvOptions, Flat, GivenEnvOptions } from '@toolenv/core/schemas';
+import { AgentEnv, type AgentEnvParts } from './agent-env.ts';
+import type { AgentContext, AgentEpisodeContext } from './agent-episode.ts';
+import type { Blame } from './agent-fault.ts';
+import { Gateway } from './gateway.ts';
+import type { Malformed } from './history.ts';
+
+/** An environment of an agent, as its author declares it. */
+export interface AgentEnvDefinition<
+  Task,
+  Name extends string,
+  Schema extends ArgumentsSchema,
+  Shared,
+  State,
+  Result,
+> extends EnvDeclaration<
+    Task,
+    Name,
+    Schema,
+    Shared,
+    State,
+    AgentEpisodeContext<
+      NoInfer<Task>,
+      NoInfer<State>,
+      NoInfer<Shared>,
+      EnvOptions<Schema>,
+      Awaited<NoInfer<Result>>
+    >
+  > {
+  /**
+   * Runs the agent with a model at `baseURL` and `apiKey`, until it has its result. `limits.maxTurns` counts its requests, and
+   * `limits.toolTimeout` is the time that it may take from an answer to its next request or its end; an agent that takes longer is truncated.
+   */
+  agent(
+    context: AgentContext<NoInfer<Task>, NoInfer<State>, NoInfer<Shared>, EnvOptions<Schema>, NoInfer<Name>>,
+  ): Result;
+  /** What becomes of a turn whose calls do not parse. Default `text`. */
+  readonly malformed?: Malformed;
+  /**
+   * Who is to blame for an error that the agent has thrown: the model, and the episode is scored, or the agent, and it is aborted. `undefined`
+   * for errors that it does not know. The errors of known frameworks are known.
+   */
+  blame?(error: unknown): Blame | undefined;
+}
+
+/**
+ * Declares an environment that runs an agent: an episode gives it a base URL and a key, the gateway answers with the policy in training and
+ * keeps every token, and reward functions score what the agent came to. Otherwise it is declared as with `defineToolEnv`. State `tasks`, `state` and
+ * `agent` before `rewards`, so that reward functions know their types.
+ *
+ * Its capabilities are by default those of an agent: it connects to a server and does not repeat from a seed. Declare `seedable: true` for an agent that does, and the
+ * number of episodes that may run at once as `concurrent` where each needs a process.
+ * @throws ToolEnvError as `defineToolEnv` does.
+ */
+export function defineAgentEnv<
+  Task,
+  const Name extends string,
+  const Schema extends ArgumentsSchema = { properties: Record<never, never> },
+  Shared = undefined,
+  State = undefined,
+  Result = unknown,
+>(
+  definition: AgentEnvDefinition<Task, Name, Schema, Shared, State, Result>,
+): EnvDefinition<Task, Flat<GivenEnvOptions<Schema> & EnvLimits>> {
+  const capabilities = { seedable: false, networked: true, ...definition.capabilities };
+  return declareEnv({ ...definition, capabilities }, async () => {
+    const gateway = await Gateway.open();
+    return {
+      episode: (parts) =>
+        new AgentEnv<Task>({ ...(definition as unknown as AgentEnvParts), ...parts, gateway }),
+      close: () => gateway.close(),
+    };
+  });
+}

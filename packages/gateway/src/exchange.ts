@@ -1,0 +1,94 @@
+/** Exchange: a request of a client and its answer, which may come minutes later. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ModelReply } from './wire/model-reply.ts';
+import type { ModelRequest } from './wire/model-request.ts';
+import type { StoredItems } from './wire/stored-items.ts';
+import type { Wire } from './wire/wire.ts';
+
+/** Node's fetch gives up after 300 s without a byte. */
+const defaultHeartbeat = 15_000;
+
+export interface ExchangeParts {
+  request: ModelRequest;
+  wire: Wire;
+  stored: StoredItems;
+  http: IncomingMessage;
+  response: ServerResponse;
+  /** Milliseconds between the signs of life that a waiting client gets. Default 15,000. */
+  heartbeat?: number | undefined;
+}
+
+export class Exchange {
+  readonly request: ModelRequest;
+  /** Whether the client says that it tries again. Not all clients do. */
+  readonly isRetry: boolean;
+  readonly #parts: ExchangeParts;
+  readonly #beat: NodeJS.Timeout;
+
+  constructor(parts: ExchangeParts) {
+    this.#parts = parts;
+    this.request = parts.request;
+    this.isRetry = Number(parts.http.headers['x-stainless-retry-count'] ?? 0) > 0;
+    this.#beat = setInterval(() => this.#signOfLife(), parts.heartbeat ?? defaultHeartbeat);
+    parts.response.once('close', () => clearInterval(this.#beat));
+  }
+
+  /** Whether the client has left. */
+  get isGone(): boolean {
+    return this.#parts.response.destroyed || this.#parts.http.socket.destroyed;
+  }
+
+  /** Sends the answer. Resolves to whether it was handed to the network before the client left. */
+  async answer(reply: ModelReply): Promise<boolean> {
+    const { response, wire, request, stored } = this.#parts;
+    if (this.isGone) return false;
+    const sent = settled(response);
+    if (request.stream) {
+      this.#begin('text/event-stream');
+      for (const event of wire.events(reply, request, stored)) response.write(event);
+      response.end();
+    } else {
+      const body = JSON.stringify(wire.body(reply, request, stored));
+      if (!response.headersSent) response.setHeader('content-length', Buffer.byteLength(body));
+      this.#begin('application/json');
+      response.end(body);
+    }
+    return sent;
+  }
+
+  /** Ends the request with an error on which clients stop. */
+  refuse(message: string): void {
+    const { response, wire } = this.#parts;
+    clearInterval(this.#beat);
+    if (this.isGone) return;
+    // A status cannot be taken back. A stream that breaks off is an error to most clients.
+    if (response.headersSent) response.destroy();
+    else
+      response
+        .writeHead(400, { 'content-type': 'application/json' })
+        .end(JSON.stringify(wire.error(message)));
+  }
+
+  #begin(type: string): void {
+    clearInterval(this.#beat);
+    const { response } = this.#parts;
+    if (!response.headersSent) response.writeHead(200, { 'content-type': type, 'cache-control': 'no-cache' });
+  }
+
+  /** Space before JSON means nothing, and clients skip the comments of streams. */
+  #signOfLife(): void {
+    const { response, wire, request } = this.#parts;
+    if (!response.headersSent) {
+      const type = request.stream ? 'text/event-stream' : 'application/json';
+      response.writeHead(200, { 'content-type': type, 'cache-control': 'no-cache' });
+    }
+    response.write(request.stream ? wire.heartbeat : ' ');
+  }
+}
+
+function settled(response: ServerResponse): Promise<boolean> {
+  return new Promise((resolve) => {
+    response.once('finish', () => resolve(true));
+    response.once('close', () => resolve(response.writableFinished));
+  });
+}

@@ -1,0 +1,132 @@
+/** Gateway: the HTTP endpoint at which agents find their model. Each episode has a key of its own. */
+import { randomBytes } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import {
+  completeServeOptions,
+  HttpAccess,
+  type HttpListener,
+  listen,
+  readBody,
+  replyJson,
+  requestUrl,
+} from '@toolenv/core/serving';
+import { Exchange } from './exchange.ts';
+import { anthropicMessages } from './wire/anthropic-messages.ts';
+import { chatCompletions } from './wire/chat-completions.ts';
+import { BadRequest } from './wire/model-request.ts';
+import { objectAt } from './wire/read-fields.ts';
+import { responses } from './wire/responses.ts';
+import { StoredItems } from './wire/stored-items.ts';
+import type { Wire } from './wire/wire.ts';
+
+/** The wires by path. Clients of Anthropic's API add `/v1` to their base URL themselves. */
+const wires: Readonly<Record<string, Wire>> = {
+  '/v1/chat/completions': chatCompletions,
+  '/v1/responses': responses,
+  '/v1/messages': anthropicMessages,
+};
+
+/** A request has a whole history, again and again. */
+const maxBodyBytes = 64 * 2 ** 20;
+
+/** An episode's place at the gateway. */
+export interface Door {
+  readonly key: string;
+  /** Further requests with the key are refused. */
+  close(): void;
+}
+
+/** Receives the requests of an episode. */
+export interface Guest {
+  arrive(exchange: Exchange): void;
+  /** Called when a request asked for what the policy does not have, which the client has been told. */
+  refused(why: BadRequest): void;
+}
+
+export class Gateway {
+  readonly #guests: Map<string, Guest & { stored: StoredItems }> = new Map();
+  readonly #heartbeat: number | undefined;
+  readonly #access: HttpAccess;
+  #http: HttpListener | undefined;
+
+  private constructor(heartbeat: number | undefined) {
+    this.#heartbeat = heartbeat;
+    this.#access = new HttpAccess({ host: '127.0.0.1' });
+  }
+
+  /** @param options.heartbeat Milliseconds between the signs of life that waiting clients get. Default 15,000. */
+  static async open({ heartbeat }: { heartbeat?: number } = {}): Promise<Gateway> {
+    const gateway = new Gateway(heartbeat);
+    const options = completeServeOptions({ port: 0, maxSessions: 100_000 }, 'gateway');
+    gateway.#http = await listen(options, (request, response) => void gateway.#serve(request, response));
+    return gateway;
+  }
+
+  /** `http://127.0.0.1:<port>`. Base URLs of OpenAI's clients end in `/v1`. */
+  get origin(): string {
+    return this.#http!.origin;
+  }
+
+  /** Lets an episode in. */
+  admit({ arrive, refused }: Guest): Door {
+    const key = `toolenv-${randomBytes(16).toString('hex')}`;
+    this.#guests.set(key, { arrive, refused, stored: new StoredItems() });
+    return { key, close: () => void this.#guests.delete(key) };
+  }
+
+  async close(): Promise<void> {
+    await this.#http!.close();
+  }
+
+  async #serve(http: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { pathname } = requestUrl(http);
+    const path = pathname.replace(/\/$/, '');
+    const wire = Object.hasOwn(wires, path) ? wires[path]! : undefined;
+    const refuse = (status: number, message: string, field?: string) =>
+      replyJson(response, status, (wire ?? chatCompletions).error(message, field));
+    if (!this.#access.isAllowed(http)) return refuse(403, 'This host name or origin is not served.');
+    // A client never tries again after 400, as it may after 401 or 404.
+    const guest = this.#guests.get(keyOf(http));
+    if (!guest)
+      return refuse(400, 'No episode has this key: it has ended, or the key is not that of the agent.');
+    if (path === '/v1/models')
+      return replyJson(response, 200, { object: 'list', data: [{ id: 'policy', object: 'model' }] });
+    if (!wire || http.method !== 'POST') {
+      const routes = Object.keys(wires).map((route) => `POST ${route}`);
+      return refuse(
+        404,
+        `${http.method} ${pathname} is not served. The gateway serves ${routes.join(', ')}.`,
+      );
+    }
+    const body = await readBody(http, maxBodyBytes);
+    if (body === 'broken') return;
+    if (typeof body === 'string')
+      return refuse(
+        400,
+        body === 'not_json' ? 'The body is not JSON.' : `The body has more than ${maxBodyBytes} bytes.`,
+      );
+    try {
+      const request = wire.read(objectAt(body.json, 'the body'), guest.stored);
+      const last = request.messages.at(-1);
+      if (!last) throw new BadRequest('messages', 'messages: there is no message.');
+      if (last.role === 'assistant')
+        throw new BadRequest(
+          'messages',
+          'messages: the last is of the assistant, and the policy begins its turns itself.',
+        );
+      guest.arrive(
+        new Exchange({ request, wire, stored: guest.stored, http, response, heartbeat: this.#heartbeat }),
+      );
+    } catch (error) {
+      if (!(error instanceof BadRequest)) throw error;
+      guest.refused(error);
+      refuse(400, error.message, error.field);
+    }
+  }
+}
+
+function keyOf({ headers }: IncomingMessage): string {
+  const given = headers['x-api-key'];
+  if (typeof given === 'string') return given;
+  return /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1] ?? '';
+}

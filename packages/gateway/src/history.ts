@@ -1,0 +1,242 @@
+/** History: the conversations of an episode, as a forest of answered requests. Each request is placed where the model's own past continues. */
+import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import { type Action, isParseFailure, type Message, type Observation, type ToolCall } from '@toolenv/core';
+import { canonical } from '@toolenv/core/recording';
+import { tryJson, tryObject } from '@toolenv/core/schemas';
+import { mintId } from './mint-id.ts';
+import type { ModelReply } from './wire/model-reply.ts';
+import type { ModelRequest, SentCall, SentMessage } from './wire/model-request.ts';
+
+/**
+ * How a request relates to those before it.
+ * - `first`: the first of the episode; `continued`: it goes on from the newest answer of a conversation.
+ * - `helper`: it begins with other instructions or other tools, as a sub-agent does; `compaction`: with the same, but without answers of the model.
+ * - `edit`: it changes what the model has read or said; `sample`: it asks for another answer to a request, as best-of-n does.
+ */
+export type Relation = 'first' | 'continued' | 'helper' | 'compaction' | 'edit' | 'sample';
+
+/**
+ * What becomes of a turn whose calls do not parse. `text`: the client receives what the model wrote, as from servers of models. `call`: it receives
+ * calls with the arguments as they were written, and its framework answers with an error. `correct`: the policy is told what is wrong, as in a ToolEnv,
+ * and the client receives what it answers then.
+ */
+export type Malformed = 'text' | 'call' | 'correct';
+
+/** A request with its place. */
+export interface Placed {
+  readonly request: ModelRequest;
+  readonly observation: Observation;
+  readonly relation: Relation;
+  /** Equal for requests that say the same. */
+  readonly digest: string;
+}
+
+/** An answered request. */
+export interface Turn extends Placed {
+  /** What the client received. */
+  readonly served: ModelReply;
+  /** The action as a message of the conversation. */
+  readonly message: Message;
+  /** Whether the answer reached the client. */
+  isDelivered: boolean;
+}
+
+/** A call by the id that the client knows: the model's own id, its name, and the turn that made it. */
+interface Minted {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** Of one episode. */
+export class History {
+  /** How often requests had each relation, and how often one was sent again because its answer was lost. */
+  readonly counts: Partial<Record<Relation | 'retry', number>> = {};
+  readonly #malformed: Malformed;
+  /** Turns by the digest of their request and answer. */
+  readonly #turns: Map<string, Turn> = new Map();
+  /** The newest turn of each conversation. */
+  readonly #tips: Map<string | undefined, Turn> = new Map();
+  readonly #minted: Map<string, Minted> = new Map();
+  /** Turns by the ids of their calls. */
+  readonly #callers: Map<string, Turn> = new Map();
+  /** The last turn that answered each request, by its digest. */
+  readonly #answered: Map<string, Turn> = new Map();
+  readonly #names: Map<string, number> = new Map();
+
+  constructor(malformed: Malformed) {
+    this.#malformed = malformed;
+  }
+
+  count(relation: Relation | 'retry'): void {
+    this.counts[relation] = (this.counts[relation] ?? 0) + 1;
+  }
+
+  /** The last answer to a request that says the same; its digest with it. */
+  answerTo(request: ModelRequest): { digest: string; turn: Turn | undefined } {
+    const digest = this.#digests(request).at(-1)!;
+    return { digest, turn: this.#answered.get(digest) };
+  }
+
+  place(request: ModelRequest): Placed {
+    const digests = this.#digests(request);
+    const digest = digests.at(-1)!;
+    const known = digests.findLastIndex((each) => this.#turns.has(each));
+    const parent = known < 0 ? undefined : this.#turns.get(digests[known]!)!;
+    const { messages, tools } = request;
+    const past: Message[] = parent ? [...parent.observation.messages, parent.message] : [];
+    const rest = messages.slice(known + 1).map((message) => this.#toMessage(message));
+    const relation = this.#relationOf(request, digest, parent);
+    this.count(relation);
+    const conversation =
+      relation === 'continued'
+        ? parent!.observation.conversation
+        : relation === 'first'
+          ? undefined
+          : this.#nameOf(digest);
+    const observation: Observation = {
+      messages: [...past, ...rest],
+      tools,
+      ...(conversation !== undefined && { conversation }),
+    };
+    return { request, observation, relation, digest };
+  }
+
+  /** Records the answer to a request. What the client will send back of it is known from then on. */
+  add(placed: Placed, action: Action): Turn {
+    const calls = action.toolCalls.flatMap((call) => this.#serve(call));
+    const served: ModelReply = {
+      text: action.text,
+      calls,
+      isCut: action.stopReason === 'length',
+      tokens: action.tokens,
+    };
+    const turn: Turn = { ...placed, served, message: messageOf(action), isDelivered: false };
+    for (const { id } of calls) this.#callers.set(id, turn);
+    const said: SentMessage = { role: 'assistant', text: action.text, calls };
+    this.#turns.set(next(placed.digest, this.#keyOf(said)), turn);
+    this.#answered.set(placed.digest, turn);
+    return turn;
+  }
+
+  /** The answer has reached the client, which may go on from it. */
+  delivered(turn: Turn): void {
+    turn.isDelivered = true;
+    this.#tips.set(turn.observation.conversation, turn);
+  }
+
+  /** The result of a call in the messages of a request, by the id that the client knows. */
+  resultOf(id: string, { messages }: ModelRequest): string | undefined {
+    return messages.find((message) => message.role === 'tool' && message.id === id)?.text;
+  }
+
+  /** [messages] the digest of the tools and of the messages up to each. */
+  #digests({ messages, tools }: ModelRequest): string[] {
+    let digest = next('', JSON.stringify(tools));
+    return messages.map((message) => {
+      digest = next(digest, this.#keyOf(message));
+      return digest;
+    });
+  }
+
+  /** What identifies a message. The model's own answer keeps its key however a client writes it. */
+  #keyOf(message: SentMessage): string {
+    if (message.role === 'tool') return JSON.stringify(['tool', message.id, message.text]);
+    if (message.role !== 'assistant') return JSON.stringify([message.role, message.text]);
+    const { text, calls } = message;
+    const ids = calls.map(({ id }) => id);
+    const caller = this.#callerOf(calls);
+    if (caller && isSaid(message, caller.served)) return JSON.stringify(['turn', ...ids]);
+    // Clients write arguments anew.
+    const written = calls.map((call) => [call.id, call.name, plainly(call.arguments)]);
+    return JSON.stringify(['assistant', text.trim(), ...written]);
+  }
+
+  #callerOf(calls: readonly SentCall[]): Turn | undefined {
+    const [first] = calls;
+    return first && this.#callers.get(first.id);
+  }
+
+  #relationOf(request: ModelRequest, digest: string, parent: Turn | undefined): Relation {
+    if (this.#answered.size === 0) return 'first';
+    if (this.#answered.has(digest)) return 'sample';
+    if (parent) return this.#tips.get(parent.observation.conversation) === parent ? 'continued' : 'edit';
+    if (request.messages.some((message) => message.role === 'assistant' && this.#callerOf(message.calls)))
+      return 'edit';
+    const instructions = instructionsOf(request);
+    const isKnown = [...this.#answered.values()].some(
+      ({ request: before }) =>
+        instructionsOf(before) === instructions && isDeepStrictEqual(before.tools, request.tools),
+    );
+    return isKnown ? 'compaction' : 'helper';
+  }
+
+  /** Named by its first request; those that begin alike are numbered. */
+  #nameOf(digest: string): string {
+    const name = digest.slice(0, 12);
+    const count = (this.#names.get(name) ?? 0) + 1;
+    this.#names.set(name, count);
+    return count === 1 ? name : `${name}~${count}`;
+  }
+
+  #serve(call: Action['toolCalls'][number]): SentCall[] {
+    const id = mintId('call');
+    if (!isParseFailure(call)) {
+      this.#minted.set(id, { id: call.id, name: call.name });
+      return [{ id, name: call.name, arguments: JSON.stringify(call.arguments) }];
+    }
+    if (this.#malformed !== 'call') return [];
+    this.#minted.set(id, { id: '', name: '' });
+    const name = /"name"\s*:\s*"([^"]*)"/.exec(call.text)?.[1] || 'unknown';
+    return [{ id, name, arguments: call.text }];
+  }
+
+  /** A message as the policy reads it: the model's own answers as the model gave them, never as the client repeats them. */
+  #toMessage(message: SentMessage): Message {
+    if (message.role === 'tool') {
+      const { id, name } = this.#minted.get(message.id) ?? { id: message.id, name: '' };
+      return { role: 'tool', content: message.text, toolCallId: id, name };
+    }
+    if (message.role !== 'assistant') return { role: message.role, content: message.text };
+    const caller = this.#callerOf(message.calls);
+    if (caller && isSaid(message, caller.served)) return caller.message;
+    const toolCalls = message.calls.map(
+      ({ id, name, arguments: args }): ToolCall => ({
+        id: this.#minted.get(id)?.id || id,
+        name,
+        arguments: tryObject(args) ?? {},
+      }),
+    );
+    return { role: 'assistant', content: message.text, ...(toolCalls.length > 0 && { toolCalls }) };
+  }
+}
+
+/** The action as a message of the conversation. */
+export function messageOf({ text, toolCalls }: Action): Message {
+  const parsed = toolCalls.filter((call): call is ToolCall => !isParseFailure(call));
+  return { role: 'assistant', content: text, ...(parsed.length > 0 && { toolCalls: parsed }) };
+}
+
+function next(digest: string, key: string): string {
+  return createHash('sha256').update(digest).update(key).digest('hex');
+}
+
+function instructionsOf({ messages }: ModelRequest): string {
+  return JSON.stringify(messages.filter(({ role }) => role === 'system').map(({ text }) => text));
+}
+
+/** Whether a client sends back what it received. It may trim the text and write arguments anew, and `{}` for arguments that do not parse. */
+function isSaid({ text, calls }: SentMessage & { role: 'assistant' }, served: ModelReply): boolean {
+  if (text.trim() !== served.text.trim() || calls.length !== served.calls.length) return false;
+  return calls.every(({ id, name, arguments: args }, i) => {
+    const call = served.calls[i]!;
+    if (id !== call.id || name !== call.name) return false;
+    return tryObject(call.arguments) === undefined || plainly(args) === plainly(call.arguments);
+  });
+}
+
+/** JSON without what clients change: spacing, the order of keys, how numbers are written. */
+function plainly(json: string): string {
+  const value = tryJson(json);
+  return value === undefined ? json : JSON.stringify(canonical(value));
+}

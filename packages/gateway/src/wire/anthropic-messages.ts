@@ -1,0 +1,144 @@
+/** Anthropic's Messages API. */
+
+import { tryObject } from '@toolenv/core/schemas';
+import { mintId } from '../mint-id.ts';
+import { type ModelReply, usageOf } from './model-reply.ts';
+import { BadRequest, type ModelRequest, refuse, type SentCall, type SentMessage } from './model-request.ts';
+import {
+  arrayAt,
+  distinct,
+  expectNone,
+  numbersOf,
+  objectAt,
+  stringAt,
+  textAt,
+  toolAt,
+} from './read-fields.ts';
+import type { Wire } from './wire.ts';
+
+export const anthropicMessages: Wire = {
+  read(body) {
+    expectNone(body, ['stop_sequences', 'container', 'mcp_servers'], 'the policy does not have it');
+    const { system, stream = false, model = 'policy', tool_choice } = body;
+    const { type: choice = 'auto' } = Object(tool_choice);
+    if (choice !== 'auto' && choice !== 'none')
+      refuse('tool_choice', 'the policy decides whether it calls a tool');
+    const instructions = textAt(system, 'system');
+    const first: SentMessage[] = instructions === '' ? [] : [{ role: 'system', text: instructions }];
+    return {
+      messages: [...first, ...arrayAt(body.messages, 'messages').flatMap(readMessage)],
+      tools: choice === 'none' ? [] : distinct(arrayAt(body.tools ?? [], 'tools').map(readTool)),
+      stream: stream === true,
+      model: String(model),
+      asked: numbersOf(body, ['temperature', 'top_p', 'top_k', 'max_tokens']),
+      usage: true,
+      tokenIds: body.return_token_ids === true,
+      logprobs: false,
+    };
+  },
+
+  body(reply, request) {
+    const { tokens } = reply;
+    return {
+      ...headOf(reply, request),
+      content: blocksOf(reply),
+      stop_reason: stopReasonOf(reply),
+      usage: { input_tokens: usageOf(reply).prompt, output_tokens: usageOf(reply).completion },
+      ...(request.tokenIds &&
+        tokens && { prompt_token_ids: [...tokens.prompt], token_ids: [...tokens.action] }),
+    };
+  },
+
+  *events(reply, request) {
+    const event = (type: string, fields: object = {}) =>
+      `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`;
+    yield event('message_start', { message: headOf(reply, request) });
+    for (const [index, block] of blocksOf(reply).entries()) {
+      const { text, input } = block as { text?: string; input?: object };
+      const start = text === undefined ? { ...block, input: {} } : { ...block, text: '' };
+      const delta =
+        text === undefined
+          ? { type: 'input_json_delta', partial_json: JSON.stringify(input) }
+          : { type: 'text_delta', text };
+      yield event('content_block_start', { index, content_block: start });
+      yield event('content_block_delta', { index, delta });
+      yield event('content_block_stop', { index });
+    }
+    yield event('message_delta', {
+      delta: { stop_reason: stopReasonOf(reply), stop_sequence: null },
+      usage: { output_tokens: usageOf(reply).completion },
+    });
+    yield event('message_stop');
+  },
+
+  heartbeat: 'event: ping\ndata: {"type": "ping"}\n\n',
+
+  error: (message) => ({ type: 'error', error: { type: 'invalid_request_error', message } }),
+};
+
+function readTool(given: unknown, index: number): ReturnType<typeof toolAt> {
+  const field = `tools[${index}]`;
+  const { type = 'custom' } = objectAt(given, field);
+  if (type !== 'custom') refuse(field, `the policy calls functions, not ${JSON.stringify(type)}`);
+  return toolAt(given, field, 'input_schema');
+}
+
+/** A message of the user may hold the results of several calls, and a text after them. */
+function readMessage(given: unknown, index: number): SentMessage[] {
+  const field = `messages[${index}]`;
+  const { role, content } = objectAt(given, field);
+  const blocks =
+    typeof content === 'string' ? [{ type: 'text', text: content }] : arrayAt(content, `${field}.content`);
+  const texts: unknown[] = [];
+  const calls: SentCall[] = [];
+  const results: SentMessage[] = [];
+  for (const [i, each] of blocks.entries()) {
+    const at = `${field}.content[${i}]`;
+    const block = objectAt(each, at);
+    if (block.type === 'tool_use') {
+      const input = JSON.stringify(block.input ?? {});
+      calls.push({
+        id: stringAt(block.id, `${at}.id`),
+        name: stringAt(block.name, `${at}.name`),
+        arguments: input,
+      });
+    } else if (block.type === 'tool_result') {
+      const id = stringAt(block.tool_use_id, `${at}.tool_use_id`);
+      results.push({ role: 'tool', id, text: textAt(block.content, `${at}.content`) });
+    } else if (block.type !== 'thinking' && block.type !== 'redacted_thinking') texts.push(block);
+  }
+  const text = textAt(texts, `${field}.content`);
+  if (role === 'assistant') return [{ role, text, calls }];
+  if (role !== 'user') throw new BadRequest(`${field}.role`, `${field}.role is unknown.`);
+  return texts.length > 0 || results.length === 0 ? [...results, { role, text }] : results;
+}
+
+function headOf(reply: ModelReply, { model }: ModelRequest): object {
+  return {
+    id: mintId('msg'),
+    type: 'message',
+    role: 'assistant',
+    model,
+    content: [],
+    stop_reason: null,
+    stop_sequence: null,
+    usage: { input_tokens: usageOf(reply).prompt, output_tokens: 0 },
+  };
+}
+
+function blocksOf({ text, calls }: ModelReply): object[] {
+  const said = text === '' && calls.length > 0 ? [] : [{ type: 'text', text }];
+  const uses = calls.map(({ id, name, arguments: args }) => ({
+    type: 'tool_use',
+    id,
+    name,
+    // What does not parse has no place on this wire, whose arguments are objects.
+    input: tryObject(args) ?? {},
+  }));
+  return [...said, ...uses];
+}
+
+function stopReasonOf({ calls, isCut }: ModelReply): string {
+  if (isCut) return 'max_tokens';
+  return calls.length > 0 ? 'tool_use' : 'end_turn';
+}

@@ -1,0 +1,157 @@
+/** OpenAI's chat completions, with vLLM's fields for token ids. */
+import { mintId } from '../mint-id.ts';
+import type { ModelReply } from './model-reply.ts';
+import { unixSeconds, usageOf } from './model-reply.ts';
+import { BadRequest, type ModelRequest, refuse, type SentCall, type SentMessage } from './model-request.ts';
+import {
+  arrayAt,
+  distinct,
+  expectNone,
+  numbersOf,
+  objectAt,
+  stringAt,
+  textAt,
+  toolAt,
+} from './read-fields.ts';
+import type { Wire } from './wire.ts';
+
+export const chatCompletions: Wire = {
+  read(body) {
+    expectNone(
+      body,
+      ['logit_bias', 'stop', 'functions', 'modalities', 'audio'],
+      'the policy does not have it',
+    );
+    if (typeof body.n === 'number' && body.n > 1) refuse('n', 'the policy gives one answer to a request');
+    const format = Object(body.response_format).type;
+    if (format !== undefined && format !== 'text')
+      refuse('response_format', 'the policy writes as it was trained to');
+    const choice = readToolChoice(body.tool_choice);
+    const { stream = false, model = 'policy', stream_options: streamed } = body;
+    return {
+      messages: arrayAt(body.messages, 'messages').map(readMessage),
+      tools: choice === 'none' ? [] : distinct(arrayAt(body.tools ?? [], 'tools').map(readTool)),
+      stream: stream === true,
+      model: String(model),
+      asked: numbersOf(body, ['temperature', 'top_p', 'max_tokens', 'max_completion_tokens', 'seed']),
+      usage: Object(streamed).include_usage === true,
+      tokenIds: body.return_token_ids === true,
+      logprobs: body.logprobs === true,
+    };
+  },
+
+  body(reply, request) {
+    const { message, finish_reason } = messageOf(reply);
+    return {
+      ...headOf(request, 'chat.completion'),
+      choices: [
+        {
+          index: 0,
+          message,
+          finish_reason,
+          logprobs: logprobsOf(reply, request),
+          ...(request.tokenIds && { token_ids: [...(reply.tokens?.action ?? [])] }),
+        },
+      ],
+      usage: usageIn(reply),
+      ...(request.tokenIds && { prompt_token_ids: [...(reply.tokens?.prompt ?? [])] }),
+    };
+  },
+
+  *events(reply, request) {
+    const head = headOf(request, 'chat.completion.chunk');
+    const event = (delta: object, rest: object = {}) =>
+      `data: ${JSON.stringify({ ...head, choices: [{ index: 0, delta, finish_reason: null, ...rest }] })}\n\n`;
+    const prompt = request.tokenIds ? { prompt_token_ids: [...(reply.tokens?.prompt ?? [])] } : {};
+    yield `data: ${JSON.stringify({ ...head, ...prompt, choices: [{ index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null }] })}\n\n`;
+    const tokens = {
+      ...(request.logprobs && { logprobs: logprobsOf(reply, request) }),
+      ...(request.tokenIds && { token_ids: [...(reply.tokens?.action ?? [])] }),
+    };
+    if (reply.text !== '' || Object.keys(tokens).length > 0) yield event({ content: reply.text }, tokens);
+    for (const [index, { id, name, arguments: args }] of reply.calls.entries()) {
+      const start = { index, id, type: 'function', function: { name, arguments: '' } };
+      yield event({ tool_calls: [start] });
+      yield event({ tool_calls: [{ index, function: { arguments: args } }] });
+    }
+    yield event({}, { finish_reason: messageOf(reply).finish_reason });
+    if (request.usage) yield `data: ${JSON.stringify({ ...head, choices: [], usage: usageIn(reply) })}\n\n`;
+    yield 'data: [DONE]\n\n';
+  },
+
+  heartbeat: ': the policy is busy\n\n',
+
+  error: (message, field) => ({
+    error: { message, type: 'invalid_request_error', param: field ?? null, code: null },
+  }),
+};
+
+/** What a turn is called on OpenAI's wires. @throws BadRequest for a forced call. */
+export function readToolChoice(choice: unknown): 'auto' | 'none' {
+  if (choice === undefined || choice === null || choice === 'auto') return 'auto';
+  if (choice === 'none') return 'none';
+  return refuse('tool_choice', 'the policy decides whether it calls a tool');
+}
+
+function readTool(given: unknown, index: number): ReturnType<typeof toolAt> {
+  const field = `tools[${index}]`;
+  const { type = 'function', function: described } = objectAt(given, field);
+  if (type !== 'function') refuse(field, `the policy calls functions, not ${JSON.stringify(type)}`);
+  return toolAt(described, `${field}.function`, 'parameters');
+}
+
+function readMessage(given: unknown, index: number): SentMessage {
+  const field = `messages[${index}]`;
+  const { role, content, tool_calls, tool_call_id } = objectAt(given, field);
+  const text = textAt(content, `${field}.content`);
+  if (role === 'system' || role === 'developer') return { role: 'system', text };
+  if (role === 'user') return { role, text };
+  if (role === 'tool') return { role, text, id: stringAt(tool_call_id, `${field}.tool_call_id`) };
+  if (role !== 'assistant') throw new BadRequest(`${field}.role`, `${field}.role is unknown.`);
+  const calls =
+    tool_calls === null || tool_calls === undefined ? [] : arrayAt(tool_calls, `${field}.tool_calls`);
+  return { role, text, calls: calls.map((call, i) => readCall(call, `${field}.tool_calls[${i}]`)) };
+}
+
+function readCall(given: unknown, field: string): SentCall {
+  const { id, function: called } = objectAt(given, field);
+  const { name, arguments: args } = objectAt(called, `${field}.function`);
+  return {
+    id: stringAt(id, `${field}.id`),
+    name: stringAt(name, `${field}.function.name`),
+    arguments: stringAt(args, `${field}.function.arguments`),
+  };
+}
+
+function headOf({ model }: ModelRequest, object: string): Record<string, unknown> {
+  return { id: mintId('chatcmpl'), object, created: unixSeconds(), model };
+}
+
+function messageOf({ text, calls, isCut }: ModelReply): { message: object; finish_reason: string } {
+  const tool_calls = calls.map(({ id, name, arguments: args }) => ({
+    id,
+    type: 'function',
+    function: { name, arguments: args },
+  }));
+  const hasCalls = calls.length > 0;
+  const content = text === '' && hasCalls ? null : text;
+  const message = { role: 'assistant', content, ...(hasCalls && { tool_calls }) };
+  return { message, finish_reason: isCut ? 'length' : hasCalls ? 'tool_calls' : 'stop' };
+}
+
+function usageIn(reply: ModelReply): object {
+  const { prompt, completion } = usageOf(reply);
+  return { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion };
+}
+
+/** The tokens by their ids, as vLLM writes them with `return_tokens_as_token_ids`. */
+function logprobsOf({ tokens }: ModelReply, { logprobs }: ModelRequest): object | null {
+  if (!logprobs || !tokens) return null;
+  const content = Array.from(tokens.action, (token, i) => ({
+    token: `token_id:${token}`,
+    logprob: tokens.logprobs[i],
+    bytes: null,
+    top_logprobs: [],
+  }));
+  return { content };
+}

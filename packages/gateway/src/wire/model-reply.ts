@@ -1,0 +1,27 @@
+/** ModelReply: an answer of the model, whatever the wire on which it is sent. */
+import type { ActionTokens } from '@toolenv/core';
+import type { SentCall } from './model-request.ts';
+
+/** What a client receives. */
+export interface ModelReply {
+  text: string;
+  /** With ids that are unique in the episode. */
+  calls: SentCall[];
+  /** Whether the answer was cut off at the largest number of tokens. */
+  isCut: boolean;
+  tokens?: ActionTokens | undefined;
+}
+
+export interface Usage {
+  prompt: number;
+  completion: number;
+}
+
+export function usageOf({ tokens }: ModelReply): Usage {
+  return { prompt: tokens?.prompt.length ?? 0, completion: tokens?.action.length ?? 0 };
+}
+
+/** The time for `created` fields. It decides nothing, so it does not read the clock that episodes must not read. */
+export function unixSeconds(): number {
+  return Math.floor((performance.timeOrigin + performance.now()) / 1000);
+}

@@ -1,0 +1,50 @@
+/** ModelRequest: what a client asks of the model, whatever its wire. */
+import type { ToolDescription } from '@toolenv/core';
+
+/** A call that the assistant made, as a client sends it back. */
+export interface SentCall {
+  id: string;
+  name: string;
+  /** JSON. Clients write it anew, and write `{}` for what did not parse. */
+  arguments: string;
+}
+
+/** A message as a client sends it: its parts joined to a text, reasoning left out. */
+export type SentMessage =
+  | { role: 'system' | 'user'; text: string }
+  | { role: 'assistant'; text: string; calls: SentCall[] }
+  | { role: 'tool'; text: string; id: string };
+
+/** What a client asks of the model. */
+export interface ModelRequest {
+  messages: SentMessage[];
+  tools: ToolDescription[];
+  stream: boolean;
+  /** The model's name, which answers repeat. */
+  model: string;
+  /** What the client would set of the sampling. It is recorded, and the run's own options apply. */
+  asked: Record<string, number>;
+  /** Whether the last event of a stream says how many tokens there were. */
+  usage: boolean;
+  /** Whether the answer has the ids of its tokens, as vLLM gives them. */
+  tokenIds: boolean;
+  /** Whether the answer has the log-probabilities of its tokens. */
+  logprobs: boolean;
+}
+
+/** A request that no client may send. Clients do not try again after its status, 400. */
+export class BadRequest extends Error {
+  override readonly name = 'BadRequest';
+  /** The field of the body that is wrong. */
+  readonly field: string;
+
+  constructor(field: string, message: string) {
+    super(message);
+    this.field = field;
+  }
+}
+
+/** @throws BadRequest for a feature that the policy does not have. */
+export function refuse(field: string, why: string): never {
+  throw new BadRequest(field, `${field}: ${why}. Leave it out.`);
+}

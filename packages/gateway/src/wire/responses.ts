@@ -1,0 +1,216 @@
+/** OpenAI's Responses API. Items are stored by id, because clients name them instead of sending them again. */
+import { mintId } from '../mint-id.ts';
+import { readToolChoice } from './chat-completions.ts';
+import { type ModelReply, unixSeconds, usageOf } from './model-reply.ts';
+import { BadRequest, type ModelRequest, refuse, type SentMessage } from './model-request.ts';
+import {
+  arrayAt,
+  distinct,
+  expectNone,
+  numbersOf,
+  objectAt,
+  stringAt,
+  textAt,
+  toolAt,
+} from './read-fields.ts';
+import type { Item, StoredItems } from './stored-items.ts';
+import type { Wire } from './wire.ts';
+
+/** The items of a request, which its answer is stored with. */
+const inputs: WeakMap<ModelRequest, readonly Item[]> = new WeakMap();
+
+export const responses: Wire = {
+  read(body, stored) {
+    expectNone(body, ['background', 'conversation', 'prompt'], 'the gateway does not have it');
+    const format = Object(Object(body.text).format).type;
+    if (format !== undefined && format !== 'text')
+      refuse('text.format', 'the policy writes as it was trained to');
+    const choice = readToolChoice(body.tool_choice);
+    const { instructions, stream = false, model = 'policy', include } = body;
+    const items = [...before(body.previous_response_id, stored), ...itemsOf(body.input, stored)];
+    const first: SentMessage[] =
+      typeof instructions === 'string' && instructions !== '' ? [{ role: 'system', text: instructions }] : [];
+    const request: ModelRequest = {
+      messages: [...first, ...toMessages(items)],
+      tools: choice === 'none' ? [] : distinct(arrayAt(body.tools ?? [], 'tools').map(readTool)),
+      stream: stream === true,
+      model: String(model),
+      asked: numbersOf(body, ['temperature', 'top_p', 'max_output_tokens']),
+      usage: true,
+      tokenIds: body.return_token_ids === true,
+      logprobs: Array.isArray(include) && include.includes('message.output_text.logprobs'),
+    };
+    inputs.set(request, items);
+    return request;
+  },
+
+  body: (reply, request, stored) => answerOf(reply, request, stored).response,
+
+  *events(reply, request, stored) {
+    const { response, output } = answerOf(reply, request, stored);
+    let number = 0;
+    const event = (type: string, fields: object) =>
+      `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: number++, ...fields })}\n\n`;
+    const begun = { ...response, status: 'in_progress', output: [], usage: null };
+    yield event('response.created', { response: begun });
+    yield event('response.in_progress', { response: begun });
+    for (const [output_index, item] of output.entries()) {
+      const at = { output_index, item_id: item.id };
+      if (item.type === 'message') {
+        const [part] = item.content as { text: string }[];
+        const text = { ...at, content_index: 0 };
+        yield event('response.output_item.added', {
+          output_index,
+          item: { ...item, status: 'in_progress', content: [] },
+        });
+        yield event('response.content_part.added', { ...text, part: { ...part, text: '' } });
+        yield event('response.output_text.delta', { ...text, delta: part!.text, logprobs: [] });
+        yield event('response.output_text.done', { ...text, text: part!.text, logprobs: [] });
+        yield event('response.content_part.done', { ...text, part });
+      } else {
+        yield event('response.output_item.added', {
+          output_index,
+          item: { ...item, status: 'in_progress', arguments: '' },
+        });
+        yield event('response.function_call_arguments.delta', { ...at, delta: item.arguments });
+        yield event('response.function_call_arguments.done', {
+          ...at,
+          name: item.name,
+          arguments: item.arguments,
+        });
+      }
+      yield event('response.output_item.done', { output_index, item });
+    }
+    yield event(reply.isCut ? 'response.incomplete' : 'response.completed', { response });
+  },
+
+  heartbeat: ': the policy is busy\n\n',
+
+  error: (message, field) => ({
+    error: { message, type: 'invalid_request_error', param: field ?? null, code: null },
+  }),
+};
+
+function before(id: unknown, stored: StoredItems): readonly Item[] {
+  if (id === undefined || id === null) return [];
+  const items = stored.answer(stringAt(id, 'previous_response_id'));
+  if (items) return items;
+  throw new BadRequest('previous_response_id', `previous_response_id: this episode has no answer ${id}.`);
+}
+
+function itemsOf(input: unknown, stored: StoredItems): Item[] {
+  if (typeof input === 'string') return [{ type: 'message', role: 'user', content: input }];
+  return arrayAt(input, 'input').map((given, i) => {
+    const item = objectAt(given, `input[${i}]`);
+    if (item.type !== 'item_reference') return item;
+    const found = stored.item(stringAt(item.id, `input[${i}].id`));
+    if (found) return found;
+    throw new BadRequest(`input[${i}]`, `input[${i}]: this episode has no item ${item.id}.`);
+  });
+}
+
+/** A turn of the assistant is several items: its text, and each of its calls. */
+function toMessages(items: readonly Item[]): SentMessage[] {
+  const messages: SentMessage[] = [];
+  for (const [i, item] of items.entries()) {
+    const field = `input[${i}]`;
+    const { type = 'message', role, content, call_id, name, arguments: args, output } = item;
+    if (type === 'reasoning') continue;
+    const last = messages.at(-1);
+    if (type === 'function_call') {
+      const call = {
+        id: stringAt(call_id, `${field}.call_id`),
+        name: stringAt(name, `${field}.name`),
+        arguments: stringAt(args, `${field}.arguments`),
+      };
+      if (last?.role === 'assistant') last.calls.push(call);
+      else messages.push({ role: 'assistant', text: '', calls: [call] });
+    } else if (type === 'function_call_output') {
+      const id = stringAt(call_id, `${field}.call_id`);
+      messages.push({ role: 'tool', id, text: textAt(output, `${field}.output`) });
+    } else if (type === 'message') {
+      const text = textAt(content, `${field}.content`);
+      if (role === 'system' || role === 'developer') messages.push({ role: 'system', text });
+      else if (role === 'user') messages.push({ role, text });
+      else if (role !== 'assistant') throw new BadRequest(`${field}.role`, `${field}.role is unknown.`);
+      else if (last?.role === 'assistant' && last.calls.length === 0) last.text += text;
+      else messages.push({ role, text, calls: [] });
+    } else refuse(field, `the policy does not read items of the type ${JSON.stringify(type)}`);
+  }
+  return messages;
+}
+
+function readTool(given: unknown, index: number): ReturnType<typeof toolAt> {
+  const field = `tools[${index}]`;
+  const { type } = objectAt(given, field);
+  if (type !== 'function') refuse(field, `the policy calls functions, not ${JSON.stringify(type)}`);
+  return toolAt(given, field, 'parameters');
+}
+
+/** The answer with its items, which are stored. */
+function answerOf(
+  reply: ModelReply,
+  request: ModelRequest,
+  stored: StoredItems,
+): { response: object; output: Item[] } {
+  const { text, calls, isCut, tokens } = reply;
+  const output: Item[] = [];
+  if (text !== '' || calls.length === 0) {
+    const part = { type: 'output_text', text, annotations: [], logprobs: logprobsOf(reply, request) };
+    output.push({
+      id: mintId('msg'),
+      type: 'message',
+      role: 'assistant',
+      status: 'completed',
+      content: [part],
+    });
+  }
+  for (const { id, name, arguments: args } of calls) {
+    output.push({
+      id: mintId('fc'),
+      type: 'function_call',
+      call_id: id,
+      name,
+      arguments: args,
+      status: 'completed',
+    });
+  }
+  const id = mintId('resp');
+  stored.keep(id, inputs.get(request) ?? [], output);
+  const { prompt, completion } = usageOf(reply);
+  const response = {
+    id,
+    object: 'response',
+    created_at: unixSeconds(),
+    status: isCut ? 'incomplete' : 'completed',
+    error: null,
+    incomplete_details: isCut ? { reason: 'max_output_tokens' } : null,
+    instructions: null,
+    metadata: {},
+    model: request.model,
+    output,
+    parallel_tool_calls: true,
+    tool_choice: 'auto',
+    tools: [],
+    usage: {
+      input_tokens: prompt,
+      input_tokens_details: { cached_tokens: 0 },
+      output_tokens: completion,
+      output_tokens_details: { reasoning_tokens: 0 },
+      total_tokens: prompt + completion,
+    },
+    ...(request.tokenIds &&
+      tokens && { prompt_token_ids: [...tokens.prompt], token_ids: [...tokens.action] }),
+  };
+  return { response, output };
+}
+
+function logprobsOf({ tokens }: ModelReply, { logprobs }: ModelRequest): object[] {
+  if (!logprobs || !tokens) return [];
+  return Array.from(tokens.action, (token, i) => ({
+    token: `token_id:${token}`,
+    logprob: tokens.logprobs[i],
+    bytes: [],
+    top_logprobs: [],
+  }));
+}

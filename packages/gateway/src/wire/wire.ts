@@ -1,0 +1,18 @@
+/** Wire: one of the protocols in which clients talk to models. */
+import type { ModelReply } from './model-reply.ts';
+import type { ModelRequest } from './model-request.ts';
+import type { StoredItems } from './stored-items.ts';
+
+/** Reads requests and writes answers. */
+export interface Wire {
+  /** @throws BadRequest */
+  read(body: Record<string, unknown>, stored: StoredItems): ModelRequest;
+  /** The body of an answer that is not streamed. */
+  body(reply: ModelReply, request: ModelRequest, stored: StoredItems): object;
+  /** The events of an answer that is streamed, each as its lines. */
+  events(reply: ModelReply, request: ModelRequest, stored: StoredItems): Iterable<string>;
+  /** What keeps a stream alive without a meaning. */
+  readonly heartbeat: string;
+  /** The body of an error. */
+  error(message: string, field?: string): object;
+}
