@@ -1,32 +1,18 @@
 /**
- * Runs the agents against a scripted model, streamed and not, and prints one line for each:
- * `node --import tsx workshop/agents/check-agents.ts [PART-OF-A-NAME] [--bodies FOLDER]`.
- * Fails if an answer, a history or the declaration of the tool is not what it must be, or if something connects beyond the loopback.
+ * Plays the agents at the gateway against a script, streamed and not, and prints one line for each:
+ * `node --import tsx --conditions=@toolenv/source workshop/agents/check-agents.ts [PART-OF-A-NAME]`.
+ * Fails unless the policy reads of every agent what it would read in process, and if something connects beyond the loopback.
  */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { subscribe } from 'node:diagnostics_channel';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
-import { join } from 'node:path';
 import { isDeepStrictEqual, parseArgs } from 'node:util';
+import { type Message, type Observation, openEnv, playTask, type Scripted } from '@toolenv/core';
+import { defineAgentEnv } from '@toolenv/gateway';
 import { type AgentEntry, agents } from './agents.ts';
-import type { QuestionAgentContext } from './question-agent.ts';
-import { type ScriptedAnswer, ScriptedServer, searchResult } from './test/scripted-server.ts';
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: { bodies: { type: 'string' } },
-});
+const { positionals } = parseArgs({ allowPositionals: true });
 
-const script: ScriptedAnswer[] = [
-  { calls: [{ id: 'call_aB-1', name: 'search', arguments: '{"query":"Zürich \\"one\\""}' }] },
-  {
-    text: 'Let me look again.\n',
-    calls: [
-      { id: 'call_2', name: 'search', arguments: '{"query":"two"}' },
-      { id: 'call_3', name: 'search', arguments: '{"query":"three"}' },
-    ],
-  },
-  { text: 'I found it: <answer>Zürich</answer>' },
-];
 const instructions = 'Answer the question. Put the answer in <answer></answer>.';
 const question = 'Which city is it?\nName it.';
 const description = 'Searches documents.';
@@ -35,68 +21,95 @@ const inputSchema = {
   properties: { query: { type: 'string', description: 'What to look for' } },
   required: ['query'],
 };
+const search = { description, inputSchema, run: async (query: string) => `Found "${query}".\n1. Zürich\n` };
 
+const answer = 'I found it: <answer>Zürich</answer>';
+const firstCall = { id: 'call-0', name: 'search', arguments: { query: 'Zürich "one"' } };
+const nextCalls = [
+  { id: 'call-0', name: 'search', arguments: { query: 'two' } },
+  { id: 'call-1', name: 'search', arguments: { query: 'three' } },
+];
+const script: Scripted[] = [
+  [firstCall],
+  { text: 'Let me look again.\n', toolCalls: nextCalls, stopReason: 'tool_call' },
+  answer,
+];
+const expected = await messagesInProcess();
+
+const strangers: string[] = [];
+const streamed: boolean[] = [];
+watchConnections();
 // The AI SDK warns that Anthropic has no model of this name.
 Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false });
-const strangers: string[] = [];
-watchConnections();
+
+const major = Number(process.versions.node.split('.')[0]);
+const chosen = agents.filter(({ name, node }) => name.includes(positionals[0] ?? '') && node <= major);
 let failed = 0;
-const chosen = agents.filter(({ name }) => name.includes(positionals[0] ?? ''));
-const runnable = chosen.filter(({ node }) => node <= Number(process.versions.node.split('.')[0]));
-for (const agent of runnable) {
+for (const agent of chosen) {
   for (const stream of [false, true]) {
     const begin = performance.now();
     const faults = await check(agent, stream).catch((error: Error) => [error.stack ?? String(error)]);
     const name = `${agent.name}${stream ? ', streamed' : ''}`;
-    console.log(
-      `${faults.length === 0 ? 'ok    ' : 'FAILED'}  ${name}  ${Math.round(performance.now() - begin)} ms`,
-    );
+    const time = Math.round(performance.now() - begin);
+    console.log(`${faults.length === 0 ? 'ok    ' : 'FAILED'}  ${name}  ${time} ms`);
     for (const fault of faults) console.log(`        ${fault}`);
     if (faults.length > 0) failed++;
   }
 }
-console.log(`${2 * runnable.length - failed} passed, ${failed} failed`);
+console.log(`${2 * chosen.length - failed} passed, ${failed} failed`);
 process.exitCode = failed === 0 ? 0 : 1;
 
-async function check({ name, load, wire }: AgentEntry, stream: boolean): Promise<string[]> {
+async function check({ load }: AgentEntry, stream: boolean): Promise<string[]> {
   const agent = await load();
-  await using server = new ScriptedServer(script, 'the-key');
-  const search = { description, inputSchema, run: async (query: string) => searchResult(query) };
-  const context: QuestionAgentContext = {
-    question,
-    instructions,
-    search,
-    baseURL: await server.listen(),
-    apiKey: 'the-key',
-    signal: AbortSignal.timeout(20_000),
-  };
-  let answer: string | undefined;
-  const faults: string[] = [];
-  try {
-    answer = await agent(context, { stream, maxTurns: 4 });
-  } catch (error) {
-    faults.push((error as Error).stack ?? String(error));
+  const env = await openEnv(
+    defineAgentEnv({
+      name: 'questions-v1',
+      description: 'Answers a question.',
+      tasks: { train: [{ question }], test: [{ question }] },
+      agent: ({ task, baseURL, apiKey, signal }) =>
+        agent({ ...task, instructions, search, baseURL, apiKey, signal }, { stream, maxTurns: 4 }),
+      rewards: { right: { kind: 'outcome', score: ({ result }) => Number(result === answer) } },
+    }),
+  );
+  const read: Observation[] = [];
+  const played = await playTask(env, { question }, (observation, turn) => {
+    read.push(observation);
+    return script[turn] ?? '';
+  });
+  await env.close();
+  const faults = strangers.splice(0).map((host) => `connected to ${host}`);
+  if (played.outcome.kind !== 'terminated' || played.rewards.right !== 1)
+    faults.push(`ended with ${JSON.stringify({ outcome: played.outcome, rewards: played.rewards })}`);
+  for (const [turn, messages] of expected.entries()) {
+    const tools = [{ name: 'search', description, inputSchema }];
+    if (!isDeepStrictEqual(read[turn], { messages, tools }))
+      faults.push(`turn ${turn + 1} reads ${JSON.stringify(read[turn])}`);
   }
-  faults.push(...server.faults, ...strangers.splice(0).map((host) => `connected to ${host}`));
-  if (answer !== script.at(-1)!.text) faults.push(`answered ${JSON.stringify(answer)}`);
-  if (server.requests.length !== script.length) faults.push(`made ${server.requests.length} requests`);
-  for (const { body } of server.requests) {
-    if (Boolean(body.stream) !== stream) faults.push(`sent stream: ${body.stream}`);
-    const [declared] = body.tools;
-    const tool = wire === 'chat' ? declared.function : declared;
-    const schema = wire === 'anthropic' ? tool.input_schema : tool.parameters;
-    if (tool.name !== 'search' || tool.description !== description || !isDeepStrictEqual(schema, inputSchema))
-      faults.push(`declared ${JSON.stringify(declared)}`);
-  }
-  if (values.bodies) {
-    mkdirSync(values.bodies, { recursive: true });
-    const file = join(values.bodies, `${name}-${stream ? 'streamed' : 'whole'}.json`);
-    writeFileSync(file, `${JSON.stringify(server.requests, null, 2)}\n`);
-  }
-  return [...new Set(faults)];
+  if (read.length !== expected.length) faults.push(`made ${read.length} requests`);
+  if (streamed.splice(0).some((given) => given !== stream))
+    faults.push(`did not always ask for stream: ${stream}`);
+  return faults;
 }
 
-/** Notes each connection of this process that leaves the loopback. */
+/** [turn] what the policy reads before it. */
+async function messagesInProcess(): Promise<Message[][]> {
+  const found = async ({ id, name, arguments: { query } }: typeof firstCall): Promise<Message> => {
+    return { role: 'tool', toolCallId: id, name, content: await search.run(query) };
+  };
+  const first: Message[] = [
+    { role: 'system', content: instructions },
+    { role: 'user', content: question },
+  ];
+  const second: Message[] = [
+    ...first,
+    { role: 'assistant', content: '', toolCalls: [firstCall] },
+    await found(firstCall),
+  ];
+  const said: Message = { role: 'assistant', content: 'Let me look again.\n', toolCalls: nextCalls };
+  return [first, second, [...second, said, ...(await Promise.all(nextCalls.map(found)))]];
+}
+
+/** Notes each connection of this process that leaves the loopback, and whether each answer of the gateway has a length or is streamed. */
 function watchConnections(): void {
   const { connect } = Socket.prototype;
   Socket.prototype.connect = function (this: Socket, ...args: unknown[]) {
@@ -105,4 +118,8 @@ function watchConnections(): void {
     if (host !== '127.0.0.1') strangers.push(String(host));
     return Reflect.apply(connect, this, args);
   } as typeof connect;
+  subscribe('http.server.response.finish', (message) => {
+    const { request, response } = message as { request: IncomingMessage; response: ServerResponse };
+    if (request.url?.startsWith('/v1/')) streamed.push(!response.hasHeader('content-length'));
+  });
 }
