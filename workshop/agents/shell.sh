@@ -23,8 +23,10 @@ if (process.env.STREAM !== "1") {
   process.exit();
 }
 const message = { role: "assistant", content: null };
-for (const [, data] of text.matchAll(/^data: (\{.*)$/gm)) {
-  const { delta } = JSON.parse(data).choices[0] ?? {};
+const events = text.split("\n").filter((line) => line.startsWith("data: ")).map((line) => line.slice(6));
+if (events.pop() !== "[DONE]") throw new Error("The stream broke off.");
+for (const event of events) {
+  const { delta } = JSON.parse(event).choices[0] ?? {};
   if (delta?.content) message.content = (message.content ?? "") + delta.content;
   for (const { index, id, function: part } of delta?.tool_calls ?? []) {
     const calls = (message.tool_calls ??= []);
@@ -32,7 +34,6 @@ for (const [, data] of text.matchAll(/^data: (\{.*)$/gm)) {
     calls[index].function.arguments += part.arguments ?? "";
   }
 }
-if (!/^data: \[DONE\]$/m.test(text)) throw new Error("The stream broke off.");
 console.log(JSON.stringify(message));
 '
 }
