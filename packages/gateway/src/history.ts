@@ -90,17 +90,11 @@ export class History {
     const relation = this.#relationOf(request, digests, parent);
     this.count(relation);
     this.#first ??= request;
-    const conversation =
-      relation === 'continued'
-        ? parent!.observation.conversation
-        : relation === 'first'
-          ? undefined
-          : this.#nameOf(digest);
-    const observation: Observation = {
-      messages: [...past, ...rest],
-      tools,
-      ...(conversation !== undefined && { conversation }),
-    };
+    const observation: Observation = { messages: [...past, ...rest], tools };
+    if (relation === 'continued') {
+      const { conversation } = parent!.observation;
+      if (conversation !== undefined) observation.conversation = conversation;
+    } else if (relation !== 'first') observation.conversation = this.#nameOf(observation);
     return { request, observation, relation, digest };
   }
 
@@ -170,9 +164,9 @@ export class History {
     return isMain ? 'compaction' : 'helper';
   }
 
-  /** Named by its first request; those that begin alike are numbered. */
-  #nameOf(digest: string): string {
-    const name = digest.slice(0, 12);
+  /** Named by its first request, in which nothing is random; those that begin alike are numbered. */
+  #nameOf({ messages, tools }: Observation): string {
+    const name = next('', JSON.stringify([messages, tools])).slice(0, 12);
     const count = (this.#names.get(name) ?? 0) + 1;
     this.#names.set(name, count);
     return count === 1 ? name : `${name}~${count}`;
