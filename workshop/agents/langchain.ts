@@ -8,7 +8,7 @@ import { createReactAgent } from '@langchain/langgraph/prebuilt';
 import { createAgent } from 'langchain';
 import type { QuestionAgent, QuestionAgentContext } from './question-agent.ts';
 
-/** The parts of a ChatOpenAI that differ between its versions are none, so an agent takes the class. */
+/** The class, because its versions need different versions of Node. */
 type ChatOpenAI = typeof import('@langchain/openai').ChatOpenAI;
 
 export function langchainAgents(ChatOpenAI: ChatOpenAI): {
@@ -55,11 +55,11 @@ interface Graph {
   stream(input: State, config: object): Promise<AsyncIterable<[mode: 'messages' | 'values', part: unknown]>>;
 }
 
-const ask = async (
+async function ask(
   agent: Graph,
   { question, signal }: QuestionAgentContext,
   { stream, maxTurns }: { stream: boolean; maxTurns: number },
-): Promise<string> => {
+): Promise<string> {
   const input = { messages: [new HumanMessage(question)] };
   // A turn is a step of the model and a step of its tools.
   const config = { signal, recursionLimit: 2 * maxTurns };
@@ -73,4 +73,4 @@ const ask = async (
       if (mode === 'values') state = part as State;
   }
   return state.messages.at(-1)!.text;
-};
+}
