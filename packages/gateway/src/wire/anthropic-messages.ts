@@ -3,7 +3,14 @@
 import { tryObject } from '@toolenv/core/schemas';
 import { mintId } from '../mint-id.ts';
 import { type ModelReply, usageOf } from './model-reply.ts';
-import { BadRequest, type ModelRequest, refuse, type SentCall, type SentMessage } from './model-request.ts';
+import {
+  BadRequest,
+  joinTurns,
+  type ModelRequest,
+  refuse,
+  type SentCall,
+  type SentMessage,
+} from './model-request.ts';
 import {
   arrayAt,
   distinct,
@@ -26,7 +33,7 @@ export const anthropicMessages: Wire = {
     const instructions = textAt(system, 'system');
     const first: SentMessage[] = instructions === '' ? [] : [{ role: 'system', text: instructions }];
     return {
-      messages: [...first, ...arrayAt(body.messages, 'messages').flatMap(readMessage)],
+      messages: [...first, ...joinTurns(arrayAt(body.messages, 'messages').flatMap(readMessage))],
       tools: choice === 'none' ? [] : distinct(arrayAt(body.tools ?? [], 'tools').map(readTool)),
       stream: stream === true,
       model: String(model),
@@ -132,8 +139,8 @@ function blocksOf({ text, calls }: ModelReply): object[] {
     type: 'tool_use',
     id,
     name,
-    // What does not parse has no place on this wire, whose arguments are objects.
-    input: tryObject(args) ?? {},
+    // Here arguments are objects. What does not parse has no place, and clients refuse an answer with such keys as a whole.
+    input: (!/"(__proto__|constructor)"/.test(args) && tryObject(args)) || {},
   }));
   return [...said, ...uses];
 }

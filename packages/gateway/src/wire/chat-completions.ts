@@ -2,7 +2,14 @@
 import { mintId } from '../mint-id.ts';
 import type { ModelReply } from './model-reply.ts';
 import { unixSeconds, usageOf } from './model-reply.ts';
-import { BadRequest, type ModelRequest, refuse, type SentCall, type SentMessage } from './model-request.ts';
+import {
+  BadRequest,
+  joinTurns,
+  type ModelRequest,
+  refuse,
+  type SentCall,
+  type SentMessage,
+} from './model-request.ts';
 import {
   arrayAt,
   distinct,
@@ -29,7 +36,7 @@ export const chatCompletions: Wire = {
     const choice = readToolChoice(body.tool_choice);
     const { stream = false, model = 'policy', stream_options: streamed } = body;
     return {
-      messages: arrayAt(body.messages, 'messages').map(readMessage),
+      messages: joinTurns(arrayAt(body.messages, 'messages').map(readMessage)),
       tools: choice === 'none' ? [] : distinct(arrayAt(body.tools ?? [], 'tools').map(readTool)),
       stream: stream === true,
       model: String(model),
