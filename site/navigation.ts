@@ -44,6 +44,7 @@ function learningPages(): Item[] {
       'Guides',
       [
         'README',
+        'agents',
         'tool',
         'environment',
         'environment-parts',

@@ -127,6 +127,14 @@ test('what the guides show of other files is there', async () => {
     }
   }
 
+  // The agents of frameworks, under the names that their packages have elsewhere.
+  const agents = join(root, 'workshop/agents/guide');
+  for (const file of await readdir(agents)) {
+    const shown = blocks.get('guides/agents')!.find((block) => fileOf(block) === file)!;
+    const agent = await readFile(join(agents, file), 'utf8');
+    expect(shown.code).toBe(agent.replaceAll(/(-for-7|(?<='ai|'openai)7)'/g, "'"));
+  }
+
   const [manifest] = running('guides/publish', 'json');
   const template = JSON.parse(await readFile(join(root, 'templates/env/package.json'), 'utf8'));
   expect(template).toMatchObject(JSON.parse(manifest!.code));
