@@ -23,7 +23,8 @@ export type Blame = 'model' | 'agent';
  * aborted, and only a fault of the network or of other machinery is worth a second try.
  * @throws The error itself, if it is a ToolEnvError of a bug or of wrong usage.
  */
-export function agentFault(error: unknown, blame?: (error: unknown) => Blame | undefined): Outcome {
+export function agentFault(thrown: unknown, blame?: (error: unknown) => Blame | undefined): Outcome {
+  const error = readable(thrown);
   const name = String(Object(error).name);
   const blamed = blame?.(error);
   if (blamed === undefined && tooManyTurns.has(name)) return truncated('max_turns');
@@ -34,4 +35,14 @@ export function agentFault(error: unknown, blame?: (error: unknown) => Blame | u
   if (fault) return aborted(fault);
   const message = `The agent failed: ${messageOf(error)}`;
   return aborted(new ToolEnvError('infrastructure.agent', message, { cause: error }), false);
+}
+
+/** The error, or another in the place of one whose getters throw. */
+function readable(error: unknown): unknown {
+  try {
+    String([Object(error).name, Object(error).code, messageOf(Object(error).cause), messageOf(error)]);
+    return error;
+  } catch {
+    return new Error('it threw an error that cannot be read');
+  }
 }
