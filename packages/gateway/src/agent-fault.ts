@@ -23,9 +23,8 @@ export type Blame = 'model' | 'agent';
  * aborted, and only a fault of the network or of other machinery is worth a second try.
  * @throws The error itself, if it is a ToolEnvError of a bug or of wrong usage.
  */
-export function agentFault(thrown: unknown, blame?: (error: unknown) => Blame | undefined): Outcome {
-  const error = readable(thrown);
-  const name = String(Object(error).name);
+export function agentFault(error: unknown, blame?: (error: unknown) => Blame | undefined): Outcome {
+  const name = nameOf(error);
   const blamed = blame?.(error);
   if (blamed === undefined && tooManyTurns.has(name)) return truncated('max_turns');
   if (blamed === 'model' || (blamed === undefined && wrongOutput.has(name)))
@@ -37,12 +36,11 @@ export function agentFault(thrown: unknown, blame?: (error: unknown) => Blame | 
   return aborted(new ToolEnvError('infrastructure.agent', message, { cause: error }), false);
 }
 
-/** The error, or another in the place of one whose getters throw. */
-function readable(error: unknown): unknown {
+/** Empty for an error whose name cannot be read. */
+function nameOf(error: unknown): string {
   try {
-    String([Object(error).name, Object(error).code, messageOf(Object(error).cause), messageOf(error)]);
-    return error;
+    return String(Object(error).name);
   } catch {
-    return new Error('it threw an error that cannot be read');
+    return '';
   }
 }
