@@ -3,3 +3,5 @@ export type { AgentContext, AgentEpisodeContext } from './agent-episode.ts';
 export type { Blame } from './agent-fault.ts';
 export { type AgentEnvDefinition, defineAgentEnv } from './define-agent-env.ts';
 export type { Malformed } from './history.ts';
+export { type PolicyService, servePolicy } from './serve/serve-policy.ts';
+export { type ServePolicyOptions, servePolicySchema } from './serve/serve-policy-options.ts';

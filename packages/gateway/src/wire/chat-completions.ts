@@ -3,6 +3,7 @@ import { mintId } from '../mint-id.ts';
 import type { ModelReply } from './model-reply.ts';
 import { unixSeconds, usageOf } from './model-reply.ts';
 import { BadRequest, type ModelRequest, refuse, type SentCall, type SentMessage } from './model-request.ts';
+import { openAiError } from './problem.ts';
 import {
   arrayAt,
   distinct,
@@ -11,17 +12,14 @@ import {
   objectAt,
   stringAt,
   textAt,
+  textsAt,
   toolAt,
 } from './read-fields.ts';
 import type { Wire } from './wire.ts';
 
 export const chatCompletions: Wire = {
   read(body) {
-    expectNone(
-      body,
-      ['logit_bias', 'stop', 'functions', 'modalities', 'audio'],
-      'the policy does not have it',
-    );
+    expectNone(body, ['logit_bias', 'functions', 'modalities', 'audio'], 'the policy does not have it');
     if (typeof body.n === 'number' && body.n > 1) refuse('n', 'the policy gives one answer to a request');
     const format = Object(body.response_format).type;
     if (format !== undefined && format !== 'text')
@@ -33,7 +31,16 @@ export const chatCompletions: Wire = {
       tools: choice === 'none' ? [] : distinct(arrayAt(body.tools ?? [], 'tools').map(readTool)),
       stream: stream === true,
       model: String(model),
-      asked: numbersOf(body, ['temperature', 'top_p', 'max_tokens', 'max_completion_tokens', 'seed']),
+      asked: numbersOf(body, [
+        'temperature',
+        'top_p',
+        'top_k',
+        'min_p',
+        'max_tokens',
+        'max_completion_tokens',
+        'seed',
+      ]),
+      stop: textsAt(body.stop, 'stop'),
       usage: Object(streamed).include_usage === true,
       tokenIds: body.return_token_ids === true,
       logprobs: body.logprobs === true,
@@ -81,9 +88,7 @@ export const chatCompletions: Wire = {
 
   heartbeat: ': the policy is busy\n\n',
 
-  error: (message, field) => ({
-    error: { message, type: 'invalid_request_error', param: field ?? null, code: null },
-  }),
+  error: openAiError,
 };
 
 /** What a turn is called on OpenAI's wires. @throws BadRequest for a forced call. */

@@ -22,8 +22,10 @@ export interface ModelRequest {
   stream: boolean;
   /** The model's name, which answers repeat. */
   model: string;
-  /** What the client would set of the sampling. It is recorded, and the run's own options apply. */
+  /** What the client would set of the sampling, by the names of the wire. A run has its own options. */
   asked: Record<string, number>;
+  /** Texts that would end the answer. */
+  stop: string[];
   /** Whether the last event of a stream says how many tokens there were. */
   usage: boolean;
   /** Whether the answer has the ids of its tokens, as vLLM gives them. */

@@ -3,6 +3,7 @@ import { mintId } from '../mint-id.ts';
 import { readToolChoice } from './chat-completions.ts';
 import { type ModelReply, unixSeconds, usageOf } from './model-reply.ts';
 import { BadRequest, type ModelRequest, refuse, type SentMessage } from './model-request.ts';
+import { openAiError } from './problem.ts';
 import {
   arrayAt,
   distinct,
@@ -11,12 +12,13 @@ import {
   objectAt,
   stringAt,
   textAt,
+  textsAt,
   toolAt,
 } from './read-fields.ts';
 import type { Item, StoredItems } from './stored-items.ts';
 import type { Wire } from './wire.ts';
 
-/** The items of a request, which its answer is stored with. */
+/** The items of a request, which its answer is stored with; absent if the client wants nothing stored. */
 const inputs: WeakMap<ModelRequest, readonly Item[]> = new WeakMap();
 
 export const responses: Wire = {
@@ -35,12 +37,13 @@ export const responses: Wire = {
       tools: choice === 'none' ? [] : distinct(arrayAt(body.tools ?? [], 'tools').map(readTool)),
       stream: stream === true,
       model: String(model),
-      asked: numbersOf(body, ['temperature', 'top_p', 'max_output_tokens']),
+      asked: numbersOf(body, ['temperature', 'top_p', 'top_k', 'min_p', 'max_output_tokens', 'seed']),
+      stop: textsAt(body.stop, 'stop'),
       usage: true,
       tokenIds: body.return_token_ids === true,
       logprobs: Array.isArray(include) && include.includes('message.output_text.logprobs'),
     };
-    inputs.set(request, items);
+    if (body.store !== false) inputs.set(request, items);
     return request;
   },
 
@@ -86,16 +89,14 @@ export const responses: Wire = {
 
   heartbeat: ': the policy is busy\n\n',
 
-  error: (message, field) => ({
-    error: { message, type: 'invalid_request_error', param: field ?? null, code: null },
-  }),
+  error: openAiError,
 };
 
 function before(id: unknown, stored: StoredItems): readonly Item[] {
   if (id === undefined || id === null) return [];
   const items = stored.answer(stringAt(id, 'previous_response_id'));
   if (items) return items;
-  throw new BadRequest('previous_response_id', `previous_response_id: this episode has no answer ${id}.`);
+  throw new BadRequest('previous_response_id', `previous_response_id: no answer ${id} is stored here.`);
 }
 
 function itemsOf(input: unknown, stored: StoredItems): Item[] {
@@ -105,7 +106,7 @@ function itemsOf(input: unknown, stored: StoredItems): Item[] {
     if (item.type !== 'item_reference') return item;
     const found = stored.item(stringAt(item.id, `input[${i}].id`));
     if (found) return found;
-    throw new BadRequest(`input[${i}]`, `input[${i}]: this episode has no item ${item.id}.`);
+    throw new BadRequest(`input[${i}]`, `input[${i}]: no item ${item.id} is stored here.`);
   });
 }
 
@@ -176,7 +177,8 @@ function answerOf(
     });
   }
   const id = mintId('resp');
-  stored.keep(id, inputs.get(request) ?? [], output);
+  const input = inputs.get(request);
+  if (input) stored.keep(id, input, output);
   const { prompt, completion } = usageOf(reply);
   const response = {
     id,

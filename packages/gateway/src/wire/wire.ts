@@ -1,6 +1,7 @@
 /** Wire: one of the protocols in which clients talk to models. */
 import type { ModelReply } from './model-reply.ts';
 import type { ModelRequest } from './model-request.ts';
+import type { Problem } from './problem.ts';
 import type { StoredItems } from './stored-items.ts';
 
 /** Reads requests and writes answers. */
@@ -14,5 +15,5 @@ export interface Wire {
   /** What keeps a stream alive without a meaning. */
   readonly heartbeat: string;
   /** The body of an error. */
-  error(message: string, field?: string): object;
+  error(problem: Problem): object;
 }
