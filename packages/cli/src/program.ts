@@ -18,7 +18,7 @@ export const commands: Readonly<Record<string, readonly [usage: string, summary:
   check: ['[options] <subject>', 'check a plugin, package, checkpoint or trajectories against the spec'],
   tools: ['[options]', 'list the tools of an MCP server, or call one'],
   mcp: ['[options] <action> <url>', 'log in at an MCP server that wants OAuth, or log out'],
-  serve: ['[options] [environment]', 'serve an environment to clients of MCP or OpenEnv'],
+  serve: ['[options] [environment]', 'serve an environment to clients of MCP or OpenEnv, or a policy'],
   data: ['[options] <name>', 'download a dataset from its authors'],
   index: ['[options] <passages>', 'build a search index from a file of passages'],
   init: ['[options] <folder>', 'make an environment from an MCP server and a task file'],

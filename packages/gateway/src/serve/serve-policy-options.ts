@@ -3,7 +3,7 @@ import type { OptionsOf } from '@toolenv/core/schemas';
 import { serveProperties } from '@toolenv/core/serving';
 
 const own = {
-  model: {
+  modelName: {
     type: 'string',
     minLength: 1,
     default: 'policy',
@@ -60,6 +60,12 @@ const own = {
     description: 'least probability of a token, as a fraction of the highest, for requests without min_p',
   },
 } as const;
+
+/** JSON Schema of the options that only a served policy has. */
+export const ownSchema: { readonly type: 'object'; readonly properties: typeof own } = {
+  type: 'object',
+  properties: own,
+};
 
 /** JSON Schema of the options, with defaults. */
 export const servePolicySchema: {

@@ -115,7 +115,7 @@ class PolicyServer {
       if (path === '/metrics')
         return void response.writeHead(200, { 'content-type': prometheusType }).end(this.#metricsText());
       if (path === '/v1/models') {
-        const model = { id: this.#options.model, object: 'model', created: 0, owned_by: 'toolenv' };
+        const model = { id: this.#options.modelName, object: 'model', created: 0, owned_by: 'toolenv' };
         return replyJson(response, 200, { object: 'list', data: [model] });
       }
     }

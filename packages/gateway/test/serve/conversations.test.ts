@@ -137,7 +137,7 @@ test('the tiny policy gives served conversations the tokens that it gives in pro
     const messages: Message[] = [{ role: 'user', content }];
     for (let turn = 0; turn < 3; turn++) {
       const options = { maxTokens: 24, temperature: 0, seed: 1, episodeId: `direct-${i}`, batchDelay: 0 };
-      const action = await policy.act({ messages, tools: [search] }, options);
+      const action = await policy.act({ messages: [...messages], tools: [search] }, options);
       expect(served[i]![turn]).toEqual([...action.tokens!.prompt, ...action.tokens!.action]);
       const toolCalls = action.toolCalls.filter((call) => 'id' in call);
       messages.push({ role: 'assistant', content: action.text, ...(toolCalls.length > 0 && { toolCalls }) });

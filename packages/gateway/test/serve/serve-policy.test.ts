@@ -279,7 +279,7 @@ test('lists its model, and wants its token from either kind of client', async ()
   const token = 'correct-horse-battery-staple';
   const { ask } = await serving(
     asking(() => 'Hi'),
-    { token, model: 'bridge' },
+    { token, modelName: 'bridge' },
   );
   const list = await ask('/v1/models', undefined, { headers: { authorization: `Bearer ${token}` } });
   expect(await list.json()).toMatchObject({ object: 'list', data: [{ id: 'bridge', object: 'model' }] });
