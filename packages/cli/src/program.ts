@@ -19,6 +19,7 @@ export const commands: Readonly<Record<string, readonly [usage: string, summary:
   tools: ['[options]', 'list the tools of an MCP server, or call one'],
   mcp: ['[options] <action> <url>', 'log in at an MCP server that wants OAuth, or log out'],
   serve: ['[options] [environment]', 'serve an environment to clients of MCP or OpenEnv, or a policy'],
+  capture: ['[options]', 'record the conversations that clients have with a server of models'],
   data: ['[options] <name>', 'download a dataset from its authors'],
   index: ['[options] <passages>', 'build a search index from a file of passages'],
   init: ['[options] <folder>', 'make an environment from an MCP server and a task file'],

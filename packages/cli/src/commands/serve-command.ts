@@ -1,13 +1,13 @@
 /** `toolenv serve`: serves an environment to clients that speak MCP or OpenEnv, a policy to clients of models, or a search tool to trainers in Python. */
-import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { type JsonSchema, type OpenedEnv, ToolEnvError } from '@toolenv/core';
 import { keepSecret } from '@toolenv/core/secrets';
-import { type EpisodeOptions, isLoopback, type ServeOptions } from '@toolenv/core/serving';
+import type { EpisodeOptions, ServeOptions } from '@toolenv/core/serving';
 import { httpFlags, readHttpFlags } from '../flags/http-flags.ts';
 import { addPluginFlags, type Chosen, type PluginFlags } from '../flags/plugin-flags.ts';
 import { completeFlags, flagName, propertiesOf, readFlags, schemaFlags } from '../flags/schema-flags.ts';
 import { type EnvFlags, envFlags, environmentHelp, openRunEnv, readTools } from '../run/open-run.ts';
+import { announceEndpoint, withToken } from './announce-endpoint.ts';
 import { httpSchema, importMcp, importOpenEnv, policySchema } from './import-optional.ts';
 import type { MakeCommand } from './make-command.ts';
 import { modelPort, serveModel } from './serve-model.ts';
@@ -93,9 +93,7 @@ async function serveChosenModel(
   const secret = withToken(options);
   const service = await serveModel(policy.chosen(given), options, { seed, signal });
   const key = options.token === undefined ? 'any key' : 'the token as key';
-  const addresses = `OPENAI_BASE_URL=${service.url}/v1 or ANTHROPIC_BASE_URL=${service.url}`;
-  process.stderr.write(`${given.openai} is served. Clients need ${addresses}, and ${key}.\n`);
-  if (secret !== undefined) process.stderr.write(`The token: ${secret}\n`);
+  announceEndpoint(`${given.openai} is served`, service.url, { key, secret });
   await stayOpen(service, signal);
 }
 
@@ -110,13 +108,6 @@ async function serveSearchTool(given: Flags, http: JsonSchema, signal: AbortSign
   const service = await serveTool(readTools(given.tool), options);
   announce(service.name, service.url, secret);
   await stayOpen(service, signal);
-}
-
-/** As Jupyter does: other machines can connect, so they need a secret. @returns A token that was made now. */
-function withToken(options: ServeOptions): string | undefined {
-  const isOpen = options.host !== undefined && !isLoopback(options.host) && options.token === undefined;
-  if (isOpen) options.token = randomBytes(32).toString('hex');
-  return isOpen ? options.token : undefined;
 }
 
 /** Over stdio, the server writes to stdout: say this on stderr. */

@@ -26,17 +26,23 @@ const errorTypes: Readonly<Record<number, string>> = {
 };
 
 export const anthropicMessages: Wire = {
-  read(body) {
-    expectNone(body, ['container', 'mcp_servers'], 'the policy does not have it');
-    const { system, stream = false, model = 'policy', tool_choice } = body;
-    const { type: choice = 'auto' } = Object(tool_choice);
-    if (choice !== 'auto' && choice !== 'none')
-      refuse('tool_choice', 'the policy decides whether it calls a tool');
+  conversation({ system, messages, tools, tool_choice }) {
     const instructions = textAt(system, 'system');
     const first: SentMessage[] = instructions === '' ? [] : [{ role: 'system', text: instructions }];
     return {
-      messages: [...first, ...arrayAt(body.messages, 'messages').flatMap(readMessage)],
-      tools: choice === 'none' ? [] : distinct(arrayAt(body.tools ?? [], 'tools').map(readTool)),
+      messages: [...first, ...arrayAt(messages, 'messages').flatMap(readMessage)],
+      tools: Object(tool_choice).type === 'none' ? [] : distinct(arrayAt(tools ?? [], 'tools').map(readTool)),
+    };
+  },
+
+  read(body, stored) {
+    expectNone(body, ['container', 'mcp_servers'], 'the policy does not have it');
+    const { stream = false, model = 'policy', tool_choice } = body;
+    const { type: choice = 'auto' } = Object(tool_choice);
+    if (choice !== 'auto' && choice !== 'none')
+      refuse('tool_choice', 'the policy decides whether it calls a tool');
+    return {
+      ...this.conversation(body, stored),
       stream: stream === true,
       model: String(model),
       asked: numbersOf(body, ['temperature', 'top_p', 'top_k', 'max_tokens']),
@@ -98,8 +104,11 @@ function readTool(given: unknown, index: number): ReturnType<typeof toolAt> {
   return toolAt(given, field, 'input_schema');
 }
 
-/** A message of the user may hold the results of several calls, and a text after them. */
-function readMessage(given: unknown, index: number): SentMessage[] {
+/**
+ * A message of the user may hold the results of several calls, and a text after them.
+ * @throws BadRequest
+ */
+export function readMessage(given: unknown, index: number): SentMessage[] {
   const field = `messages[${index}]`;
   const { role, content } = objectAt(given, field);
   const blocks =

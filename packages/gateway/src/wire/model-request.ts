@@ -15,10 +15,14 @@ export type SentMessage =
   | { role: 'assistant'; text: string; calls: SentCall[] }
   | { role: 'tool'; text: string; id: string };
 
-/** What a client asks of the model. */
-export interface ModelRequest {
+/** What the model reads. */
+export interface Conversation {
   messages: SentMessage[];
   tools: ToolDescription[];
+}
+
+/** What a client asks of the model. */
+export interface ModelRequest extends Conversation {
   stream: boolean;
   /** The model's name, which answers repeat. */
   model: string;

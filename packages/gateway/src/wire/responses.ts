@@ -22,19 +22,24 @@ import type { Wire } from './wire.ts';
 const inputs: WeakMap<ModelRequest, readonly Item[]> = new WeakMap();
 
 export const responses: Wire = {
+  conversation({ instructions, tools, tool_choice, ...body }, stored) {
+    const first: SentMessage[] =
+      typeof instructions === 'string' && instructions !== '' ? [{ role: 'system', text: instructions }] : [];
+    return {
+      messages: [...first, ...toMessages(itemsOf(body, stored))],
+      tools: tool_choice === 'none' ? [] : distinct(arrayAt(tools ?? [], 'tools').map(readTool)),
+    };
+  },
+
   read(body, stored) {
     expectNone(body, ['background', 'conversation', 'prompt'], 'the gateway does not have it');
     const format = Object(Object(body.text).format).type;
     if (format !== undefined && format !== 'text')
       refuse('text.format', 'the policy writes as it was trained to');
-    const choice = readToolChoice(body.tool_choice);
-    const { instructions, stream = false, model = 'policy', include } = body;
-    const items = [...before(body.previous_response_id, stored), ...itemsOf(body.input, stored)];
-    const first: SentMessage[] =
-      typeof instructions === 'string' && instructions !== '' ? [{ role: 'system', text: instructions }] : [];
+    readToolChoice(body.tool_choice);
+    const { stream = false, model = 'policy', include } = body;
     const request: ModelRequest = {
-      messages: [...first, ...toMessages(items)],
-      tools: choice === 'none' ? [] : distinct(arrayAt(body.tools ?? [], 'tools').map(readTool)),
+      ...this.conversation(body, stored),
       stream: stream === true,
       model: String(model),
       asked: numbersOf(body, ['temperature', 'top_p', 'top_k', 'min_p', 'max_output_tokens', 'seed']),
@@ -43,7 +48,7 @@ export const responses: Wire = {
       tokenIds: body.return_token_ids === true,
       logprobs: Array.isArray(include) && include.includes('message.output_text.logprobs'),
     };
-    if (body.store !== false) inputs.set(request, items);
+    if (body.store !== false) inputs.set(request, itemsOf(body, stored));
     return request;
   },
 
@@ -92,26 +97,28 @@ export const responses: Wire = {
   error: openAiError,
 };
 
-function before(id: unknown, stored: StoredItems): readonly Item[] {
-  if (id === undefined || id === null) return [];
-  const items = stored.answer(stringAt(id, 'previous_response_id'));
-  if (items) return items;
-  throw new BadRequest('previous_response_id', `previous_response_id: no answer ${id} is stored here.`);
-}
-
-function itemsOf(input: unknown, stored: StoredItems): Item[] {
-  if (typeof input === 'string') return [{ type: 'message', role: 'user', content: input }];
-  return arrayAt(input, 'input').map((given, i) => {
-    const item = objectAt(given, `input[${i}]`);
+/** The items of a request, with those that it names. */
+export function itemsOf(body: Record<string, unknown>, stored: StoredItems): Item[] {
+  const { previous_response_id: id, input } = body;
+  const before = id === undefined || id === null ? [] : stored.answer(stringAt(id, 'previous_response_id'));
+  if (!before)
+    throw new BadRequest('previous_response_id', `previous_response_id: no answer ${id} is stored here.`);
+  if (typeof input === 'string') return [...before, { type: 'message', role: 'user', content: input }];
+  const given = arrayAt(input, 'input').map((each, i) => {
+    const item = objectAt(each, `input[${i}]`);
     if (item.type !== 'item_reference') return item;
     const found = stored.item(stringAt(item.id, `input[${i}].id`));
     if (found) return found;
     throw new BadRequest(`input[${i}]`, `input[${i}]: no item ${item.id} is stored here.`);
   });
+  return [...before, ...given];
 }
 
-/** A turn of the assistant is several items: its text, and each of its calls. */
-function toMessages(items: readonly Item[]): SentMessage[] {
+/**
+ * A turn of the assistant is several items: its text, and each of its calls.
+ * @throws BadRequest
+ */
+export function toMessages(items: readonly Item[]): SentMessage[] {
   const messages: SentMessage[] = [];
   for (const [i, item] of items.entries()) {
     const field = `input[${i}]`;
