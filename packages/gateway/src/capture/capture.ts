@@ -1,6 +1,7 @@
 /** capture: a proxy in front of a server of models, which records its conversations as training data. */
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream/promises';
 import { messageOf } from '@toolenv/core';
 import { completeOptions } from '@toolenv/core/plugins';
 import { tryObject } from '@toolenv/core/schemas';
@@ -158,19 +159,17 @@ class RecordingProxy {
   ): Promise<string | undefined> {
     const chunks: Buffer[] = [];
     let size = 0;
+    answer.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (isRead && size <= longestAnswer) chunks.push(chunk);
+    });
     try {
-      for await (const chunk of answer as AsyncIterable<Buffer>) {
-        size += chunk.length;
-        if (isRead && size <= longestAnswer) chunks.push(chunk);
-        if (!response.write(chunk)) await Promise.race([once(response, 'drain'), once(response, 'close')]);
-      }
+      await pipeline(answer, response);
     } catch (error) {
-      // A client must see that the answer is not whole.
-      if (!response.destroyed) this.#parts.onError(error);
-      response.destroy();
+      // The client has left, or sees that the answer breaks off.
+      if (answer.errored) this.#parts.onError(error);
       return undefined;
     }
-    response.end();
     return isRead && size <= longestAnswer ? Buffer.concat(chunks).toString('utf8') : undefined;
   }
 

@@ -1,7 +1,7 @@
 /** ConversationLog: the conversations that clients have with a server, each as one line of a JSONL file once it grows no more. */
 import { open } from 'node:fs/promises';
-import type { ToolDescription } from '@toolenv/core';
-import { writing } from '@toolenv/core/recording';
+import { type ToolDescription, ToolEnvError } from '@toolenv/core';
+import { wholeLines, writing } from '@toolenv/core/recording';
 import { tryObject } from '@toolenv/core/schemas';
 import { jsonWithoutSecrets } from '@toolenv/core/secrets';
 import { digestsOf, keyOf, next } from '../sent-messages.ts';
@@ -34,17 +34,23 @@ export class ConversationLog {
   }
 
   /**
-   * Ends a half-written line, as a crash leaves it, so that the next one is whole.
-   * @throws ToolEnvError `infrastructure.disk` if the file cannot be written.
+   * @throws ToolEnvError `infrastructure.disk` if the file cannot be written, `usage.broken_record` if its last line is half-written, as a
+   *   crash leaves it.
    */
   static async open(file: string): Promise<ConversationLog> {
     await writing(file, async () => {
       const handle = await open(file, 'a+');
       try {
         const { size } = await handle.stat();
-        const last = Buffer.alloc(1);
-        if (size > 0) await handle.read(last, 0, 1, size - 1);
-        if (size > 0 && last.toString() !== '\n') await handle.appendFile('\n');
+        const whole = await wholeLines(handle, size);
+        if (whole === size) return;
+        const last = Buffer.alloc(size - whole);
+        await handle.read(last, 0, last.length, whole);
+        if (!tryObject(last.toString('utf8'))) {
+          const message = `${file}: its last line is half-written: remove that line.`;
+          throw new ToolEnvError('usage.broken_record', message);
+        }
+        await handle.appendFile('\n');
       } finally {
         await handle.close();
       }

@@ -40,7 +40,7 @@ interface Captured {
 async function capturing(upstream: string, options: Partial<CaptureOptions> = {}): Promise<Captured> {
   const folder = await mkdtemp(join(tmpdir(), 'toolenv-capture-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  const out = join(folder, 'captured.jsonl');
+  const out = options.out ?? join(folder, 'captured.jsonl');
   const [skipped, errors]: [string[], unknown[]] = [[], []];
   const told = {
     onSkip: (why: string) => skipped.push(why),
@@ -309,6 +309,9 @@ test('its own key goes to the server only, and the key of the server to no clien
     [`Bearer ${key}`, undefined],
     [undefined, key],
   ]);
+  const open = await capturing(upstream, { key });
+  await open.ask('/v1/messages', {}, { headers: { authorization: 'Bearer of-the-client' } });
+  expect([seen[2].authorization, seen[2]['x-api-key']]).toEqual([undefined, key]);
 });
 
 test('answers that no example can hold are left out, and said once', async () => {
@@ -353,18 +356,21 @@ test('a server that is down gives 502, and a body that is too long 413', async (
   expect((await captured.ask(chat, long)).status).toBe(413);
 });
 
-test('a half-written line of a crash stays alone, and lines are appended', async () => {
+test('lines are appended after a last line without its end, and refused after a half-written one', async () => {
   const { url } = await serving(asking(() => 'Hi'));
   const folder = await mkdtemp(join(tmpdir(), 'toolenv-capture-'));
   onTestFinished(() => rm(folder, { recursive: true }));
   const out = join(folder, 'old.jsonl');
-  await writeFile(out, '{"text":"old"}\n{"text":"ha');
+  await writeFile(out, '{"text":"old"}\n{"text":"last"}');
   const captured = await capturing(url, { out });
   await (await captured.ask(chat, { messages: [question] })).text();
   await captured.close();
-  const lines = (await readFile(out, 'utf8')).split('\n');
-  expect(lines.slice(0, 2)).toEqual(['{"text":"old"}', '{"text":"ha']);
-  expect(JSON.parse(lines[2]!).messages).toHaveLength(2);
+  const [old, last, added] = await captured.lines();
+  expect([old, last]).toEqual([{ text: 'old' }, { text: 'last' }]);
+  expect(added.messages).toHaveLength(2);
+  await writeFile(out, '{"text":"old"}\n{"text":"la');
+  const message = `${out}: its last line is half-written: remove that line.`;
+  await expect(capturing(url, { out })).rejects.toMatchObject({ code: 'usage.broken_record', message });
 });
 
 test.each([
