@@ -21,6 +21,8 @@ export type QuestionAgent = (context: QuestionContext) => Promise<string>;
 export interface BridgeAgentsOptions {
   seed?: number;
   malformed?: Malformed;
+  /** Default 5, as of bridge-v1. */
+  maxTurns?: number;
   /** Called around the agent's searches, to delay or to count them. */
   onSearch?(query: string): Promise<void> | void;
 }
@@ -28,7 +30,7 @@ export interface BridgeAgentsOptions {
 /** Both environments, open. */
 export async function openBridge(
   agent: QuestionAgent,
-  { seed = 1, malformed = 'text', onSearch }: BridgeAgentsOptions = {},
+  { seed = 1, malformed = 'text', maxTurns = 5, onSearch }: BridgeAgentsOptions = {},
 ): Promise<{ inProcess: EnvHandle<QaRecord>; byAgent: EnvHandle<QaRecord>; close(): Promise<void> }> {
   let search: Tool | undefined;
   const tools = {
@@ -54,7 +56,7 @@ export async function openBridge(
     name: 'bridge-agent-v1',
     description: 'Two-hop questions about a synthetic world, answered by an agent.',
     capabilities: { seedable: true },
-    limits: { maxTurns: 5, toolTimeout: 10_000 },
+    limits: { maxTurns, toolTimeout: 10_000 },
     malformed,
     tasks: inProcess.tasks,
     state: ({ task }) => ({ missing: new Set(goldTitles(task)) }),

@@ -1,5 +1,13 @@
 /** agentFault: whether an agent that failed was let down by the machinery or misled by the model. */
-import { aborted, messageOf, type Outcome, ToolEnvError, terminated, truncated } from '@toolenv/core';
+import {
+  aborted,
+  isInfrastructure,
+  messageOf,
+  type Outcome,
+  ToolEnvError,
+  terminated,
+  truncated,
+} from '@toolenv/core';
 import { networkFault } from '@toolenv/core/env';
 
 /** Errors with which frameworks say that the model took too many turns. */
@@ -13,6 +21,7 @@ export type Blame = 'model' | 'agent';
 /**
  * How an episode ends whose agent has thrown. A fault of the model is scored: dropping it would favour policies that crash their agent. Anything else is
  * aborted, and only a fault of the network or of other machinery is worth a second try.
+ * @throws The error itself, if it is a ToolEnvError of a bug or of wrong usage.
  */
 export function agentFault(error: unknown, blame?: (error: unknown) => Blame | undefined): Outcome {
   const name = String(Object(error).name);
@@ -20,6 +29,7 @@ export function agentFault(error: unknown, blame?: (error: unknown) => Blame | u
   if (blamed === undefined && tooManyTurns.has(name)) return truncated('max_turns');
   if (blamed === 'model' || (blamed === undefined && wrongOutput.has(name)))
     return terminated('agent_failed');
+  if (ToolEnvError.isInstance(error) && !isInfrastructure(error)) throw error;
   const fault = networkFault(error);
   if (fault) return aborted(fault);
   const message = `The agent failed: ${messageOf(error)}`;

@@ -10,7 +10,7 @@ import type { ModelRequest, SentCall, SentMessage } from './wire/model-request.t
 /**
  * How a request relates to those before it.
  * - `first`: the first of the episode; `continued`: it goes on from the newest answer of a conversation.
- * - `helper`: it begins with other instructions or other tools, as a sub-agent does; `compaction`: with the same, but without answers of the model.
+ * - `helper`: it begins with other instructions or tools than the first, as a sub-agent does; `compaction`: with the same, and without the answers so far.
  * - `edit`: it changes what the model has read or said; `sample`: it asks for another answer to a request, as best-of-n does.
  */
 export type Relation = 'first' | 'continued' | 'helper' | 'compaction' | 'edit' | 'sample';
@@ -62,6 +62,7 @@ export class History {
   /** The last turn that answered each request, by its digest. */
   readonly #answered: Map<string, Turn> = new Map();
   readonly #names: Map<string, number> = new Map();
+  #first: ModelRequest | undefined;
 
   constructor(malformed: Malformed) {
     this.#malformed = malformed;
@@ -85,19 +86,14 @@ export class History {
     const { messages, tools } = request;
     const past: Message[] = parent ? [...parent.observation.messages, parent.message] : [];
     const rest = messages.slice(known + 1).map((message) => this.#toMessage(message));
-    const relation = this.#relationOf(request, digest, parent);
+    const relation = this.#relationOf(request, digests, parent);
     this.count(relation);
-    const conversation =
-      relation === 'continued'
-        ? parent!.observation.conversation
-        : relation === 'first'
-          ? undefined
-          : this.#nameOf(digest);
-    const observation: Observation = {
-      messages: [...past, ...rest],
-      tools,
-      ...(conversation !== undefined && { conversation }),
-    };
+    this.#first ??= request;
+    const observation: Observation = { messages: [...past, ...rest], tools };
+    if (relation === 'continued') {
+      const { conversation } = parent!.observation;
+      if (conversation !== undefined) observation.conversation = conversation;
+    } else if (relation !== 'first') observation.conversation = this.#nameOf(observation);
     return { request, observation, relation, digest };
   }
 
@@ -140,23 +136,20 @@ export class History {
     return first && this.#callers.get(first.id);
   }
 
-  #relationOf(request: ModelRequest, digest: string, parent: Turn | undefined): Relation {
-    if (this.#answered.size === 0) return 'first';
-    if (this.#answered.has(digest)) return 'sample';
+  #relationOf(request: ModelRequest, digests: readonly string[], parent: Turn | undefined): Relation {
+    if (!this.#first) return 'first';
+    if (this.#answered.has(digests.at(-1)!)) return 'sample';
     if (parent) return this.#tips.get(parent.observation.conversation) === parent ? 'continued' : 'edit';
-    if (request.messages.some((message) => message.role === 'assistant' && this.#callerOf(message.calls)))
-      return 'edit';
-    const instructions = instructionsOf(request);
-    const isKnown = [...this.#answered.values()].some(
-      ({ request: before }) =>
-        instructionsOf(before) === instructions && isDeepStrictEqual(before.tools, request.tools),
-    );
-    return isKnown ? 'compaction' : 'helper';
+    if (digests.some((each) => this.#answered.has(each))) return 'edit';
+    const first = this.#first!;
+    const isMain =
+      instructionsOf(first) === instructionsOf(request) && isDeepStrictEqual(first.tools, request.tools);
+    return isMain ? 'compaction' : 'helper';
   }
 
-  /** Named by its first request; those that begin alike are numbered. */
-  #nameOf(digest: string): string {
-    const name = digest.slice(0, 12);
+  /** Named by its first request, in which nothing is random; those that begin alike are numbered. */
+  #nameOf({ messages, tools }: Observation): string {
+    const name = next('', JSON.stringify([messages, tools])).slice(0, 12);
     const count = (this.#names.get(name) ?? 0) + 1;
     this.#names.set(name, count);
     return count === 1 ? name : `${name}~${count}`;

@@ -1,0 +1,119 @@
+/** Programs as agents: their variables, their faults, and that nothing of them is left. */
+import { execFileSync } from 'node:child_process';
+import { collect, openEnv, playTask, rollout, scriptedPolicy } from '@toolenv/core';
+import { afterEach, expect, test } from 'vitest';
+import { type CommandResult, command, defineAgentEnv } from '../src/index.ts';
+
+/** A program that asks the model once and prints its answer. */
+const asks = `
+const { OPENAI_BASE_URL, OPENAI_API_KEY, TOOLENV_TASK } = process.env;
+const response = await fetch(OPENAI_BASE_URL + '/chat/completions', {
+  method: 'POST',
+  headers: { authorization: 'Bearer ' + OPENAI_API_KEY },
+  body: JSON.stringify({ messages: [{ role: 'user', content: JSON.parse(TOOLENV_TASK).word }] }),
+});
+console.log((await response.json()).choices[0].message.content);
+`;
+const node = (program: string) => command(process.execPath, ['--input-type=module', '-e', program]);
+
+type Agent = (context: never) => Promise<CommandResult>;
+const envOf = (agent: Agent, concurrent: boolean | number = true) =>
+  defineAgentEnv({
+    name: 'program-v1',
+    description: 'A program.',
+    capabilities: { concurrent },
+    limits: { maxTurns: 3, toolTimeout: 5000 },
+    tasks: { test: [{ word: 'sea' }] },
+    agent: agent as (context: unknown) => Promise<CommandResult>,
+    rewards: { right: { kind: 'outcome', score: ({ result }) => Number(result?.stdout.trim() === 'yes') } },
+  });
+
+/** Processes whose command line has the word. */
+function running(word: string): number {
+  const lines = execFileSync('ps', ['-eo', 'args']).toString().split('\n');
+  return lines.filter((line) => line.includes(word) && !line.startsWith('ps ')).length;
+}
+
+const secret = 'TOOLENV_TEST_SECRET';
+afterEach(() => {
+  delete process.env[secret];
+});
+
+test('a program finds its model and its task, and its output is the result', async () => {
+  const played = await playTask(envOf(node(asks)), { word: 'sea' }, ['yes']);
+  expect(played).toMatchObject({ outcome: { kind: 'terminated' }, reward: 1 });
+  expect(played.steps[0]!.observation.messages).toEqual([{ role: 'user', content: 'sea' }]);
+});
+
+test('a line is for the shell, and the program inherits no other variables', async () => {
+  process.env[secret] = 'hidden';
+  const line = `node --input-type=module -e '${asks.replaceAll("'", '"')}' && echo "$${secret}" >&2`;
+  const results: unknown[] = [];
+  const agent = command(line);
+  const env = envOf(async (context) => {
+    const result = await agent(context);
+    results.push(result);
+    return result;
+  });
+  expect((await playTask(env, { word: 'sea' }, ['yes'])).reward).toBe(1);
+  expect(results).toEqual([{ stdout: 'yes\n', stderr: '\n' }]);
+});
+
+test.each([
+  ['an exit code', node(`${asks}; process.exit(3)`), 'The agent failed: ', false],
+  ['a signal', node(`${asks}; process.kill(process.pid, 'SIGKILL')`), 'was ended by SIGKILL', true],
+])('a program that ends by %s is aborted', async (_title, agent, message, retryable) => {
+  const { outcome, reward } = await playTask(envOf(agent), { word: 'sea' }, ['yes'], { retries: 0 });
+  expect(outcome).toMatchObject({
+    kind: 'aborted',
+    retryable,
+    cause: { message: expect.stringContaining(message) },
+  });
+  expect(reward).toBeNull();
+});
+
+test('a program that cannot be started is aborted, and its name is in the error', async () => {
+  const { outcome } = await playTask(envOf(command('no-such-program', [])), { word: 'sea' }, ['yes'], {
+    retries: 0,
+  });
+  expect(outcome).toMatchObject({
+    kind: 'aborted',
+    cause: {
+      code: 'infrastructure.agent_command',
+      message: expect.stringContaining('no-such-program cannot be started'),
+    },
+  });
+});
+
+test('when the episode ends, so do the program and what it has started', async () => {
+  const word = `left-behind-${process.pid}`;
+  const program = `
+    import { spawn } from 'node:child_process';
+    spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)', '${word}'], { stdio: 'inherit' });
+    ${asks}
+    setInterval(() => {}, 1000);
+  `;
+  const env = await openEnv(envOf(node(program)), { toolTimeout: 1500 });
+  const played = await playTask(env, { word: 'sea' }, ['yes']);
+  await env.close();
+  expect(played.outcome).toEqual({ kind: 'truncated', reason: 'deadline' });
+  expect(running(word)).toBe(0);
+});
+
+test('no more programs run at once than the environment allows', async () => {
+  const word = `counted-${process.pid}`;
+  let most = 0;
+  const agent = command(process.execPath, ['--input-type=module', '-e', asks, word]);
+  const env = await openEnv(envOf(agent, 2));
+  const policy = scriptedPolicy(() => {
+    most = Math.max(most, running(word));
+    return 'yes';
+  });
+  const episodes = Array.from({ length: 6 }, (_, sample) => ({ task: { word: 'sea' }, group: 0, sample }));
+  const sampling = { maxTokens: 8, temperature: 0 };
+  const played = await collect(rollout({ env, policy, episodes, concurrency: 6, sampling, seed: 1 }));
+  await env.close();
+  expect(played.map(({ reward }) => reward)).toEqual([1, 1, 1, 1, 1, 1]);
+  expect(most).toBe(2);
+  expect(running(word)).toBe(0);
+});

@@ -1,0 +1,147 @@
+/** command: an agent that is a program. It runs in a process group of its own, which ends with the episode. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { messageOf, ToolEnvError } from '@toolenv/core';
+import type { AgentContext } from './agent-episode.ts';
+
+/** How a program is run. */
+export interface CommandOptions {
+  /** Working folder. Default: that of this process. */
+  cwd?: string;
+  /** Further variables. Programs inherit only those that every program needs, and none with secrets. */
+  env?: Readonly<Record<string, string>>;
+  /** Text for its standard input, which is empty otherwise. */
+  input?: string;
+}
+
+/** What a program came to. */
+export interface CommandResult {
+  /** At most its last 1,048,576 characters, as of `stderr`. */
+  stdout: string;
+  stderr: string;
+}
+
+/** A program that ended with another exit code than 0. */
+export class CommandFailed extends Error {
+  override readonly name = 'CommandFailed';
+  readonly code: number;
+  readonly result: CommandResult;
+
+  constructor(file: string, code: number, result: CommandResult) {
+    const said = result.stderr.trim().slice(-500);
+    super(`${file} ended with exit code ${code}${said && `: ${said}`}`);
+    this.code = code;
+    this.result = result;
+  }
+}
+
+type OfContext<Context, Value> = Value | ((context: Context) => Value);
+
+/**
+ * The agent that a program is: `agent: command('my-agent', ({ task }) => ['--ask', task.question])`, or a line for the shell, `agent: command('my-agent --ask
+ * "$(jq -r .question <<< "$TOOLENV_TASK")"')`. It finds its model in the variables `OPENAI_BASE_URL`, `OPENAI_API_BASE`, `OPENAI_API_KEY`,
+ * `ANTHROPIC_BASE_URL` and `ANTHROPIC_API_KEY`, and the task as JSON in `TOOLENV_TASK`.
+ *
+ * The agent throws {@link CommandFailed} for an exit code other than 0, and `infrastructure.agent_command` if the program cannot be started or a signal ends
+ * it. When the episode ends, its process group gets SIGTERM, and SIGKILL after 5 seconds.
+ */
+export function command<Context extends AgentContext>(
+  file: string,
+  args?: OfContext<Context, readonly string[]>,
+  options: OfContext<Context, CommandOptions> = {},
+): (context: Context) => Promise<CommandResult> {
+  return async (context) => {
+    context.signal.throwIfAborted();
+    const words = typeof args === 'function' ? args(context) : args;
+    const { cwd, env, input } = typeof options === 'function' ? options(context) : options;
+    const child = spawn(file, words ?? [], {
+      ...(cwd !== undefined && { cwd }),
+      env: { ...inherited(), ...modelVariables(context), ...env },
+      shell: words === undefined,
+      detached: process.platform !== 'win32',
+      stdio: 'pipe',
+    });
+    return run(child, file, input ?? '', context.signal);
+  };
+}
+
+/** Milliseconds from SIGTERM to SIGKILL. */
+const grace = 5000;
+
+async function run(
+  child: ChildProcess,
+  file: string,
+  input: string,
+  signal: AbortSignal,
+): Promise<CommandResult> {
+  let killer: NodeJS.Timeout | undefined;
+  const end = () => {
+    killGroup(child, 'SIGTERM');
+    killer = setTimeout(() => killGroup(child, 'SIGKILL'), grace);
+  };
+  signal.addEventListener('abort', end, { once: true });
+  const result: CommandResult = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name]!.setEncoding('utf8').on('data', (text: string) => {
+      result[name] = (result[name] + text).slice(-longestOutput);
+    });
+  }
+  // A program need not read its input.
+  child.stdin!.on('error', () => {});
+  child.stdin!.end(input);
+  try {
+    const [code, by] = (await once(child, 'exit')) as [number | null, string | null];
+    // Whatever it has left behind in its group holds its streams open.
+    killGroup(child, 'SIGKILL');
+    await Promise.all([closed(child.stdout!), closed(child.stderr!)]);
+    if (code === null) throw new ToolEnvError('infrastructure.agent_command', `${file} was ended by ${by}.`);
+    if (code !== 0) throw new CommandFailed(file, code, result);
+    return result;
+  } catch (error) {
+    if (child.pid !== undefined) throw error;
+    const message = `${file} cannot be started: ${messageOf(error)}: check its name, and that it may be run.`;
+    throw new ToolEnvError('infrastructure.agent_command', message, { cause: error });
+  } finally {
+    clearTimeout(killer);
+    signal.removeEventListener('abort', end);
+  }
+}
+
+const longestOutput = 2 ** 20;
+
+async function closed(stream: NodeJS.ReadableStream & { closed?: boolean }): Promise<void> {
+  if (!stream.closed) await once(stream, 'close');
+}
+
+function killGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(process.platform === 'win32' ? pid : -pid, signal);
+  } catch {
+    // It has ended.
+  }
+}
+
+/** Variables that programs need, as the MCP SDK hands them on to servers. */
+const needed =
+  /^(APPDATA|HOME|HOMEDRIVE|HOMEPATH|LANG|LC_\w+|LOCALAPPDATA|LOGNAME|PATH|PATHEXT|PROCESSOR_ARCHITECTURE|PROGRAMFILES|SHELL|SYSTEMDRIVE|SYSTEMROOT|TEMP|TERM|TMP|TMPDIR|TZ|USER|USERNAME|USERPROFILE)$/i;
+
+function inherited(): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(process.env).filter(
+      (entry): entry is [string, string] => needed.test(entry[0]) && entry[1] !== undefined,
+    ),
+  );
+}
+
+function modelVariables({ baseURL, apiKey, task }: AgentContext): Record<string, string> {
+  return {
+    OPENAI_BASE_URL: baseURL,
+    OPENAI_API_BASE: baseURL,
+    OPENAI_API_KEY: apiKey,
+    // Its clients add /v1 themselves.
+    ANTHROPIC_BASE_URL: baseURL.replace(/\/v1$/, ''),
+    ANTHROPIC_API_KEY: apiKey,
+    TOOLENV_TASK: JSON.stringify(task),
+  };
+}

@@ -1,0 +1,261 @@
+/** Failing machinery is never scored, failing models always; and answers that reach nobody are not learned from. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openEnv, playTask, ToolEnvError, type Trajectory } from '@toolenv/core';
+import { expect, test } from 'vitest';
+import { calling, envOf, play, policyOf, type TestAgent } from './agents.ts';
+import { converse, post, type Sent, say } from './chat-client.ts';
+
+const q: Sent[] = [{ role: 'user', content: 'q' }];
+
+/** An error with the name that a framework gives it. */
+const named = (name: string) => Object.assign(new Error(name), { name });
+const refusedConnection = () =>
+  new TypeError('fetch failed', { cause: Object.assign(new Error('no'), { code: 'ECONNREFUSED' }) });
+
+/** Throws after its first answer. */
+function failing(error: unknown): TestAgent {
+  return async (context) => {
+    await say(context, q);
+    throw error;
+  };
+}
+
+const machine: readonly [string, TestAgent, boolean][] = [
+  ['throws before its first request', () => Promise.reject(new Error('broken')), true],
+  ['ends without a request', async () => 'right', true],
+  ['throws what nobody knows', failing(new Error('odd')), false],
+  ['throws no error', failing('text'), false],
+  [
+    'has a bug',
+    async (context) => {
+      await say(context, q);
+      return (undefined as never as string).length;
+    },
+    false,
+  ],
+  ['loses its network', failing(refusedConnection()), true],
+  ['loses its judge', failing(new ToolEnvError('infrastructure.judge', 'gone')), true],
+  ['times out at its tool', failing(new DOMException('late', 'TimeoutError')), true],
+  ['leaves before its answer', leave(async () => 'right'), true],
+  ['leaves before its answer, and throws', leave(() => Promise.reject(new Error('odd'))), true],
+];
+
+/** Leaves while the policy thinks. */
+function leave(then: () => unknown): TestAgent {
+  return async (context) => {
+    const leaving = new AbortController();
+    const asked = post(context, '/chat/completions', { messages: q }, { signal: leaving.signal });
+    await sleep(20);
+    leaving.abort();
+    await asked.catch(() => {});
+    return then();
+  };
+}
+const slow = policyOf(async () => {
+  await sleep(60);
+  return 'late';
+});
+
+test.each(machine)('an agent that %s is aborted', async (_title, agent, retryable) => {
+  const { outcome, reward } = await play(agent, slow);
+  expect(outcome).toMatchObject({ kind: 'aborted', retryable });
+  expect(reward).toBeNull();
+});
+
+test('a judge that fails aborts the episode, and a policy that fails does too', async () => {
+  const env = envOf((context) => say(context, q));
+  const fails = policyOf(() => Promise.reject(new ToolEnvError('infrastructure.model', 'gone')));
+  expect((await playTask(env, {}, fails, { retries: 0 })).outcome).toMatchObject({ kind: 'aborted' });
+  const full = policyOf(() => Promise.reject(new ToolEnvError('context.overflow', 'full')));
+  expect(await playTask(env, {}, full)).toMatchObject({
+    outcome: { kind: 'truncated', reason: 'context' },
+    reward: 0,
+  });
+});
+
+const model: readonly [string, Trajectory['outcome'], TestAgent, Parameters<typeof envOf>[1]?][] = [
+  ['asks too often', { kind: 'truncated', reason: 'max_turns' }, (context) => converse(context, 'q')],
+  [
+    'says that the model took too many turns',
+    { kind: 'truncated', reason: 'max_turns' },
+    failing(named('GraphRecursionError')),
+  ],
+  [
+    'says so in another framework',
+    { kind: 'truncated', reason: 'max_turns' },
+    failing(named('MaxTurnsExceededError')),
+  ],
+  [
+    'cannot use what the model wrote',
+    { kind: 'terminated', reason: 'agent_failed' },
+    failing(named('ModelBehaviorError')),
+  ],
+  [
+    'blames the model',
+    { kind: 'terminated', reason: 'agent_failed' },
+    failing(new Error('own')),
+    { blame: () => 'model' },
+  ],
+  [
+    'takes too long',
+    { kind: 'truncated', reason: 'deadline' },
+    async (context) => {
+      await say(context, q);
+      await sleep(60_000, 0, { signal: context.signal });
+    },
+    { limits: { toolTimeout: 100 } },
+  ],
+];
+
+test.each(model)('an agent that %s is scored', async (_title, outcome, agent, more = {}) => {
+  const played = await play(agent, () => calling('sea'), more);
+  expect(played.outcome).toEqual(outcome);
+  expect(played.reward).toBe(0);
+});
+
+test('a turn that is cut off ends the episode', async () => {
+  const { outcome, steps } = await play(
+    (context) => say(context, q),
+    () => ({ text: 'cut', toolCalls: [], stopReason: 'length' }),
+  );
+  expect(outcome).toEqual({ kind: 'truncated', reason: 'max_tokens' });
+  expect(steps).toHaveLength(1);
+});
+
+test('an agent that asks for what the policy does not have stops the run, and the error names the field', async () => {
+  const wants = (more: object) =>
+    play(
+      (context) => say(context, q, more),
+      () => 'x',
+    );
+  await expect(wants({ n: 2 })).rejects.toThrow(
+    'The agent asks for what the policy does not have. n: the policy gives one answer',
+  );
+  await expect(wants({ tool_choice: 'required' })).rejects.toThrow('tool_choice');
+  await expect(wants({ response_format: { type: 'json_object' } })).rejects.toThrow('response_format');
+  await expect(wants({ stop: ['x'] })).rejects.toThrow('stop');
+});
+
+test('a client that asks again while the policy thinks gets that answer, which counts once', async () => {
+  const policy = policyOf(async () => {
+    await sleep(80);
+    return 'right';
+  });
+  const { steps, reward } = await play(async (context) => {
+    await leave(() => {})(context);
+    return (await say(context, q, { tools: undefined })).content;
+  }, policy);
+  expect([policy.calls, steps.length, reward]).toEqual([1, 1, 1]);
+  expect(steps[0]!.learn).toBeUndefined();
+  expect(steps[0]!.info).toEqual({ requests: { first: 1, retry: 1 } });
+});
+
+test('an answer that was lost is sent again, and is not sampled again', async () => {
+  const policy = policyOf(async () => {
+    await sleep(30);
+    return 'right';
+  });
+  const { steps, reward } = await play(async (context) => {
+    await leave(() => {})(context);
+    // The policy has answered nobody by now.
+    await sleep(60);
+    return (await say(context, q, { tools: undefined })).content;
+  }, policy);
+  expect([policy.calls, steps.length, reward]).toEqual([1, 1, 1]);
+  expect(steps[0]!.learn).toBeUndefined();
+});
+
+test('an answer that reached nobody is not learned from', async () => {
+  const { steps } = await play(async (context) => {
+    await leave(() => {})(context);
+    await sleep(60);
+    return (await say(context, [{ role: 'user', content: 'other' }])).content;
+  }, slow);
+  expect(steps.map(({ learn }) => learn)).toEqual([false, undefined]);
+});
+
+test('a client that says that it tries again gets the same answer, and one that does not asks for another', async () => {
+  const twice = (headers: Record<string, string>) =>
+    play(
+      async (context) => {
+        const texts = [];
+        for (const header of [{}, headers]) {
+          const answer = await post(context, '/chat/completions', { messages: q }, { headers: header });
+          texts.push(
+            ((await answer.json()) as { choices: { message: { content: string } }[] }).choices[0]!.message
+              .content,
+          );
+        }
+        return texts.join();
+      },
+      (_, __, call) => `${call}`,
+    );
+  const again = await twice({ 'x-stainless-retry-count': '1' });
+  expect([again.steps.length, again.steps.at(-1)!.info]).toEqual([1, { requests: { first: 1, retry: 1 } }]);
+  const sampled = await twice({});
+  expect([sampled.steps.length, sampled.steps.at(-1)!.info]).toEqual([
+    2,
+    { requests: { first: 1, sample: 1 } },
+  ]);
+});
+
+test('when the episode ends the agent is told at once, and late requests are refused', async () => {
+  const heard: unknown[] = [];
+  let ended = 0;
+  const env = await openEnv(
+    envOf(async (context) => {
+      await say(context, q);
+      await new Promise((resolve) => context.signal.addEventListener('abort', resolve));
+      ended = performance.now();
+      const { baseURL, apiKey } = context;
+      heard.push(await say({ baseURL, apiKey, fetch }, q).catch(({ message }) => message));
+    }),
+  );
+  const begun = performance.now();
+  const played = await playTask(
+    env,
+    {},
+    policyOf(() => 'x'),
+    { deadline: 300, onDeadline: 'truncate' },
+  );
+  await env.close();
+  expect(played.outcome).toEqual({ kind: 'truncated', reason: 'deadline' });
+  expect(ended - begun - 300).toBeLessThan(100);
+  expect(heard).toEqual(['No episode has this key: it has ended, or the key is not that of the agent.']);
+});
+
+test('the time of the policy is not the agent’s', async () => {
+  const patient = policyOf(async () => {
+    await sleep(250);
+    return 'right';
+  });
+  const { reward } = await play(async (context) => (await say(context, q)).content, patient, {
+    limits: { toolTimeout: 150 },
+  });
+  expect(reward).toBe(1);
+});
+
+test('process rewards are those of the turn, and others are refused', async () => {
+  const { steps } = await play(
+    async (context) => {
+      await say(context, q);
+      context.reward('steps', 2);
+      context.reward('steps', 3);
+      await say(context, [{ role: 'user', content: 'more' }]);
+      context.reward('steps', -1);
+      return 'right';
+    },
+    () => 'x',
+  );
+  expect(steps.map(({ rewards }) => rewards)).toEqual([{ steps: 5 }, { steps: -1, right: 1 }]);
+  const wrong = play(
+    async (context) => {
+      await say(context, q);
+      context.reward('right', 1);
+    },
+    () => 'x',
+  );
+  await expect(wrong).rejects.toThrow(
+    'reward("right"): not a process reward of the environment. Process rewards: steps.',
+  );
+});
