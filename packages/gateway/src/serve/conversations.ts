@@ -36,13 +36,18 @@ export interface TakenTurn {
 export class Conversations {
   readonly #policy: Pick<Policy, 'endEpisode'>;
   readonly #most: number;
+  readonly #onError: (error: unknown) => void;
   /** Those between two turns, by their digest; the one that has been idle for longest first. */
   readonly #idle: Map<string, Conversation> = new Map();
   #count = 0;
 
-  /** @param most Conversations that are kept between two turns. */
-  constructor(policy: Pick<Policy, 'endEpisode'>, most: number) {
+  /**
+   * @param most Conversations that are kept between two turns.
+   * @param onError Called with errors of the policy when it forgets one.
+   */
+  constructor(policy: Pick<Policy, 'endEpisode'>, most: number, onError: (error: unknown) => void) {
     this.#policy = policy;
+    this.#onError = onError;
     this.#most = policy.endEpisode ? most : 0;
   }
 
@@ -106,7 +111,8 @@ export class Conversations {
   #forget(conversation: Conversation): void {
     const { digest, episodeId } = conversation;
     if (digest !== undefined && this.#idle.get(digest) === conversation) this.#idle.delete(digest);
-    void this.#policy.endEpisode?.(episodeId);
+    const end = async () => this.#policy.endEpisode?.(episodeId);
+    end().catch(this.#onError);
   }
 }
 

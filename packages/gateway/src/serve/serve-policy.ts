@@ -78,7 +78,7 @@ class PolicyServer {
     this.#onError = onError;
     this.#access = new HttpAccess(options);
     this.#places = new Places({ most: options.concurrency, queue: options.queue });
-    this.#conversations = new Conversations(policy, options.conversations);
+    this.#conversations = new Conversations(policy, options.conversations, onError);
   }
 
   async open(): Promise<HttpListener> {

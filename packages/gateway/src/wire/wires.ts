@@ -1,5 +1,6 @@
 /** The wires by path, and what they share: reading the request of a body, and refusing it. */
 import type { ServerResponse } from 'node:http';
+import { jsonMistake, tryJson } from '@toolenv/core/schemas';
 import { replyJson } from '@toolenv/core/serving';
 import { anthropicMessages } from './anthropic-messages.ts';
 import { chatCompletions } from './chat-completions.ts';
@@ -17,6 +18,9 @@ const wires: Readonly<Record<string, Wire>> = {
   '/v1/messages': anthropicMessages,
 };
 
+/** Levels of arrays and objects inside each other. */
+const mostLevels = 256;
+
 /** In words. */
 export const routes: string = Object.keys(wires)
   .map((path) => `POST ${path}`)
@@ -29,12 +33,27 @@ export function wireAt(path: string): Wire | undefined {
 
 /** @throws BadRequest */
 export function readRequest(wire: Wire, body: unknown, stored: StoredItems): ModelRequest {
+  expectShallow(body);
   const request = wire.read(objectAt(body, 'the body'), stored);
+  for (const message of request.messages)
+    for (const call of message.role === 'assistant' ? message.calls : [])
+      expectShallow(tryJson(call.arguments));
   const last = request.messages.at(-1);
   if (!last) throw new BadRequest('messages', 'messages: there is no message.');
   if (last.role !== 'assistant') return request;
   const why = 'the last is of the assistant, and the policy begins its turns itself';
   throw new BadRequest('messages', `messages: ${why}.`);
+}
+
+/** What recurses into a value of a client must not run out of stack. @throws BadRequest */
+function expectShallow(value: unknown): void {
+  const wrong = jsonMistake(value, {
+    depth: mostLevels,
+    characters: Number.POSITIVE_INFINITY,
+    anyNumber: true,
+  });
+  if (wrong)
+    throw new BadRequest('messages', `The body nests too deeply: give at most ${mostLevels} levels.`);
 }
 
 /** @param wire Default: the one that most clients speak. */

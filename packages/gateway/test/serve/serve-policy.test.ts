@@ -133,6 +133,17 @@ test('refuses bodies that are garbage or too long, and goes on', async () => {
   for (const body of ['{', 'null', '[]', '"a"', '1e999', '{"messages":{"__proto__":1}}', '\u0000'])
     expect((await ask(chat, body)).status, body).toBe(400);
   expect((await ask(chat, `{"messages":${'['.repeat(4_000)}`)).status).toBe(400);
+  const deep = `${'[1,'.repeat(600)}1${']'.repeat(600)}`;
+  const tools = `[{"type":"function","function":{"name":"f","parameters":{"enum":${deep}}}}]`;
+  const inTools = await ask(chat, `{"messages":[{"role":"user","content":"Hello"}],"tools":${tools}}`);
+  const said = { id: 'a', function: { name: 'f', arguments: `{"a":${deep}}` } };
+  const inCall = await ask(chat, {
+    messages: [{ role: 'assistant', tool_calls: [said] }, ...hello.messages],
+  });
+  for (const response of [inTools, inCall]) {
+    expect(response.status).toBe(400);
+    expect(((await response.json()) as Json).error.message).toContain('at most 256 levels');
+  }
   const long = await ask(chat, { messages: [{ role: 'user', content: 'a'.repeat(10_000) }] });
   expect(long.status).toBe(413);
   // A body of 1 GB is refused by its length, before it is sent.
