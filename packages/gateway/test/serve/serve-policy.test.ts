@@ -251,7 +251,7 @@ test('answers as many requests at once as it may, lets some wait, and refuses th
 test('a client that leaves aborts its turn, and its place is free at once', async () => {
   const aborted: string[] = [];
   const policy = asking(async ({ observation, options: { signal } }) => {
-    const [{ content }] = observation.messages as [{ content: string }];
+    const { content } = observation.messages[0]!;
     if (content === 'Hello') return 'Hi';
     signal!.addEventListener('abort', () => aborted.push(content));
     // It ignores the signal.
