@@ -11,7 +11,7 @@ export default defineConfig({
       'templates/*/test/**/*.test.ts',
       'workshop/slow-test/**/*.test.ts',
     ],
-    // Most of these tests wait for processes.
-    maxWorkers: 3,
+    // Most of these tests wait for processes, some for a timeout.
+    maxWorkers: 4,
   },
 });

@@ -1,6 +1,6 @@
 /** An agent that does everything beside one straight conversation: helpers at once, a compaction, best of three and a retry. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { QuestionAgent, QuestionContext } from './bridge-agents.ts';
+import type { QuestionAgent, QuestionAgentContext } from '../agents/question-agent.ts';
 
 interface Said {
   role: 'assistant';
@@ -9,7 +9,7 @@ interface Said {
 type Sent = Said | { role: 'system' | 'user'; content: string };
 
 async function ask(
-  { baseURL, apiKey, fetch }: QuestionContext,
+  { baseURL, apiKey, signal: ended }: QuestionAgentContext,
   messages: readonly Sent[],
   signal?: AbortSignal,
 ): Promise<Said> {
@@ -17,7 +17,7 @@ async function ask(
     method: 'POST',
     headers: { authorization: `Bearer ${apiKey}` },
     body: JSON.stringify({ messages }),
-    ...(signal && { signal }),
+    signal: signal ? AbortSignal.any([ended, signal]) : ended,
   });
   const { choices } = (await response.json()) as { choices: { message: Said }[] };
   return choices[0]!.message;

@@ -1,26 +1,19 @@
 /** bridge-v1 twice: as its ToolEnv, and as an environment of an agent that answers the same questions with the same search. */
 import { type EnvHandle, openEnv, type Tool } from '@toolenv/core';
 import { exactMatch, goldTitles, type QaRecord, readAnswer } from '@toolenv/envs-qa';
-import { type AgentContext, defineAgentEnv, type Malformed } from '@toolenv/gateway';
+import { defineAgentEnv, type Malformed } from '@toolenv/gateway';
 import { createSearchTool } from '@toolenv/tools-search';
+import type { QuestionAgent } from '../agents/question-agent.ts';
 
 /** What bridge-v1 says to the policy first. */
 const instructions =
   'Answer the question. Use search to find documents. Put the answer in <answer></answer>.';
 
-/** What an agent of question answering is given. */
-export interface QuestionContext extends Pick<AgentContext, 'baseURL' | 'apiKey' | 'signal' | 'fetch'> {
-  question: string;
-  instructions: string;
-  search: Pick<Tool, 'description' | 'inputSchema'> & { run(query: string): Promise<string> };
-}
-
-/** An agent that answers a question. */
-export type QuestionAgent = (context: QuestionContext) => Promise<string>;
-
 export interface BridgeAgentsOptions {
   seed?: number;
   malformed?: Malformed;
+  /** Whether the agent streams. Default false. */
+  stream?: boolean;
   /** Default 5, as of bridge-v1. */
   maxTurns?: number;
   /** Called around the agent's searches, to delay or to count them. */
@@ -30,7 +23,7 @@ export interface BridgeAgentsOptions {
 /** Both environments, open. */
 export async function openBridge(
   agent: QuestionAgent,
-  { seed = 1, malformed = 'text', maxTurns = 5, onSearch }: BridgeAgentsOptions = {},
+  { seed = 1, malformed = 'text', maxTurns = 5, stream = false, onSearch }: BridgeAgentsOptions = {},
 ): Promise<{ inProcess: EnvHandle<QaRecord>; byAgent: EnvHandle<QaRecord>; close(): Promise<void> }> {
   let search: Tool | undefined;
   const tools = {
@@ -60,16 +53,18 @@ export async function openBridge(
     malformed,
     tasks: inProcess.tasks,
     state: ({ task }) => ({ missing: new Set(goldTitles(task)) }),
-    agent: ({ task, baseURL, apiKey, signal, fetch }) =>
-      agent({
-        question: task.question,
-        instructions,
-        search: { description, inputSchema, run },
-        baseURL,
-        apiKey,
-        signal,
-        fetch,
-      }),
+    agent: ({ task, baseURL, apiKey, signal }) =>
+      agent(
+        {
+          question: task.question,
+          instructions,
+          search: { description, inputSchema, run },
+          baseURL,
+          apiKey,
+          signal,
+        },
+        { stream, maxTurns },
+      ),
     rewards: {
       em: {
         kind: 'outcome',

@@ -1,5 +1,5 @@
 /** An agent without a framework: chat completions by fetch. */
-import type { QuestionAgent } from './bridge-agents.ts';
+import type { QuestionAgent } from '../agents/question-agent.ts';
 
 interface Said {
   content: string | null;
@@ -12,7 +12,7 @@ export const plainAgent: QuestionAgent = async ({
   search,
   baseURL,
   apiKey,
-  fetch,
+  signal,
 }) => {
   const messages: object[] = [
     { role: 'system', content: instructions },
@@ -25,6 +25,7 @@ export const plainAgent: QuestionAgent = async ({
       method: 'POST',
       headers: { 'content-type': 'application/json', authorization: `Bearer ${apiKey}` },
       body: JSON.stringify({ model: 'policy', messages, tools }),
+      signal,
     });
     if (!response.ok) throw new Error(await response.text());
     const { choices } = (await response.json()) as { choices: { message: Said }[] };

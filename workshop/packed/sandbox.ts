@@ -34,6 +34,8 @@ export async function openSandbox(): Promise<Sandbox> {
     npm_config_audit: 'false',
     npm_config_cache: join(folder, 'cache'),
     npm_config_fund: 'false',
+    // What one install has asked of the registry, the next ones take from the cache.
+    npm_config_prefer_offline: 'true',
     npm_config_update_notifier: 'false',
     npm_config_userconfig: userconfig,
     YARN_GLOBAL_FOLDER: join(folder, 'yarn-global'),

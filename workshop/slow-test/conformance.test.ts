@@ -72,7 +72,7 @@ describe('environments', () => {
       const check = checkEnv(ref, { options: options(), actions: 200 });
       const { skipped, passed } = await assertConforms(check);
       expect(skipped.map(({ rule }) => rule)).toEqual(unchecked);
-      expect(passed.length).toBe(37 - unchecked.length);
+      expect(passed.length).toBe(38 - unchecked.length);
     },
     60_000,
   );

@@ -7,7 +7,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { encodeTrajectory } from '@toolenv/core/recording';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Finished } from '../test/captured.ts';
-import { hostile } from '../test/hostile-text.ts';
+import { hostile, hostileKey } from '../test/hostile-text.ts';
 import { someEpisode } from '../test/show/some-episode.ts';
 import { startCli } from '../test/start-cli.ts';
 
@@ -30,7 +30,8 @@ beforeAll(async () => {
   await writeFile(
     join(modules, 'hostile/package.json'),
     JSON.stringify({
-      name: `@toolenv/envs-qa${hostile}`,
+      // Node 22 and 24 load no file of a package whose name has a lone surrogate.
+      name: `@toolenv/envs-qa${hostileKey}`,
       version: `1.0.0${hostile}`,
       type: 'module',
       keywords: [hostile],
@@ -39,7 +40,7 @@ beforeAll(async () => {
     }),
   );
   await mkdir(join(modules, 'broken'));
-  const broken = { name: 'broken', version: hostile, toolenv: { spec: hostile } };
+  const broken = { name: `broken${hostile}`, version: hostile, toolenv: { spec: hostile } };
   await writeFile(join(modules, 'broken/package.json'), JSON.stringify(broken));
   server = `'${process.execPath}' '${join(modules, 'hostile/server.js')}'`;
   await writeRun(join(project, 'run'));

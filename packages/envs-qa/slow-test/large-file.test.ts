@@ -55,8 +55,7 @@ function peak(path: string): { megabytes: number; tasks: number } {
     const open = await openEnv(musique, { path: ${JSON.stringify(path)}, trainCount: 100, validationCount: 10, testCount: 10, corpus: 'elsewhere' }, { tools: { search } });
     console.log(JSON.stringify({ megabytes: process.resourceUsage().maxRSS / 1024, tasks: open.tasks.train.length }));
   `;
-  const flags = ['--import', import.meta.resolve('tsx'), '--conditions=@toolenv/source'];
-  const args = [...flags, '--max-old-space-size=128', '--input-type=module', '-e', program];
+  const args = ['--max-old-space-size=128', '--input-type=module', '-e', program];
   return JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8', cwd: import.meta.dirname }));
 }
 

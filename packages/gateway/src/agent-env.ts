@@ -39,6 +39,9 @@ export interface AgentEnvParts {
   gateway: Gateway;
 }
 
+/** Milliseconds that an agent may take to its first request: a program loads its packages first. */
+const startTimeout = 60_000;
+
 /** What a turn came to. */
 interface Played {
   turn: Pick<Turn, 'observation' | 'message' | 'isDelivered'>;
@@ -77,8 +80,9 @@ export class AgentEnv<Task> implements Env<Task> {
     const agent = new RunningAgent(gateway, malformed);
     this.#agent = agent;
     agent.start((door) => run(this.#contextOf(episode, door) as never));
-    const first = await agent.next({ after: limits.toolTimeout, signal });
-    if (first === 'late') throw fault(`The agent sent no request within ${limits.toolTimeout / 1000} s.`);
+    const after = Math.max(limits.toolTimeout, startTimeout);
+    const first = await agent.next({ after, signal });
+    if (first === 'late') throw fault(`The agent sent no request within ${after / 1000} s.`);
     if (!first) throw startFault(agent);
     episode.conversation = [...first.observation.messages];
     this.#episode = episode;
@@ -108,7 +112,7 @@ export class AgentEnv<Task> implements Env<Task> {
     this.#episode = undefined;
     this.#agent = undefined;
     agent?.dismiss();
-    await agent?.ended;
+    await agent?.leave();
   }
 
   async #advance(
@@ -130,7 +134,7 @@ export class AgentEnv<Task> implements Env<Task> {
     episode.conversation = typeof next === 'object' ? [...messages] : [...messages, turn.message];
     const observation = typeof next === 'object' ? next.observation : turn.observation;
 
-    const outcome = this.#outcomeOf(episode, agent, next, isCut);
+    const outcome = this.#outcomeOf(episode, agent, next, action);
     const info = outcome.kind === 'running' ? {} : { requests: { ...agent.history.counts } };
     const common = { observation, calls, info, ...(!turn.isDelivered && { learn: false }) };
     if (outcome.kind === 'aborted') return { ...common, outcome };
@@ -171,16 +175,18 @@ export class AgentEnv<Task> implements Env<Task> {
     { turn }: AgentEpisode<Task>,
     agent: RunningAgent,
     next: Played['next'],
-    isCut: boolean,
+    { stopReason, toolCalls }: Action,
   ): Outcome {
-    if (isCut) return truncated('max_tokens');
+    // An agent that parses arguments itself throws where they are not JSON.
+    const isMisled = this.#parts.malformed === 'call' && toolCalls.some(isParseFailure);
+    if (stopReason === 'length') return truncated('max_tokens');
     if (next === 'late') return truncated('deadline');
     if (next) return turn >= this.spec.limits.maxTurns ? truncated('max_turns') : running;
+    if (agent.refusal) throw refused(agent.refusal);
     if (!agent.hasHeard) return aborted(fault('The agent ended before an answer had reached it.'));
     if (!agent.failure) return terminated('answered');
-    const { error } = agent.failure;
-    if (agent.refusal) throw refused(agent.refusal);
-    return agentFault(error, this.#parts.blame);
+    const { blame } = this.#parts;
+    return agentFault(agent.failure.error, (error) => blame?.(error) ?? (isMisled ? 'model' : undefined));
   }
 
   /** The calls of the action, with what the agent made of them as far as its next request shows it. */

@@ -15,6 +15,9 @@ interface Current {
   exchange: Exchange;
 }
 
+/** Milliseconds that an agent may take to return after its episode: a little more than a program has until it is killed. */
+const patience = 6000;
+
 export class RunningAgent {
   readonly history: History;
   readonly #gateway: Gateway;
@@ -27,8 +30,7 @@ export class RunningAgent {
   #end: { result: unknown } | { error: unknown } | undefined;
   #refusal: BadRequest | undefined;
   #hasHeard = false;
-  /** Settles when the agent has returned. */
-  ended: Promise<void> = Promise.resolve();
+  #ended: Promise<void> = Promise.resolve();
 
   constructor(gateway: Gateway, malformed: Malformed) {
     this.history = new History(malformed);
@@ -51,7 +53,7 @@ export class RunningAgent {
     return this.#end && 'error' in this.#end ? this.#end : undefined;
   }
 
-  /** The last request that asked for what the policy does not have. */
+  /** Set if the last request asked for what the policy does not have. */
   get refusal(): BadRequest | undefined {
     return this.#refusal;
   }
@@ -64,7 +66,7 @@ export class RunningAgent {
   start(run: (door: Pick<AgentContext, 'baseURL' | 'apiKey' | 'signal'>) => unknown): void {
     const { signal } = this.#leave;
     const door = { baseURL: `${this.#gateway.origin}/v1`, apiKey: this.#door.key, signal };
-    this.ended = (async () => run(door))().then(
+    this.#ended = (async () => run(door))().then(
       (result) => this.#finish({ result }),
       (error) => this.#finish({ error }),
     );
@@ -132,7 +134,19 @@ export class RunningAgent {
     this.#leave.abort();
   }
 
+  /** Waits for a dismissed agent to return. An agent that does not heed its signal is left behind. */
+  async leave(): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, patience);
+    });
+    await Promise.race([this.#ended, late]);
+    clearTimeout(timer);
+  }
+
   #arrive(exchange: Exchange): void {
+    // The agent has found another way.
+    this.#refusal = undefined;
     const current = this.#current;
     if (
       current?.exchange.isGone &&

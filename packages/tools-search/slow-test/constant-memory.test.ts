@@ -19,29 +19,30 @@ await buildPassageIndex({ passages, folder });
 console.log(process.resourceUsage().maxRSS / 1024);
 `;
 
-/** Peak memory in MiB of a process that indexes so many passages of 100 words. */
+const words = Array.from({ length: 50_021 }, (_, i) => `w${i}`);
+/** A word that is stored, and too long to be indexed: text that takes memory where it is kept, and little time. */
+const long = 'x'.repeat(1000);
+
+/** Peak memory in MiB of a process that indexes so many passages of 20 words and a long one. */
 async function peakOf(count: number): Promise<number> {
   const passages = join(folder, `${count}.jsonl`);
   const file = await open(passages, 'w');
   for (let first = 0; first < count; first += 1000) {
     const lines = Array.from({ length: 1000 }, (_, i) => {
-      const words = Array.from({ length: 100 }, (_, j) => `w${((first + i) * 7919 + j * 104_729) % 50_021}`);
-      return `${JSON.stringify({ id: `${first + i}`, title: `T${first + i}`, text: words.join(' ') })}\n`;
+      const text = Array.from(
+        { length: 20 },
+        (_, j) => words[((first + i) * 7919 + j * 104_729) % words.length],
+      );
+      return `${JSON.stringify({ id: `${first + i}`, title: `T${first + i}`, text: `${text.join(' ')} ${long}` })}\n`;
     });
     await file.write(lines.join(''));
   }
   await file.close();
-  const args = [
-    '--import',
-    import.meta.resolve('tsx'),
-    '--conditions=@toolenv/source',
-    '--input-type=module',
-  ];
   // A worker of LanceDB writes its postings when it holds this many MiB; 512 by default, which a small corpus never fills.
-  const env = { ...process.env, LANCE_FTS_PARTITION_SIZE: '8' };
+  const env = { ...process.env, LANCE_FTS_PARTITION_SIZE: '2' };
   const run = promisify(execFile)(
     process.execPath,
-    [...args, '-e', program, '--', passages, join(folder, `${count}`)],
+    ['--input-type=module', '-e', program, '--', passages, join(folder, `${count}`)],
     {
       env,
       cwd: import.meta.dirname,

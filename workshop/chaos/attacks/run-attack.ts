@@ -1,5 +1,5 @@
 /** Runs one attack, in a process that can be ended. */
-import { areas } from './areas.ts';
+import type { Attack } from './attack.ts';
 
 export interface AttackInput {
   area: string;
@@ -8,5 +8,7 @@ export interface AttackInput {
 }
 
 export async function run({ area, name, folder }: AttackInput): Promise<void> {
-  await areas[area]!.find((attack) => attack.name === name)!.run(folder);
+  // Only the module of the area: to load all of them takes longer than most attacks.
+  const attacks: Record<string, readonly Attack[]> = await import(`./${area}.ts`);
+  await attacks[area]!.find((attack) => attack.name === name)!.run(folder);
 }

@@ -126,7 +126,12 @@ export async function findPlugin<Kind extends PluginKind>(
     const problem = `"${subpath}" leads out of the package, to ${realpathSync(file)}`;
     throw bad(`${problem}: move the file into the package`);
   }
-  const module: { default?: PluginTypes[Kind] } = await import(pathToFileURL(file).href);
+  const module: { default?: PluginTypes[Kind] } = await import(pathToFileURL(file).href).catch((error) => {
+    // Node 22 and later read less in a package.json than JSON.parse does, for example no name with half a character.
+    if (error.code === 'ERR_INVALID_PACKAGE_CONFIG')
+      throw bad(`Node says "${error.message}": repair that file`);
+    throw error;
+  });
   if (module.default === undefined)
     throw bad(`${subpath} has no default export: it must be the ${singular[kind]}`);
   const plugin = address === undefined ? module.default : atAddress(module.default, address);

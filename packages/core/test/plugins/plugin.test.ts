@@ -190,6 +190,20 @@ test.each([
   expect(error.message).toContain(message);
 });
 
+test('a package.json that Node cannot read, although it is JSON, is refused in one line or loaded', async () => {
+  const plugin = { spec: 'v1', trainers: { 'a-v1': './a' } };
+  const json = { name: '@half/character\ud800', exports: { './a': './a.js' }, toolenv: plugin };
+  await install(join(root, 'node_modules/@half/character'), json, { 'a.js': 'export default 1;' });
+  const loaded = loadPlugin('trainers', '@half/character/a-v1', { from: root });
+  // Node 20 loads it.
+  if (process.versions.node.startsWith('20.')) expect(await loaded).toBe(1);
+  else
+    expect(await thrown(loaded)).toMatchObject({
+      code: 'usage.bad_manifest',
+      message: expect.stringContaining('repair that file'),
+    });
+});
+
 test('a package whose package.json cannot be read is damaged, not missing', async () => {
   const folder = join(root, 'node_modules/damaged');
   await mkdir(folder, { recursive: true });

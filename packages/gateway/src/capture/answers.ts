@@ -2,7 +2,7 @@
 import { isObject, tryJson, tryObject } from '@toolenv/core/schemas';
 import { anthropicMessages, readMessage as readAnthropic } from '../wire/anthropic-messages.ts';
 import { chatCompletions, readMessage as readChat } from '../wire/chat-completions.ts';
-import { BadRequest, type SentMessage } from '../wire/model-request.ts';
+import { BadRequest, joinTurns, type SentMessage } from '../wire/model-request.ts';
 import { responses, toMessages } from '../wire/responses.ts';
 import type { Wire } from '../wire/wire.ts';
 
@@ -103,7 +103,7 @@ function chatBody(events: readonly Fields[]): Fields | undefined {
 }
 
 function responsesAnswers({ status, output }: Fields): Answer[] {
-  return status === 'completed' ? [assistant(toMessages(objectsIn(output)))] : [];
+  return status === 'completed' ? [assistant(joinTurns(toMessages(objectsIn(output))))] : [];
 }
 
 function responsesBody(events: readonly Fields[]): Fields | undefined {

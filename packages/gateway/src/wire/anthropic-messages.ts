@@ -3,7 +3,14 @@
 import { tryObject } from '@toolenv/core/schemas';
 import { mintId } from '../mint-id.ts';
 import { type ModelReply, usageOf } from './model-reply.ts';
-import { BadRequest, type ModelRequest, refuse, type SentCall, type SentMessage } from './model-request.ts';
+import {
+  BadRequest,
+  joinTurns,
+  type ModelRequest,
+  refuse,
+  type SentCall,
+  type SentMessage,
+} from './model-request.ts';
 import {
   arrayAt,
   distinct,
@@ -30,7 +37,7 @@ export const anthropicMessages: Wire = {
     const instructions = textAt(system, 'system');
     const first: SentMessage[] = instructions === '' ? [] : [{ role: 'system', text: instructions }];
     return {
-      messages: [...first, ...arrayAt(messages, 'messages').flatMap(readMessage)],
+      messages: [...first, ...joinTurns(arrayAt(messages, 'messages').flatMap(readMessage))],
       tools: Object(tool_choice).type === 'none' ? [] : distinct(arrayAt(tools ?? [], 'tools').map(readTool)),
     };
   },
@@ -156,8 +163,8 @@ function blocksOf({ text, calls }: ModelReply): object[] {
     type: 'tool_use',
     id,
     name,
-    // What does not parse has no place on this wire, whose arguments are objects.
-    input: tryObject(args) ?? {},
+    // Here arguments are objects. What does not parse has no place, and clients refuse an answer with such keys as a whole.
+    input: (!/"(__proto__|constructor)"/.test(args) && tryObject(args)) || {},
   }));
   return [...said, ...uses];
 }

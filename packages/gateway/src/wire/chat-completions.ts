@@ -2,7 +2,14 @@
 import { mintId } from '../mint-id.ts';
 import type { ModelReply } from './model-reply.ts';
 import { unixSeconds, usageOf } from './model-reply.ts';
-import { BadRequest, type ModelRequest, refuse, type SentCall, type SentMessage } from './model-request.ts';
+import {
+  BadRequest,
+  joinTurns,
+  type ModelRequest,
+  refuse,
+  type SentCall,
+  type SentMessage,
+} from './model-request.ts';
 import { openAiError } from './problem.ts';
 import {
   arrayAt,
@@ -19,7 +26,7 @@ import type { Wire } from './wire.ts';
 
 export const chatCompletions: Wire = {
   conversation: ({ messages, tools, tool_choice }) => ({
-    messages: arrayAt(messages, 'messages').map(readMessage),
+    messages: joinTurns(arrayAt(messages, 'messages').map(readMessage)),
     tools: tool_choice === 'none' ? [] : distinct(arrayAt(tools ?? [], 'tools').map(readTool)),
   }),
 

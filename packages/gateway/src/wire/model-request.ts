@@ -38,6 +38,23 @@ export interface ModelRequest extends Conversation {
   logprobs: boolean;
 }
 
+/** The messages, with each turn of the assistant in one: some clients and wires send its text and its calls as two. */
+export function joinTurns(messages: Iterable<SentMessage>): SentMessage[] {
+  const joined: SentMessage[] = [];
+  for (const message of messages) {
+    const last = joined.at(-1);
+    if (message.role !== 'assistant' || last?.role !== 'assistant') joined.push(message);
+    else if (last.calls.length > 0 && message.text !== '') joined.push(message);
+    else
+      joined[joined.length - 1] = {
+        ...last,
+        text: last.text + message.text,
+        calls: [...last.calls, ...message.calls],
+      };
+  }
+  return joined;
+}
+
 /** A request that no client may send. Clients do not try again after its status, 400. */
 export class BadRequest extends Error {
   override readonly name = 'BadRequest';

@@ -2,7 +2,7 @@
 import { mintId } from '../mint-id.ts';
 import { readToolChoice } from './chat-completions.ts';
 import { type ModelReply, unixSeconds, usageOf } from './model-reply.ts';
-import { BadRequest, type ModelRequest, refuse, type SentMessage } from './model-request.ts';
+import { BadRequest, joinTurns, type ModelRequest, refuse, type SentMessage } from './model-request.ts';
 import { openAiError } from './problem.ts';
 import {
   arrayAt,
@@ -26,7 +26,7 @@ export const responses: Wire = {
     const first: SentMessage[] =
       typeof instructions === 'string' && instructions !== '' ? [{ role: 'system', text: instructions }] : [];
     return {
-      messages: [...first, ...toMessages(itemsOf(body, stored))],
+      messages: [...first, ...joinTurns(toMessages(itemsOf(body, stored)))],
       tools: tool_choice === 'none' ? [] : distinct(arrayAt(tools ?? [], 'tools').map(readTool)),
     };
   },
@@ -124,15 +124,13 @@ export function toMessages(items: readonly Item[]): SentMessage[] {
     const field = `input[${i}]`;
     const { type = 'message', role, content, call_id, name, arguments: args, output } = item;
     if (type === 'reasoning') continue;
-    const last = messages.at(-1);
     if (type === 'function_call') {
       const call = {
         id: stringAt(call_id, `${field}.call_id`),
         name: stringAt(name, `${field}.name`),
         arguments: stringAt(args, `${field}.arguments`),
       };
-      if (last?.role === 'assistant') last.calls.push(call);
-      else messages.push({ role: 'assistant', text: '', calls: [call] });
+      messages.push({ role: 'assistant', text: '', calls: [call] });
     } else if (type === 'function_call_output') {
       const id = stringAt(call_id, `${field}.call_id`);
       messages.push({ role: 'tool', id, text: textAt(output, `${field}.output`) });
@@ -141,7 +139,6 @@ export function toMessages(items: readonly Item[]): SentMessage[] {
       if (role === 'system' || role === 'developer') messages.push({ role: 'system', text });
       else if (role === 'user') messages.push({ role, text });
       else if (role !== 'assistant') throw new BadRequest(`${field}.role`, `${field}.role is unknown.`);
-      else if (last?.role === 'assistant' && last.calls.length === 0) last.text += text;
       else messages.push({ role, text, calls: [] });
     } else refuse(field, `the policy does not read items of the type ${JSON.stringify(type)}`);
   }

@@ -18,10 +18,12 @@ async function python(answer: string): Promise<string> {
   const program = join(folder, 'python');
   const noted = JSON.stringify(join(folder, 'noted.jsonl'));
   const source = `
-    const { appendFileSync } = require('node:fs');
+    const { openSync, writeSync } = require('node:fs');
+    // Opened once: a program that a test has left does not make the file again in a folder that the test removes.
+    const noted = openSync(${noted}, 'a');
     const answer = ${answer};
     require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
-      appendFileSync(${noted}, process.argv[2].slice(-30) + ' ' + line + '\\n');
+      writeSync(noted, process.argv[2].slice(-30) + ' ' + line + '\\n');
       const reply = answer(JSON.parse(line));
       if (reply) process.stdout.write(JSON.stringify(reply) + '\\n');
     });`;
