@@ -27,19 +27,24 @@ export class Exchange {
   /** Aborted when the client leaves before its answer is sent. */
   readonly signal: AbortSignal;
   readonly #parts: ExchangeParts;
-  readonly #beat: NodeJS.Timeout;
+  #beat: NodeJS.Timeout | undefined;
 
   constructor(parts: ExchangeParts) {
     this.#parts = parts;
     this.request = parts.request;
     this.isRetry = Number(parts.http.headers['x-stainless-retry-count'] ?? 0) > 0;
-    this.#beat = setInterval(() => this.#signOfLife(), parts.heartbeat ?? defaultHeartbeat);
     const leave = new AbortController();
     this.signal = leave.signal;
     parts.response.once('close', () => {
       clearInterval(this.#beat);
       if (!parts.response.writableFinished) leave.abort();
     });
+  }
+
+  /** Sends signs of life from now on. After the first, the status can no longer say that there is no answer. */
+  keepAlive(): void {
+    const { heartbeat = defaultHeartbeat } = this.#parts;
+    if (!this.isGone) this.#beat = setInterval(() => this.#signOfLife(), heartbeat);
   }
 
   /** Whether the client has left. */

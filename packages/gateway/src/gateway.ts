@@ -94,9 +94,16 @@ export class Gateway {
     try {
       const request = readRequest(wire, body.json, guest.stored);
       expectNone(objectAt(body.json, 'the body'), ['stop', 'stop_sequences'], 'the policy does not have it');
-      guest.arrive(
-        new Exchange({ request, wire, stored: guest.stored, http, response, heartbeat: this.#heartbeat }),
-      );
+      const exchange = new Exchange({
+        request,
+        wire,
+        stored: guest.stored,
+        http,
+        response,
+        heartbeat: this.#heartbeat,
+      });
+      exchange.keepAlive();
+      guest.arrive(exchange);
     } catch (error) {
       if (!(error instanceof BadRequest)) throw error;
       guest.refused(error);

@@ -77,6 +77,8 @@ export const servePolicySchema: {
 export type CompleteServePolicyOptions = OptionsOf<typeof servePolicySchema>;
 
 export interface ServePolicyOptions extends Partial<CompleteServePolicyOptions> {
+  /** Milliseconds between the signs of life that a client gets while the policy answers. Default 15,000. */
+  heartbeat?: number;
   /** Called with errors of the policy. The client gets status 500. Default: write to stderr. */
   onError?(error: unknown): void;
 }

@@ -53,10 +53,10 @@ export interface PolicyService {
  */
 export async function servePolicy(
   policy: Policy,
-  { onError = writeToStderr, ...given }: ServePolicyOptions = {},
+  { onError = writeToStderr, heartbeat, ...given }: ServePolicyOptions = {},
 ): Promise<PolicyService> {
   const options = completeOptions(servePolicySchema, given, 'servePolicy');
-  const server = new PolicyServer(policy, options, onError);
+  const server = new PolicyServer(policy, options, { onError, heartbeat });
   const listener = await server.open();
   return { url: listener.origin, close: () => server.close(listener) };
 }
@@ -65,6 +65,7 @@ class PolicyServer {
   readonly #policy: Policy;
   readonly #options: CompleteServePolicyOptions;
   readonly #onError: (error: unknown) => void;
+  readonly #heartbeat: number | undefined;
   readonly #access: HttpAccess;
   readonly #places: Places;
   readonly #conversations: Conversations;
@@ -72,7 +73,12 @@ class PolicyServer {
   readonly #metrics: PolicyMetrics = new PolicyMetrics();
   #sweep: NodeJS.Timeout | undefined;
 
-  constructor(policy: Policy, options: CompleteServePolicyOptions, onError: (error: unknown) => void) {
+  constructor(
+    policy: Policy,
+    options: CompleteServePolicyOptions,
+    { onError, heartbeat }: { onError(error: unknown): void; heartbeat: number | undefined },
+  ) {
+    this.#heartbeat = heartbeat;
     this.#policy = policy;
     this.#options = options;
     this.#onError = onError;
@@ -160,13 +166,15 @@ class PolicyServer {
     }
     const request = readRequest(wire, body.json, this.#stored);
     this.#refuseIfFull(response);
-    return new Exchange({ request, wire, stored: this.#stored, http, response });
+    return new Exchange({ request, wire, stored: this.#stored, http, response, heartbeat: this.#heartbeat });
   }
 
   /** Waits for a place, and lets the policy act. */
-  async #answer({ request, signal }: Exchange): Promise<ModelReply> {
+  async #answer(exchange: Exchange): Promise<ModelReply> {
+    const { request, signal } = exchange;
     const sampling = samplingOf(request, this.#options);
     await this.#places.enter(signal);
+    exchange.keepAlive();
     try {
       // A policy may ignore the signal.
       return await untilAborted(signal, async () => {

@@ -278,6 +278,24 @@ test('a client that leaves aborts its turn, and its place is free at once', asyn
   expect(await metricsOf(ask)).toMatchObject(left);
 });
 
+test('a slow answer sends signs of life, and a request that waits can still be refused', async () => {
+  const overflow = new ToolEnvError('context.overflow', 'The prompt is too long.');
+  const policy = asking(async ({ observation }) => {
+    if (observation.messages[0]!.content !== 'Hello') throw overflow;
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    return 'Hi';
+  });
+  const { ask } = await serving(policy, { concurrency: 1, heartbeat: 40 });
+  const [slow, waiting] = [
+    ask(chat, { ...hello, stream: true }),
+    ask(chat, { messages: [{ role: 'user', content: 'A' }] }),
+  ];
+  const text = await (await slow).text();
+  expect(text.startsWith(': the policy is busy\n\n: the policy is busy\n\n')).toBe(true);
+  expect(text).toContain('"content":"Hi"');
+  expect((await waiting).status).toBe(400);
+});
+
 test('counts tokens and seconds', async () => {
   const { ask } = await serving(asking(() => call));
   for (const path of [chat, '/v1/messages']) await (await ask(path, { ...hello, max_tokens: 9 })).text();
