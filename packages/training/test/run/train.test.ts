@@ -213,9 +213,7 @@ test('refuses to resume with another agent, unless the change is allowed', async
   const run = { policy: new Table(), trainer: forget, out, resume: true };
   await eventsOf(train({ ...run, env: env('a'), steps: 1, resume: false }));
   expect((await readConfig()).envIdentity).toEqual({ agent: { entry: 'agent.ts', sha256: 'a' } });
-  await expect(eventsOf(train({ ...run, env: env('b'), steps: 2 }))).rejects.toThrow(
-    'envIdentity.agent {',
-  );
+  await expect(eventsOf(train({ ...run, env: env('b'), steps: 2 }))).rejects.toThrow('envIdentity.agent {');
   await eventsOf(train({ ...run, env: env('b'), steps: 2, change: true }));
   expect((await readConfig()).envIdentity).toEqual({ agent: { entry: 'agent.ts', sha256: 'b' } });
 });
