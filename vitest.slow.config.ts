@@ -6,11 +6,8 @@ export default defineConfig({
   ...config,
   test: {
     ...config.test,
-    include: [
-      'packages/*/slow-test/**/*.test.ts',
-      'templates/*/test/**/*.test.ts',
-      'workshop/slow-test/**/*.test.ts',
-    ],
+    // `npm run packed` runs the tests of the templates.
+    include: ['packages/*/slow-test/**/*.test.ts', 'workshop/slow-test/**/*.test.ts'],
     // Most of these tests wait for processes, some for a timeout.
     maxWorkers: 4,
   },

@@ -58,3 +58,20 @@ export function branchingAgent({ pause = 0, retries = true } = {}): QuestionAgen
     return last.content ?? '';
   };
 }
+
+/** An agent that talks for ten turns and leaves before this share of its answers, to ask again. */
+export function lossyAgent(share: number): QuestionAgent {
+  return async (context) => {
+    const messages: Sent[] = [
+      { role: 'system', content: context.instructions },
+      { role: 'user', content: context.question },
+    ];
+    for (let turn = 0; turn < 10; turn++) {
+      const leaving = new AbortController();
+      if (Math.random() < share) setTimeout(() => leaving.abort(), 30 * Math.random());
+      const said = await ask(context, messages, leaving.signal).catch(() => ask(context, messages));
+      messages.push(said, { role: 'user', content: 'go on .' });
+    }
+    return '';
+  };
+}

@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import { ToolEnvError } from '@toolenv/core';
 import { type Device, devices } from '@toolenv/policy';
 import { measureEnv } from './env.ts';
+import { measureGateway } from './gateway.ts';
 import { measureGpu } from './gpu.ts';
 import { measureModel } from './measure-model.ts';
 import { sizes } from './model.ts';
@@ -17,6 +18,7 @@ const benchmarks: Record<string, (choice: Choice, rounds: number) => Promise<Rec
   rollout: ({ size = '1m', device }, rounds) => measureModel('rollout', size, { rounds, device }),
   gpu: measureGpu,
   env: measureEnv,
+  gateway: measureGateway,
 };
 const names = Object.keys(benchmarks).join(', ');
 
@@ -39,7 +41,10 @@ CUDA, Core ML, DirectML and WebGPU that multiplies matrices faster than the CPU.
 env: {name, ours: {call, text}, peers, library, notInstalled, unit, shape, ...} in microseconds per step of a trivial environment,
 over 100,000 steps with a tool call and 100,000 steps with a text. library has the environments of the library, played by their
 oracles. The peers are Gymnasium, OpenEnv (openenv-core) and verifiers (below 0.2, whose environments step in process). ratio is the
-peer's time divided by our time of the same kind of step.`;
+peer's time divided by our time of the same kind of step.
+
+gateway: {name, ours, p99, unit, requests, history}: the time that a request of an agent costs this process, with a history of 16 KB. ours is the
+median. The agent runs in a process of its own, and the policy answers at once. It has no peer.`;
 
 const { values, positionals } = parseArgs({
   options: {

@@ -130,9 +130,8 @@ export class AgentEnv<Task> implements Env<Task> {
     episode.calls.push(...calls);
     episode.answer = isCut || calls.length > 0 ? undefined : action.text;
     episode.result = agent.result;
-    const { messages } = typeof next === 'object' ? next.observation : turn.observation;
-    episode.conversation = typeof next === 'object' ? [...messages] : [...messages, turn.message];
-    const observation = typeof next === 'object' ? next.observation : turn.observation;
+    const { observation } = typeof next === 'object' ? next : turn;
+    episode.conversation = [...observation.messages, ...(typeof next === 'object' ? [] : [turn.message])];
 
     const outcome = this.#outcomeOf(episode, agent, next, action);
     const info = outcome.kind === 'running' ? {} : { requests: { ...agent.history.counts } };
@@ -141,7 +140,8 @@ export class AgentEnv<Task> implements Env<Task> {
     episode.outcome = outcome;
     const scored = await scoreTurn(this.#parts.rewards, episode.takeEarned(), episode);
     const rewards = outcome.kind === 'truncated' ? scoreTruncation(this.spec.rewards, scored) : scored;
-    return { ...common, outcome, rewards };
+    const environmentCalls = episode.takeEnvironmentCalls();
+    return { ...common, ...(environmentCalls.length > 0 && { environmentCalls }), outcome, rewards };
   }
 
   /** Answers the agent, and waits for what it does next. */

@@ -24,7 +24,7 @@ export type Blame = 'model' | 'agent';
  * @throws The error itself, if it is a ToolEnvError of a bug or of wrong usage.
  */
 export function agentFault(error: unknown, blame?: (error: unknown) => Blame | undefined): Outcome {
-  const name = String(Object(error).name);
+  const name = nameOf(error);
   const blamed = blame?.(error);
   if (blamed === undefined && tooManyTurns.has(name)) return truncated('max_turns');
   if (blamed === 'model' || (blamed === undefined && wrongOutput.has(name)))
@@ -34,4 +34,13 @@ export function agentFault(error: unknown, blame?: (error: unknown) => Blame | u
   if (fault) return aborted(fault);
   const message = `The agent failed: ${messageOf(error)}`;
   return aborted(new ToolEnvError('infrastructure.agent', message, { cause: error }), false);
+}
+
+/** Empty for an error whose name cannot be read. */
+function nameOf(error: unknown): string {
+  try {
+    return String(Object(error).name);
+  } catch {
+    return '';
+  }
 }

@@ -38,9 +38,9 @@ export class CommandFailed extends Error {
 type OfContext<Context, Value> = Value | ((context: Context) => Value);
 
 /**
- * The agent that a program is: `agent: command('my-agent', ({ task }) => ['--ask', task.question])`, or a line for the shell, `agent: command('my-agent --ask
- * "$(jq -r .question <<< "$TOOLENV_TASK")"')`. It finds its model in the variables `OPENAI_BASE_URL`, `OPENAI_API_BASE`, `OPENAI_API_KEY`,
- * `ANTHROPIC_BASE_URL` and `ANTHROPIC_API_KEY`, and the task as JSON in `TOOLENV_TASK`.
+ * The agent that a program is: `agent: (context) => command('my-agent', ['--ask', context.task.question])(context)`, or a line for the shell, `agent:
+ * command('my-agent --ask "$(jq -r .question <<< "$TOOLENV_TASK")"')`. It finds its model in the variables `OPENAI_BASE_URL`, `OPENAI_API_BASE`,
+ * `OPENAI_API_KEY`, `ANTHROPIC_BASE_URL` and `ANTHROPIC_API_KEY`, and the task as JSON in `TOOLENV_TASK`.
  *
  * The agent throws {@link CommandFailed} for an exit code other than 0, and `infrastructure.agent_command` if the program cannot be started or a signal ends
  * it. When the episode ends, its process group gets SIGTERM, and SIGKILL after 5 seconds.

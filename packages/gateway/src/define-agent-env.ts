@@ -5,6 +5,7 @@ import type { ArgumentsSchema, EnvOptions, Flat, GivenEnvOptions } from '@toolen
 import { AgentEnv, type AgentEnvParts } from './agent-env.ts';
 import type { AgentContext, AgentEpisodeContext } from './agent-episode.ts';
 import type { Blame } from './agent-fault.ts';
+import { agentIdentity } from './agent-identity.ts';
 import { Gateway } from './gateway.ts';
 import type { Malformed } from './history.ts';
 
@@ -37,6 +38,11 @@ export interface AgentEnvDefinition<
   agent(
     context: AgentContext<NoInfer<Task>, NoInfer<State>, NoInfer<Shared>, EnvOptions<Schema>, NoInfer<Name>>,
   ): Result;
+  /**
+   * The file of the agent, such as `import.meta.url`. A run records its digest and that of its package.json, and a resumed run whose agent is another
+   * is refused unless the change is allowed. Default: the agent is known by the version of the environment's package only.
+   */
+  readonly entry?: string | URL;
   /** What becomes of a turn whose calls do not parse. Default `text`. */
   readonly malformed?: Malformed;
   /**
@@ -67,8 +73,11 @@ export function defineAgentEnv<
 ): EnvDefinition<Task, Flat<GivenEnvOptions<Schema> & EnvLimits>> {
   const capabilities = { seedable: false, networked: true, ...definition.capabilities };
   return declareEnv({ ...definition, capabilities }, async () => {
+    const { entry } = definition;
+    const identity = entry === undefined ? undefined : { agent: await agentIdentity(entry) };
     const gateway = await Gateway.open();
     return {
+      ...(identity && { identity }),
       episode: (parts) =>
         new AgentEnv<Task>({ ...(definition as unknown as AgentEnvParts), ...parts, gateway }),
       close: () => gateway.close(),

@@ -2,8 +2,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ModelReply } from './wire/model-reply.ts';
 import type { ModelRequest } from './wire/model-request.ts';
+import type { Problem } from './wire/problem.ts';
 import type { StoredItems } from './wire/stored-items.ts';
 import type { Wire } from './wire/wire.ts';
+import { replyProblem } from './wire/wires.ts';
 
 /** Node's fetch gives up after 300 s without a byte. */
 const defaultHeartbeat = 15_000;
@@ -22,15 +24,27 @@ export class Exchange {
   readonly request: ModelRequest;
   /** Whether the client says that it tries again. Not all clients do. */
   readonly isRetry: boolean;
+  /** Aborted when the client leaves before its answer is sent. */
+  readonly signal: AbortSignal;
   readonly #parts: ExchangeParts;
-  readonly #beat: NodeJS.Timeout;
+  #beat: NodeJS.Timeout | undefined;
 
   constructor(parts: ExchangeParts) {
     this.#parts = parts;
     this.request = parts.request;
     this.isRetry = Number(parts.http.headers['x-stainless-retry-count'] ?? 0) > 0;
-    this.#beat = setInterval(() => this.#signOfLife(), parts.heartbeat ?? defaultHeartbeat);
-    parts.response.once('close', () => clearInterval(this.#beat));
+    const leave = new AbortController();
+    this.signal = leave.signal;
+    parts.response.once('close', () => {
+      clearInterval(this.#beat);
+      if (!parts.response.writableFinished) leave.abort();
+    });
+  }
+
+  /** Sends signs of life from now on. After the first, the status can no longer say that there is no answer. */
+  keepAlive(): void {
+    const { heartbeat = defaultHeartbeat } = this.#parts;
+    if (!this.isGone) this.#beat = setInterval(() => this.#signOfLife(), heartbeat);
   }
 
   /** Whether the client has left. */
@@ -56,17 +70,14 @@ export class Exchange {
     return sent;
   }
 
-  /** Ends the request with an error on which clients stop. */
-  refuse(message: string): void {
+  /** Ends the request with an error. Clients stop on the statuses 400 to 404, and try again on 429 and 500. */
+  refuse(problem: Problem): void {
     const { response, wire } = this.#parts;
     clearInterval(this.#beat);
     if (this.isGone) return;
     // A status cannot be taken back. A stream that breaks off is an error to most clients.
     if (response.headersSent) response.destroy();
-    else
-      response
-        .writeHead(400, { 'content-type': 'application/json' })
-        .end(JSON.stringify(wire.error(message)));
+    else replyProblem(response, problem, wire);
   }
 
   #begin(type: string): void {

@@ -10,21 +10,12 @@ import {
   replyJson,
   requestUrl,
 } from '@toolenv/core/serving';
+import { clientKey } from './client-key.ts';
 import { Exchange } from './exchange.ts';
-import { anthropicMessages } from './wire/anthropic-messages.ts';
-import { chatCompletions } from './wire/chat-completions.ts';
 import { BadRequest } from './wire/model-request.ts';
-import { objectAt } from './wire/read-fields.ts';
-import { responses } from './wire/responses.ts';
+import { expectNone, objectAt } from './wire/read-fields.ts';
 import { StoredItems } from './wire/stored-items.ts';
-import type { Wire } from './wire/wire.ts';
-
-/** The wires by path. Clients of Anthropic's API add `/v1` to their base URL themselves. */
-const wires: Readonly<Record<string, Wire>> = {
-  '/v1/chat/completions': chatCompletions,
-  '/v1/responses': responses,
-  '/v1/messages': anthropicMessages,
-};
+import { readRequest, replyProblem, routes, wireAt } from './wire/wires.ts';
 
 /** A request has a whole history, again and again. */
 const maxBodyBytes = 64 * 2 ** 20;
@@ -81,23 +72,18 @@ export class Gateway {
   async #serve(http: IncomingMessage, response: ServerResponse): Promise<void> {
     const { pathname } = requestUrl(http);
     const path = pathname.replace(/\/$/, '');
-    const wire = Object.hasOwn(wires, path) ? wires[path]! : undefined;
+    const wire = wireAt(path);
     const refuse = (status: number, message: string, field?: string) =>
-      replyJson(response, status, (wire ?? chatCompletions).error(message, field));
+      replyProblem(response, { status, message, field }, wire);
     if (!this.#access.isAllowed(http)) return refuse(403, 'This host name or origin is not served.');
     // A client never tries again after 400, as it may after 401 or 404.
-    const guest = this.#guests.get(keyOf(http));
+    const guest = this.#guests.get(clientKey(http));
     if (!guest)
       return refuse(400, 'No episode has this key: it has ended, or the key is not that of the agent.');
     if (path === '/v1/models')
       return replyJson(response, 200, { object: 'list', data: [{ id: 'policy', object: 'model' }] });
-    if (!wire || http.method !== 'POST') {
-      const routes = Object.keys(wires).map((route) => `POST ${route}`);
-      return refuse(
-        404,
-        `${http.method} ${pathname} is not served. The gateway serves ${routes.join(', ')}.`,
-      );
-    }
+    if (!wire || http.method !== 'POST')
+      return refuse(404, `${http.method} ${pathname} is not served. The gateway serves ${routes}.`);
     const body = await readBody(http, maxBodyBytes);
     if (body === 'broken') return;
     if (typeof body === 'string')
@@ -106,27 +92,22 @@ export class Gateway {
         body === 'not_json' ? 'The body is not JSON.' : `The body has more than ${maxBodyBytes} bytes.`,
       );
     try {
-      const request = wire.read(objectAt(body.json, 'the body'), guest.stored);
-      const last = request.messages.at(-1);
-      if (!last) throw new BadRequest('messages', 'messages: there is no message.');
-      if (last.role === 'assistant')
-        throw new BadRequest(
-          'messages',
-          'messages: the last is of the assistant, and the policy begins its turns itself.',
-        );
-      guest.arrive(
-        new Exchange({ request, wire, stored: guest.stored, http, response, heartbeat: this.#heartbeat }),
-      );
+      const request = readRequest(wire, body.json, guest.stored);
+      expectNone(objectAt(body.json, 'the body'), ['stop', 'stop_sequences'], 'the policy does not have it');
+      const exchange = new Exchange({
+        request,
+        wire,
+        stored: guest.stored,
+        http,
+        response,
+        heartbeat: this.#heartbeat,
+      });
+      exchange.keepAlive();
+      guest.arrive(exchange);
     } catch (error) {
       if (!(error instanceof BadRequest)) throw error;
       guest.refused(error);
       refuse(400, error.message, error.field);
     }
   }
-}
-
-function keyOf({ headers }: IncomingMessage): string {
-  const given = headers['x-api-key'];
-  if (typeof given === 'string') return given;
-  return /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1] ?? '';
 }

@@ -1,10 +1,9 @@
 /** History: the conversations of an episode, as a forest of answered requests. Each request is placed where the model's own past continues. */
-import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { type Action, isParseFailure, type Message, type Observation, type ToolCall } from '@toolenv/core';
-import { canonical } from '@toolenv/core/recording';
-import { tryJson, tryObject } from '@toolenv/core/schemas';
+import { tryObject } from '@toolenv/core/schemas';
 import { mintId } from './mint-id.ts';
+import { digestsOf, keyOf, messageOf, next, plainly, replyOf, servedCall } from './sent-messages.ts';
 import type { ModelReply } from './wire/model-reply.ts';
 import type { ModelRequest, SentCall, SentMessage } from './wire/model-request.ts';
 
@@ -101,12 +100,7 @@ export class History {
   /** Records the answer to a request. What the client will send back of it is known from then on. */
   add(placed: Placed, action: Action): Turn {
     const calls = action.toolCalls.flatMap((call) => this.#serve(call));
-    const served: ModelReply = {
-      text: action.text,
-      calls,
-      isCut: action.stopReason === 'length',
-      tokens: action.tokens,
-    };
+    const served = replyOf(action, calls);
     const turn: Turn = { ...placed, served, message: messageOf(action), isDelivered: false };
     for (const { id } of calls) this.#callers.set(id, turn);
     const said: SentMessage = { role: 'assistant', text: action.text, calls };
@@ -126,26 +120,15 @@ export class History {
     return messages.find((message) => message.role === 'tool' && message.id === id)?.text;
   }
 
-  /** [messages] the digest of the tools and of the messages up to each. */
-  #digests({ messages, tools }: ModelRequest): string[] {
-    let digest = next('', JSON.stringify(tools));
-    return messages.map((message) => {
-      digest = next(digest, this.#keyOf(message));
-      return digest;
-    });
+  #digests(request: ModelRequest): string[] {
+    return digestsOf(request, (message) => this.#keyOf(message));
   }
 
   /** What identifies a message. The model's own answer keeps its key however a client writes it. */
   #keyOf(message: SentMessage): string {
-    if (message.role === 'tool') return JSON.stringify(['tool', message.id, message.text]);
-    if (message.role !== 'assistant') return JSON.stringify([message.role, message.text]);
-    const { text, calls } = message;
-    const ids = calls.map(({ id }) => id);
-    const caller = this.#callerOf(calls);
-    if (caller && isSaid(message, caller.served)) return JSON.stringify(['turn', ...ids]);
-    // Clients write arguments anew.
-    const written = calls.map((call) => [call.id, call.name, plainly(call.arguments)]);
-    return JSON.stringify(['assistant', text.trim(), ...written]);
+    const caller = message.role === 'assistant' ? this.#callerOf(message.calls) : undefined;
+    if (message.role !== 'assistant' || !caller || !isSaid(message, caller.served)) return keyOf(message);
+    return JSON.stringify(['turn', ...message.calls.map(({ id }) => id)]);
   }
 
   #callerOf(calls: readonly SentCall[]): Turn | undefined {
@@ -173,12 +156,13 @@ export class History {
   }
 
   #serve(call: Action['toolCalls'][number]): SentCall[] {
-    const id = mintId('call');
     if (!isParseFailure(call)) {
-      this.#minted.set(id, { id: call.id, name: call.name });
-      return [{ id, name: call.name, arguments: JSON.stringify(call.arguments) }];
+      const served = servedCall(call);
+      this.#minted.set(served.id, { id: call.id, name: call.name });
+      return [served];
     }
     if (this.#malformed !== 'call') return [];
+    const id = mintId('call');
     this.#minted.set(id, { id: '', name: '' });
     const name = /"name"\s*:\s*"([^"]*)"/.exec(call.text)?.[1] || 'unknown';
     return [{ id, name, arguments: call.text }];
@@ -204,16 +188,6 @@ export class History {
   }
 }
 
-/** The action as a message of the conversation. */
-export function messageOf({ text, toolCalls }: Action): Message {
-  const parsed = toolCalls.filter((call): call is ToolCall => !isParseFailure(call));
-  return { role: 'assistant', content: text, ...(parsed.length > 0 && { toolCalls: parsed }) };
-}
-
-function next(digest: string, key: string): string {
-  return createHash('sha256').update(digest).update(key).digest('hex');
-}
-
 function instructionsOf({ messages }: ModelRequest): string {
   return JSON.stringify(messages.filter(({ role }) => role === 'system').map(({ text }) => text));
 }
@@ -227,10 +201,4 @@ function isSaid({ text, calls }: SentMessage & { role: 'assistant' }, served: Mo
     // Clients send an empty object back for arguments that they refuse, also for a key such as `__proto__`.
     return args === '{}' || plainly(args) === plainly(call.arguments);
   });
-}
-
-/** JSON without what clients change: spacing, the order of keys, how numbers are written. */
-function plainly(json: string): string {
-  const value = tryJson(json);
-  return value === undefined ? json : JSON.stringify(canonical(value));
 }

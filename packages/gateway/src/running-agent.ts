@@ -4,7 +4,8 @@ import type { Action, Message } from '@toolenv/core';
 import type { AgentContext } from './agent-episode.ts';
 import type { Exchange } from './exchange.ts';
 import type { Door, Gateway } from './gateway.ts';
-import { History, type Malformed, messageOf, type Placed, type Turn } from './history.ts';
+import { History, type Malformed, type Placed, type Turn } from './history.ts';
+import { messageOf } from './sent-messages.ts';
 import type { BadRequest, ModelRequest } from './wire/model-request.ts';
 
 /** A request that waits for the policy. */
@@ -127,7 +128,7 @@ export class RunningAgent {
   dismiss(): void {
     this.#door.close();
     for (const exchange of [...this.#waiting, ...(this.#current ? [this.#current.exchange] : [])])
-      exchange.refuse('The episode has ended.');
+      exchange.refuse({ status: 400, message: 'The episode has ended.' });
     this.#waiting = [];
     this.#current = undefined;
     this.#leave.abort();

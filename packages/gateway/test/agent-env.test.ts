@@ -1,5 +1,5 @@
 /** An agent in plain fetch, played as an environment. */
-import { openEnv, playTask } from '@toolenv/core';
+import { defineTool, openEnv, playTask } from '@toolenv/core';
 import { expect, test } from 'vitest';
 import { defineAgentEnv } from '../src/index.ts';
 import { converse } from './chat-client.ts';
@@ -22,9 +22,30 @@ test('requests are observations, actions are answers, and the result is scored',
     '5',
   ]);
   await env.close();
-  console.log(JSON.stringify(played, null, 1));
   expect(played).toMatchObject({
     outcome: { kind: 'terminated', reason: 'answered' },
     rewards: { right: 1, asked: 1 },
   });
+});
+
+test('a reward function may use a tool as the environment, which the trajectory keeps apart', async () => {
+  const count = defineTool({
+    name: 'count',
+    description: 'Counts.',
+    inputSchema: { type: 'object', properties: {} },
+    execute: () => '7',
+  });
+  const env = defineAgentEnv({
+    name: 'counted-v1',
+    description: 'Counts at the end.',
+    tasks: { test: [{ word: 'x' }] },
+    agent: (context) => converse(context, 'q'),
+    rewards: {
+      counted: { kind: 'outcome', score: async ({ call }) => Number((await call(count)).text === '7') },
+    },
+  });
+  const { reward, steps } = await playTask(env, { word: 'x' }, ['done']);
+  expect(reward).toBe(1);
+  expect(steps[0]!.environmentCalls).toMatchObject([{ call: { name: 'count' }, text: '7' }]);
+  expect(steps[0]!.calls).toEqual([]);
 });

@@ -1,4 +1,6 @@
 /** The attacks by area. */
+
+import { agents } from './agents.ts';
 import type { Attack } from './attack.ts';
 import { boundary } from './boundary.ts';
 import { checkpoints } from './checkpoints.ts';
@@ -19,5 +21,6 @@ export const areas: Readonly<Record<string, readonly Attack[]>> = {
   disk,
   serving,
   servers,
+  agents,
   terminal,
 };

@@ -11,6 +11,11 @@ export function importMcp(need: string): Promise<typeof import('@toolenv/mcp')> 
 }
 
 /** Throws as {@link importMcp} does. */
+export function importGateway(need: string): Promise<typeof import('@toolenv/gateway')> {
+  return importOptional('@toolenv/gateway', need, () => import('@toolenv/gateway'));
+}
+
+/** Throws as {@link importMcp} does. */
 export function importOpenEnv(need: string): Promise<typeof import('@toolenv/openenv')> {
   return importOptional('@toolenv/openenv', need, () => import('@toolenv/openenv'));
 }
@@ -20,11 +25,24 @@ export function importSearch(need: string): Promise<typeof import('@toolenv/tool
   return importOptional('@toolenv/tools-search', need, () => import('@toolenv/tools-search'));
 }
 
+const everyServer: JsonSchema = { type: 'object', properties: serveProperties };
+
 /** The schema of the options of serving over HTTP; without `@toolenv/mcp`, the options of every protocol. */
 export function httpSchema(): Promise<JsonSchema> {
-  const all: JsonSchema = { type: 'object', properties: serveProperties };
   const load = async () => (await import('@toolenv/mcp/http-options')).httpOptionsSchema;
-  return unlessMissing('@toolenv/mcp', load, () => all);
+  return unlessMissing('@toolenv/mcp', load, () => everyServer);
+}
+
+/** The schema of the options of serving a policy; empty without `@toolenv/gateway`. */
+export function policySchema(): Promise<JsonSchema> {
+  const load = async () => (await import('@toolenv/gateway/options')).ownSchema;
+  return unlessMissing('@toolenv/gateway', load, () => ({}));
+}
+
+/** The schema of the options of a recording proxy; without `@toolenv/gateway`, those of every server. */
+export function captureSchema(): Promise<JsonSchema> {
+  const load = async () => (await import('@toolenv/gateway/capture-options')).captureSchema;
+  return unlessMissing('@toolenv/gateway', load, () => everyServer);
 }
 
 /** The schema of the options of MCP servers; empty without `@toolenv/mcp`. */

@@ -1,15 +1,16 @@
-/** `toolenv serve`: serves an environment to clients that speak MCP or OpenEnv, or a search tool to trainers in Python. */
-import { randomBytes } from 'node:crypto';
+/** `toolenv serve`: serves an environment to clients that speak MCP or OpenEnv, a policy to clients of models, or a search tool to trainers in Python. */
 import { once } from 'node:events';
 import { type JsonSchema, type OpenedEnv, ToolEnvError } from '@toolenv/core';
 import { keepSecret } from '@toolenv/core/secrets';
-import { type EpisodeOptions, isLoopback, type ServeOptions } from '@toolenv/core/serving';
+import type { EpisodeOptions, ServeOptions } from '@toolenv/core/serving';
 import { httpFlags, readHttpFlags } from '../flags/http-flags.ts';
-import { addPluginFlags, type Chosen } from '../flags/plugin-flags.ts';
-import { completeFlags, schemaFlags } from '../flags/schema-flags.ts';
+import { addPluginFlags, type Chosen, type PluginFlags } from '../flags/plugin-flags.ts';
+import { completeFlags, flagName, propertiesOf, readFlags, schemaFlags } from '../flags/schema-flags.ts';
 import { type EnvFlags, envFlags, environmentHelp, openRunEnv, readTools } from '../run/open-run.ts';
-import { httpSchema, importMcp, importOpenEnv } from './import-optional.ts';
+import { announceEndpoint, withToken } from './announce-endpoint.ts';
+import { httpSchema, importMcp, importOpenEnv, policySchema } from './import-optional.ts';
 import type { MakeCommand } from './make-command.ts';
+import { modelPort, serveModel } from './serve-model.ts';
 import { searchPort, serveTool } from './serve-tool.ts';
 import { stayOpen } from './stay-open.ts';
 
@@ -21,7 +22,7 @@ const schema = {
       minimum: 0,
       maximum: 65_535,
       description:
-        'serve over HTTP on this port, 0 for any free port (default: MCP over stdio, OpenEnv and search on port 8000)',
+        'serve over HTTP on this port, 0 for any free port (default: MCP over stdio, everything else on port 8000)',
     },
     protocol: { enum: ['mcp', 'openenv'], default: 'mcp', description: 'protocol of the clients' },
     drain: {
@@ -47,42 +48,66 @@ const schema = {
 } as const;
 
 export const make: MakeCommand = async (command, { words, signal }) => {
-  const http = await httpSchema();
+  const [http, model] = [await httpSchema(), await policySchema()];
   command
     .description(
-      'Serves an environment as an MCP server or an OpenEnv server. Each client plays its own episodes. Without an environment, --tool search=<reference> serves a search tool over HTTP, with the protocols of the retrieval servers of Search-R1 and Agent-R1.',
+      'Serves an environment as an MCP server or an OpenEnv server. Each client plays its own episodes. Without an environment, --openai <policy> serves a policy to clients of the APIs of OpenAI and Anthropic, and --tool search=<reference> serves a search tool over HTTP, with the protocols of the retrieval servers of Search-R1 and Agent-R1.',
     )
-    .argument('[environment]', environmentHelp);
+    .argument('[environment]', environmentHelp)
+    .option('--openai <policy>', 'serve this policy, named as for toolenv eval; its options are flags');
   for (const flag of [...envFlags(), ...schemaFlags(schema)]) command.addOption(flag);
   for (const flag of httpFlags(http)) command.addOption(flag.helpGroup('Options of --http:'));
-  const { env } = await addPluginFlags(command, words);
-  command.action((ref: string | undefined, given: EnvFlags & Record<string, unknown>) =>
-    ref === undefined
-      ? serveSearchTool(given, http, signal)
-      : serve(ref, { chosen: env!.chosen(given), given, http, signal }),
-  );
+  for (const flag of schemaFlags(model)) command.addOption(flag.helpGroup('Options of --openai:'));
+  const isModel = words.some((word) => /^--openai(=|$)/.test(word));
+  const { env, policies } = await addPluginFlags(command, words, isModel ? { policies: ['openai'] } : {});
+  command.action((ref: string | undefined, given: Flags) => {
+    refuseOthers(ref, given, Object.keys(propertiesOf(model)));
+    if (given.openai !== undefined) return serveChosenModel(policies[0]!, given, { http, model, signal });
+    if (ref === undefined) return serveSearchTool(given, http, signal);
+    return serve(ref, { chosen: env!.chosen(given), given, http, signal });
+  });
 };
 
-async function serveSearchTool(
-  given: EnvFlags & Record<string, unknown>,
-  http: JsonSchema,
-  signal: AbortSignal,
+type Flags = EnvFlags & { openai?: string } & Record<string, unknown>;
+
+/** Flags that only an environment has. */
+const ofEnvironments = ['protocol', 'drain', 'scores', 'split', 'tool', 'envOption'];
+
+/** Refuses flags of something else than what is served. */
+function refuseOthers(ref: string | undefined, given: Flags, ofModels: readonly string[]): void {
+  const isModel = given.openai !== undefined;
+  if (isModel && ref !== undefined)
+    throw refuse(`Serve ${ref} or --openai ${given.openai}: one of them, each with a command of its own.`);
+  const other = (isModel ? ofEnvironments : ofModels).find((name) => given[name] !== undefined);
+  if (other === undefined) return;
+  throw refuse(`${flagName(other)} is ${isModel ? 'not for' : 'for'} --openai: leave it out.`);
+}
+
+async function serveChosenModel(
+  policy: PluginFlags<'policies'>,
+  given: Flags,
+  { http, model, signal }: { http: JsonSchema; model: JsonSchema; signal: AbortSignal },
 ): Promise<void> {
+  const { http: port = modelPort, seed } = completeFlags(schema, given);
+  const options: ServeOptions = { ...readHttpFlags(http, given, port), ...readFlags(model, given) };
+  const secret = withToken(options);
+  const service = await serveModel(policy.chosen(given), options, { seed, signal });
+  const key = options.token === undefined ? 'any key' : 'the token as key';
+  announceEndpoint(`${given.openai} is served`, service.url, { key, secret });
+  await stayOpen(service, signal);
+}
+
+async function serveSearchTool(given: Flags, http: JsonSchema, signal: AbortSignal): Promise<void> {
   if (!given.tool?.length)
-    throw refuse('Name what to serve: an environment, or a search tool with --tool search=<reference>.');
+    throw refuse(
+      'Name what to serve: an environment, a policy with --openai <policy>, or a search tool with --tool search=<reference>.',
+    );
   const { http: port = searchPort } = completeFlags(schema, given);
   const options = { ...(readHttpFlags(http, given, port) as ServeOptions) };
   const secret = withToken(options);
   const service = await serveTool(readTools(given.tool), options);
   announce(service.name, service.url, secret);
   await stayOpen(service, signal);
-}
-
-/** As Jupyter does: other machines can connect, so they need a secret. @returns A token that was made now. */
-function withToken(options: ServeOptions): string | undefined {
-  const isOpen = options.host !== undefined && !isLoopback(options.host) && options.token === undefined;
-  if (isOpen) options.token = randomBytes(32).toString('hex');
-  return isOpen ? options.token : undefined;
 }
 
 /** Over stdio, the server writes to stdout: say this on stderr. */
@@ -93,7 +118,7 @@ function announce(name: string, url: string | undefined, token: string | undefin
 
 interface Serving {
   chosen: Chosen<'envs'>;
-  given: EnvFlags & Record<string, unknown>;
+  given: Flags;
   http: JsonSchema;
   signal: AbortSignal;
 }

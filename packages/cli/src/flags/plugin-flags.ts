@@ -160,7 +160,7 @@ interface Takes {
   /** The first argument may name something other than an environment. */
   anySubject?: boolean;
   /** The flags that name policies. */
-  policies?: readonly ('policy' | 'against')[];
+  policies?: readonly ('policy' | 'against' | 'openai')[];
   /** Each `--policy` names another policy. Otherwise the last one counts. */
   severalPolicies?: boolean;
   trainer?: boolean;

@@ -9,7 +9,7 @@ const flags = {
   'toolenv rollout': 'worker lease drain statusPort statusHost',
   'toolenv play': 'browser task port',
   'toolenv serve':
-    'http protocol scores host token allowedHost allowedOrigin maxSessions idleTimeout silenceTimeout requestTimeout maxBodyBytes reconnectTimeout controlToken publicUrl',
+    'openai modelName queue conversations http protocol scores host token allowedHost allowedOrigin maxSessions idleTimeout silenceTimeout requestTimeout maxBodyBytes reconnectTimeout controlToken publicUrl',
   'toolenv check': 'option material skip actions timeout',
   toolenv: 'help version',
 };

@@ -14,10 +14,16 @@ export function networkFault(error: unknown): ToolEnvError | undefined {
   if (isInfrastructure(error)) return error;
   if (ToolEnvError.isInstance(error)) return undefined;
   let cause = error;
-  for (let depth = 0; depth < 5 && cause instanceof Error; depth++, cause = cause.cause) {
-    const { code, name, message } = cause as Error & { code?: unknown };
-    const isNetwork = networkCodes.test(String(code)) || name === 'TimeoutError' || fetchFailed.test(message);
-    if (isNetwork) return new ToolEnvError('infrastructure.unreachable', explained(error), { cause: error });
+  try {
+    for (let depth = 0; depth < 5 && cause instanceof Error; depth++, cause = cause.cause) {
+      const { code, name, message } = cause as Error & { code?: unknown };
+      const isNetwork =
+        networkCodes.test(String(code)) || name === 'TimeoutError' || fetchFailed.test(message);
+      if (isNetwork)
+        return new ToolEnvError('infrastructure.unreachable', explained(error), { cause: error });
+    }
+  } catch {
+    // A getter of the error throws.
   }
   return undefined;
 }

@@ -5,7 +5,7 @@ import type { JsonSchema } from '../protocol/json-schema.ts';
 import { badOption } from '../schemas/complete-options.ts';
 import type { ArgumentsSchema, EnvOptions, Flat, GivenEnvOptions } from '../schemas/json-schema-type.ts';
 import { isStandardSchema, parse, toJsonSchema } from '../schemas/standard-schema.ts';
-import type { EnvDefinition, OpenOptions, Split, TaskSet } from './env-definition.ts';
+import type { EnvDefinition, EnvHandle, OpenOptions, Split, TaskSet } from './env-definition.ts';
 import type { EpisodeContext } from './episode.ts';
 import { defaultLimits, limitNames, limitOptions } from './limit-options.ts';
 import { type RewardDeclaration, rewardSpecOf } from './reward-declaration.ts';
@@ -61,6 +61,7 @@ export interface EpisodeParts {
 /** Plays the episodes of an environment while it is open. */
 export interface EpisodeMaker<Task> {
   episode(parts: EpisodeParts): Env<Task>;
+  readonly identity?: EnvHandle<Task>['identity'];
   close?(): void | Promise<void>;
 }
 
@@ -116,7 +117,13 @@ export function declareEnv<Task, Name extends string, Schema extends ArgumentsSc
         const tasks = await tasksOf(options, seed, shared);
         const made = await begin();
         maker = made;
-        return { tasks, episode: () => made.episode({ spec, options, shared }), close };
+        const { identity } = made;
+        return {
+          tasks,
+          episode: () => made.episode({ spec, options, shared }),
+          close,
+          ...(identity && { identity }),
+        };
       } catch (error) {
         await close();
         throw error;

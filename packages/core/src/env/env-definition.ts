@@ -67,6 +67,8 @@ export interface EnvHandle<Task> {
   readonly ref?: string;
   /** Version of the plugin's package, set when it was opened as a plugin. */
   readonly packageVersion?: string;
+  /** What else a resumed run must have in common with the earlier run, such as the code of an agent. Values are JSON. */
+  readonly identity?: Readonly<Record<string, unknown>>;
   /** The capabilities of its definition, set by `openEnv`. */
   readonly capabilities?: EnvCapabilities;
 }

@@ -83,6 +83,7 @@ export async function openEnv(
   return {
     tasks: open.tasks,
     ...(open.draw && { draw: open.draw }),
+    ...(open.identity && { identity: open.identity }),
     episode: () => (guarded ? guardEnv(open.episode(), definition.capabilities?.remote) : open.episode()),
     close: () => open.close(),
     [Symbol.asyncDispose]: () => open.close(),

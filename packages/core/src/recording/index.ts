@@ -2,7 +2,7 @@
 
 export type { ToolLease, ToolSource, ToolTap } from '../env/tool-tap.ts';
 export { isGzip } from './gzip.ts';
-export { type JsonLine, type ReadOptions, readJsonLines } from './jsonl.ts';
+export { type JsonLine, type ReadOptions, readJsonLines, wholeLines } from './jsonl.ts';
 export { makeFolder } from './make-folder.ts';
 export { type RecordOptions, recordEnv, recordTools } from './record-tools.ts';
 export type { RedactionRules } from './redact.ts';

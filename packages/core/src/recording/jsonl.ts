@@ -1,5 +1,6 @@
 /** Reads files with one JSON value per line. A crash may have left the last line half-written. */
 import { createReadStream } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
 import { tryJson } from '../schemas/json-text.ts';
 
 /** A line of a file. */
@@ -36,4 +37,17 @@ export async function* readJsonLines(
   const rest = open.join('');
   if (rest.trim() === '' || (options.skipHalfWritten && tryJson(rest) === undefined)) return;
   yield { text: rest, place: `${file}:${number + 1}` };
+}
+
+/** The number of bytes up to and including the last line break. */
+export async function wholeLines(handle: FileHandle, size: number): Promise<number> {
+  const block = Buffer.alloc(65_536);
+  for (let end = size; end > 0; ) {
+    const start = Math.max(0, end - block.length);
+    const { bytesRead } = await handle.read(block, 0, end - start, start);
+    const at = block.subarray(0, bytesRead).lastIndexOf(10);
+    if (at >= 0) return start + at + 1;
+    end = start;
+  }
+  return 0;
 }

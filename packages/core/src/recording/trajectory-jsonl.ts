@@ -4,7 +4,7 @@ import { ToolEnvError } from '../protocol/errors.ts';
 import { jsonWithoutSecrets } from '../protocol/secrets.ts';
 import type { Trajectory } from '../protocol/trajectory.ts';
 import { wireSchemas } from '../schemas/wire-schemas.ts';
-import { type ReadOptions, readJsonLines } from './jsonl.ts';
+import { type ReadOptions, readJsonLines, wholeLines } from './jsonl.ts';
 import { readRecord } from './read-record.ts';
 import { writing } from './write-error.ts';
 
@@ -115,17 +115,4 @@ function restore(value: PlainTrajectory): Trajectory {
     return { ...step, action: { ...step.action, tokens: restored } };
   });
   return { ...value, outcome, steps } as Trajectory;
-}
-
-/** The number of bytes up to and including the last line break. */
-async function wholeLines(handle: Awaited<ReturnType<typeof open>>, size: number): Promise<number> {
-  const block = Buffer.alloc(65_536);
-  for (let end = size; end > 0; ) {
-    const start = Math.max(0, end - block.length);
-    const { bytesRead } = await handle.read(block, 0, end - start, start);
-    const at = block.subarray(0, bytesRead).lastIndexOf(10);
-    if (at >= 0) return start + at + 1;
-    end = start;
-  }
-  return 0;
 }

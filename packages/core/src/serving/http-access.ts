@@ -25,6 +25,9 @@ export interface Refusal {
   detail: string;
 }
 
+/** What is known of a request. */
+type Headed = Pick<IncomingMessage, 'headers'>;
+
 /** Which requests a server answers: by host, origin and token. */
 export class HttpAccess {
   /** Lower-case host names; `undefined` if requests may name any host. */
@@ -46,7 +49,7 @@ export class HttpAccess {
   }
 
   /** Protects against DNS rebinding, as MCP 2025-11-25 requires (basic/transports#security-warning). */
-  isAllowed({ headers }: IncomingMessage): boolean {
+  isAllowed({ headers }: Headed): boolean {
     const host = `http://${headers.host}`;
     if (this.#hosts && !(URL.canParse(host) && this.#hosts.includes(new URL(host).hostname))) return false;
     // Only web pages send an origin.
@@ -82,14 +85,14 @@ export class HttpAccess {
   }
 
   /** @param isOpen Whether the request needs no token. */
-  refusal(request: IncomingMessage, { isOpen = false }: { isOpen?: boolean } = {}): Refusal | undefined {
+  refusal(request: Headed, { isOpen = false }: { isOpen?: boolean } = {}): Refusal | undefined {
     if (!this.isAllowed(request)) return { status: 403, detail: 'This host name or origin is not served.' };
     if (isOpen || this.isAuthorized(request)) return undefined;
     return { status: 401, detail: 'Send the token of this server as "Authorization: Bearer <token>".' };
   }
 
   /** Whether the request has the token. Comparing takes the same time for all wrong tokens. */
-  isAuthorized({ headers }: IncomingMessage): boolean {
+  isAuthorized({ headers }: Headed): boolean {
     if (!this.#token) return true;
     const [, given = ''] = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '') ?? [];
     return timingSafeEqual(digest(given), this.#token);

@@ -6,7 +6,13 @@ import { jsonWithoutSecrets } from '../protocol/secrets.ts';
 export type Body = { json: unknown } | 'too_large' | 'not_json' | 'broken';
 
 /** Reads a JSON body of at most `most` bytes. */
-export function readBody(request: IncomingMessage, most: number): Promise<Body> {
+export async function readBody(request: IncomingMessage, most: number): Promise<Body> {
+  const bytes = await readBytes(request, most);
+  return typeof bytes === 'string' ? bytes : parse(bytes);
+}
+
+/** Reads a body of at most `most` bytes, whatever it holds. */
+export function readBytes(request: IncomingMessage, most: number): Promise<Buffer | 'too_large' | 'broken'> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let size = 0;
@@ -24,7 +30,7 @@ export function readBody(request: IncomingMessage, most: number): Promise<Body> 
     request.once('error', () => resolve('broken'));
     request.once('close', () => resolve('broken'));
     if (Number(request.headers['content-length']) > most) return tooLarge();
-    request.once('end', () => resolve(parse(Buffer.concat(chunks))));
+    request.once('end', () => resolve(Buffer.concat(chunks)));
     request.on('data', take);
   });
 }

@@ -1,6 +1,6 @@
 /** @toolenv/core/serving: what servers of environments share, whatever protocol their clients speak. */
 export { HttpAccess, isLoopback, type Refusal } from './http-access.ts';
-export { type Body, readBody, replyJson } from './http-body.ts';
+export { type Body, readBody, readBytes, replyJson } from './http-body.ts';
 export { type HttpListener, listen } from './http-listener.ts';
 export { type Metric, processMetrics, prometheusText, prometheusType } from './prometheus-text.ts';
 export { requestUrl } from './request-url.ts';

@@ -19,25 +19,41 @@ import {
   objectAt,
   stringAt,
   textAt,
+  textsAt,
   toolAt,
 } from './read-fields.ts';
 import type { Wire } from './wire.ts';
 
+const errorTypes: Readonly<Record<number, string>> = {
+  401: 'authentication_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  413: 'request_too_large',
+  429: 'rate_limit_error',
+};
+
 export const anthropicMessages: Wire = {
-  read(body) {
-    expectNone(body, ['stop_sequences', 'container', 'mcp_servers'], 'the policy does not have it');
-    const { system, stream = false, model = 'policy', tool_choice } = body;
-    const { type: choice = 'auto' } = Object(tool_choice);
-    if (choice !== 'auto' && choice !== 'none')
-      refuse('tool_choice', 'the policy decides whether it calls a tool');
+  conversation({ system, messages, tools, tool_choice }) {
     const instructions = textAt(system, 'system');
     const first: SentMessage[] = instructions === '' ? [] : [{ role: 'system', text: instructions }];
     return {
-      messages: [...first, ...joinTurns(arrayAt(body.messages, 'messages').flatMap(readMessage))],
-      tools: choice === 'none' ? [] : distinct(arrayAt(body.tools ?? [], 'tools').map(readTool)),
+      messages: [...first, ...joinTurns(arrayAt(messages, 'messages').flatMap(readMessage))],
+      tools: Object(tool_choice).type === 'none' ? [] : distinct(arrayAt(tools ?? [], 'tools').map(readTool)),
+    };
+  },
+
+  read(body, stored) {
+    expectNone(body, ['container', 'mcp_servers'], 'the policy does not have it');
+    const { stream = false, model = 'policy', tool_choice } = body;
+    const { type: choice = 'auto' } = Object(tool_choice);
+    if (choice !== 'auto' && choice !== 'none')
+      refuse('tool_choice', 'the policy decides whether it calls a tool');
+    return {
+      ...this.conversation(body, stored),
       stream: stream === true,
       model: String(model),
       asked: numbersOf(body, ['temperature', 'top_p', 'top_k', 'max_tokens']),
+      stop: textsAt(body.stop_sequences, 'stop_sequences'),
       usage: true,
       tokenIds: body.return_token_ids === true,
       logprobs: false,
@@ -80,7 +96,12 @@ export const anthropicMessages: Wire = {
 
   heartbeat: 'event: ping\ndata: {"type": "ping"}\n\n',
 
-  error: (message) => ({ type: 'error', error: { type: 'invalid_request_error', message } }),
+  error({ status, message, code }) {
+    const type = errorTypes[status] ?? (status >= 500 ? 'api_error' : 'invalid_request_error');
+    // By these words, clients know that they must shorten the conversation.
+    const words = code === 'context_length_exceeded' ? `prompt is too long: ${message}` : message;
+    return { type: 'error', error: { type, message: words } };
+  },
 };
 
 function readTool(given: unknown, index: number): ReturnType<typeof toolAt> {
@@ -90,8 +111,11 @@ function readTool(given: unknown, index: number): ReturnType<typeof toolAt> {
   return toolAt(given, field, 'input_schema');
 }
 
-/** A message of the user may hold the results of several calls, and a text after them. */
-function readMessage(given: unknown, index: number): SentMessage[] {
+/**
+ * A message of the user may hold the results of several calls, and a text after them.
+ * @throws BadRequest
+ */
+export function readMessage(given: unknown, index: number): SentMessage[] {
   const field = `messages[${index}]`;
   const { role, content } = objectAt(given, field);
   const blocks =

@@ -10,6 +10,7 @@ import {
   type SentCall,
   type SentMessage,
 } from './model-request.ts';
+import { openAiError } from './problem.ts';
 import {
   arrayAt,
   distinct,
@@ -18,29 +19,39 @@ import {
   objectAt,
   stringAt,
   textAt,
+  textsAt,
   toolAt,
 } from './read-fields.ts';
 import type { Wire } from './wire.ts';
 
 export const chatCompletions: Wire = {
-  read(body) {
-    expectNone(
-      body,
-      ['logit_bias', 'stop', 'functions', 'modalities', 'audio'],
-      'the policy does not have it',
-    );
+  conversation: ({ messages, tools, tool_choice }) => ({
+    messages: joinTurns(arrayAt(messages, 'messages').map(readMessage)),
+    tools: tool_choice === 'none' ? [] : distinct(arrayAt(tools ?? [], 'tools').map(readTool)),
+  }),
+
+  read(body, stored) {
+    expectNone(body, ['logit_bias', 'functions', 'modalities', 'audio'], 'the policy does not have it');
     if (typeof body.n === 'number' && body.n > 1) refuse('n', 'the policy gives one answer to a request');
     const format = Object(body.response_format).type;
     if (format !== undefined && format !== 'text')
       refuse('response_format', 'the policy writes as it was trained to');
-    const choice = readToolChoice(body.tool_choice);
+    readToolChoice(body.tool_choice);
     const { stream = false, model = 'policy', stream_options: streamed } = body;
     return {
-      messages: joinTurns(arrayAt(body.messages, 'messages').map(readMessage)),
-      tools: choice === 'none' ? [] : distinct(arrayAt(body.tools ?? [], 'tools').map(readTool)),
+      ...this.conversation(body, stored),
       stream: stream === true,
       model: String(model),
-      asked: numbersOf(body, ['temperature', 'top_p', 'max_tokens', 'max_completion_tokens', 'seed']),
+      asked: numbersOf(body, [
+        'temperature',
+        'top_p',
+        'top_k',
+        'min_p',
+        'max_tokens',
+        'max_completion_tokens',
+        'seed',
+      ]),
+      stop: textsAt(body.stop, 'stop'),
       usage: Object(streamed).include_usage === true,
       tokenIds: body.return_token_ids === true,
       logprobs: body.logprobs === true,
@@ -88,16 +99,13 @@ export const chatCompletions: Wire = {
 
   heartbeat: ': the policy is busy\n\n',
 
-  error: (message, field) => ({
-    error: { message, type: 'invalid_request_error', param: field ?? null, code: null },
-  }),
+  error: openAiError,
 };
 
-/** What a turn is called on OpenAI's wires. @throws BadRequest for a forced call. */
-export function readToolChoice(choice: unknown): 'auto' | 'none' {
-  if (choice === undefined || choice === null || choice === 'auto') return 'auto';
-  if (choice === 'none') return 'none';
-  return refuse('tool_choice', 'the policy decides whether it calls a tool');
+/** @throws BadRequest for a forced call. */
+export function readToolChoice(choice: unknown): void {
+  if (choice !== undefined && choice !== null && choice !== 'auto' && choice !== 'none')
+    refuse('tool_choice', 'the policy decides whether it calls a tool');
 }
 
 function readTool(given: unknown, index: number): ReturnType<typeof toolAt> {
@@ -107,7 +115,8 @@ function readTool(given: unknown, index: number): ReturnType<typeof toolAt> {
   return toolAt(described, `${field}.function`, 'parameters');
 }
 
-function readMessage(given: unknown, index: number): SentMessage {
+/** @throws BadRequest */
+export function readMessage(given: unknown, index: number): SentMessage {
   const field = `messages[${index}]`;
   const { role, content, tool_calls, tool_call_id } = objectAt(given, field);
   const text = textAt(content, `${field}.content`);

@@ -15,15 +15,21 @@ export type SentMessage =
   | { role: 'assistant'; text: string; calls: SentCall[] }
   | { role: 'tool'; text: string; id: string };
 
-/** What a client asks of the model. */
-export interface ModelRequest {
+/** What the model reads. */
+export interface Conversation {
   messages: SentMessage[];
   tools: ToolDescription[];
+}
+
+/** What a client asks of the model. */
+export interface ModelRequest extends Conversation {
   stream: boolean;
   /** The model's name, which answers repeat. */
   model: string;
-  /** What the client would set of the sampling. It is recorded, and the run's own options apply. */
+  /** What the client would set of the sampling, by the names of the wire. A run has its own options. */
   asked: Record<string, number>;
+  /** Texts that would end the answer. */
+  stop: string[];
   /** Whether the last event of a stream says how many tokens there were. */
   usage: boolean;
   /** Whether the answer has the ids of its tokens, as vLLM gives them. */

@@ -68,12 +68,29 @@ export function distinct(tools: ToolDescription[]): ToolDescription[] {
   return tools;
 }
 
-/** The numbers among the named fields. */
+/**
+ * The numbers in the named fields.
+ * @throws BadRequest for another value.
+ */
 export function numbersOf(body: Fields, names: readonly string[]): Record<string, number> {
-  const found = names.flatMap((name) =>
-    typeof body[name] === 'number' ? [[name, body[name]] as const] : [],
+  const found = names.filter((name) => body[name] !== undefined && body[name] !== null);
+  return Object.fromEntries(
+    found.map((name) => {
+      const value = body[name];
+      if (typeof value === 'number') return [name, value];
+      throw new BadRequest(name, `${name} must be a number.`);
+    }),
   );
-  return Object.fromEntries(found);
+}
+
+/**
+ * A text, or several, without empty ones.
+ * @throws BadRequest for another value.
+ */
+export function textsAt(value: unknown, field: string): string[] {
+  if (value === undefined || value === null) return [];
+  const texts = typeof value === 'string' ? [value] : arrayAt(value, field);
+  return texts.map((text, i) => stringAt(text, `${field}[${i}]`)).filter((text) => text !== '');
 }
 
 /** @throws BadRequest for a value that asks for something. */

@@ -3,6 +3,7 @@ import { mintId } from '../mint-id.ts';
 import { readToolChoice } from './chat-completions.ts';
 import { type ModelReply, unixSeconds, usageOf } from './model-reply.ts';
 import { BadRequest, joinTurns, type ModelRequest, refuse, type SentMessage } from './model-request.ts';
+import { openAiError } from './problem.ts';
 import {
   arrayAt,
   distinct,
@@ -11,36 +12,43 @@ import {
   objectAt,
   stringAt,
   textAt,
+  textsAt,
   toolAt,
 } from './read-fields.ts';
 import type { Item, StoredItems } from './stored-items.ts';
 import type { Wire } from './wire.ts';
 
-/** The items of a request, which its answer is stored with. */
+/** The items of a request, which its answer is stored with; absent if the client wants nothing stored. */
 const inputs: WeakMap<ModelRequest, readonly Item[]> = new WeakMap();
 
 export const responses: Wire = {
+  conversation({ instructions, tools, tool_choice, ...body }, stored) {
+    const first: SentMessage[] =
+      typeof instructions === 'string' && instructions !== '' ? [{ role: 'system', text: instructions }] : [];
+    return {
+      messages: [...first, ...joinTurns(toMessages(itemsOf(body, stored)))],
+      tools: tool_choice === 'none' ? [] : distinct(arrayAt(tools ?? [], 'tools').map(readTool)),
+    };
+  },
+
   read(body, stored) {
     expectNone(body, ['background', 'conversation', 'prompt'], 'the gateway does not have it');
     const format = Object(Object(body.text).format).type;
     if (format !== undefined && format !== 'text')
       refuse('text.format', 'the policy writes as it was trained to');
-    const choice = readToolChoice(body.tool_choice);
-    const { instructions, stream = false, model = 'policy', include } = body;
-    const items = [...before(body.previous_response_id, stored), ...itemsOf(body.input, stored)];
-    const first: SentMessage[] =
-      typeof instructions === 'string' && instructions !== '' ? [{ role: 'system', text: instructions }] : [];
+    readToolChoice(body.tool_choice);
+    const { stream = false, model = 'policy', include } = body;
     const request: ModelRequest = {
-      messages: [...first, ...joinTurns(toMessages(items))],
-      tools: choice === 'none' ? [] : distinct(arrayAt(body.tools ?? [], 'tools').map(readTool)),
+      ...this.conversation(body, stored),
       stream: stream === true,
       model: String(model),
-      asked: numbersOf(body, ['temperature', 'top_p', 'max_output_tokens']),
+      asked: numbersOf(body, ['temperature', 'top_p', 'top_k', 'min_p', 'max_output_tokens', 'seed']),
+      stop: textsAt(body.stop, 'stop'),
       usage: true,
       tokenIds: body.return_token_ids === true,
       logprobs: Array.isArray(include) && include.includes('message.output_text.logprobs'),
     };
-    inputs.set(request, items);
+    if (body.store !== false) inputs.set(request, itemsOf(body, stored));
     return request;
   },
 
@@ -86,31 +94,31 @@ export const responses: Wire = {
 
   heartbeat: ': the policy is busy\n\n',
 
-  error: (message, field) => ({
-    error: { message, type: 'invalid_request_error', param: field ?? null, code: null },
-  }),
+  error: openAiError,
 };
 
-function before(id: unknown, stored: StoredItems): readonly Item[] {
-  if (id === undefined || id === null) return [];
-  const items = stored.answer(stringAt(id, 'previous_response_id'));
-  if (items) return items;
-  throw new BadRequest('previous_response_id', `previous_response_id: this episode has no answer ${id}.`);
-}
-
-function itemsOf(input: unknown, stored: StoredItems): Item[] {
-  if (typeof input === 'string') return [{ type: 'message', role: 'user', content: input }];
-  return arrayAt(input, 'input').map((given, i) => {
-    const item = objectAt(given, `input[${i}]`);
+/** The items of a request, with those that it names. */
+export function itemsOf(body: Record<string, unknown>, stored: StoredItems): Item[] {
+  const { previous_response_id: id, input } = body;
+  const before = id === undefined || id === null ? [] : stored.answer(stringAt(id, 'previous_response_id'));
+  if (!before)
+    throw new BadRequest('previous_response_id', `previous_response_id: no answer ${id} is stored here.`);
+  if (typeof input === 'string') return [...before, { type: 'message', role: 'user', content: input }];
+  const given = arrayAt(input, 'input').map((each, i) => {
+    const item = objectAt(each, `input[${i}]`);
     if (item.type !== 'item_reference') return item;
     const found = stored.item(stringAt(item.id, `input[${i}].id`));
     if (found) return found;
-    throw new BadRequest(`input[${i}]`, `input[${i}]: this episode has no item ${item.id}.`);
+    throw new BadRequest(`input[${i}]`, `input[${i}]: no item ${item.id} is stored here.`);
   });
+  return [...before, ...given];
 }
 
-/** A turn of the assistant is several items: its text, and each of its calls. */
-function toMessages(items: readonly Item[]): SentMessage[] {
+/**
+ * A turn of the assistant is several items: its text, and each of its calls.
+ * @throws BadRequest
+ */
+export function toMessages(items: readonly Item[]): SentMessage[] {
   const messages: SentMessage[] = [];
   for (const [i, item] of items.entries()) {
     const field = `input[${i}]`;
@@ -173,7 +181,8 @@ function answerOf(
     });
   }
   const id = mintId('resp');
-  stored.keep(id, inputs.get(request) ?? [], output);
+  const input = inputs.get(request);
+  if (input) stored.keep(id, input, output);
   const { prompt, completion } = usageOf(reply);
   const response = {
     id,

@@ -17,6 +17,8 @@ import { writeWhole } from './write-whole.ts';
 export interface RunIdentity {
   /** Reference of the environment, or its name; absent without an environment. */
   env?: string;
+  /** `identity` of the environment, such as the digest of an agent's code. */
+  envIdentity?: Readonly<Record<string, unknown>>;
   /** The environment's own options, if `openEnv` opened it. */
   envOptions?: Readonly<Record<string, unknown>>;
   /** Role → tool, if `openEnv` opened the environment. */
@@ -35,7 +37,15 @@ export function runIdentity(
   run: Pick<RunIdentity, 'trainer' | 'trainerOptions' | 'seed'>,
 ): RunIdentity {
   const { options, tools } = (env ?? {}) as Partial<OpenedEnv<unknown>>;
-  return { env: env && envName(env), envOptions: options, tools, policy: policy.spec.name, ...run };
+  const { identity } = env ?? {};
+  return {
+    env: env && envName(env),
+    ...(identity && { envIdentity: identity }),
+    envOptions: options,
+    tools,
+    policy: policy.spec.name,
+    ...run,
+  };
 }
 
 export function envName(env: EnvHandle<unknown>): string {

@@ -208,6 +208,16 @@ test('a run that is stopped and resumed has the bits and lines of one that ran t
     expect(await lines(out, file)).toBe(await lines(join(folder, 'whole'), file));
 });
 
+test('refuses to resume with another agent, unless the change is allowed', async () => {
+  const env = (sha256: string) => ({ ...openLadder(), identity: { agent: { entry: 'agent.ts', sha256 } } });
+  const run = { policy: new Table(), trainer: forget, out, resume: true };
+  await eventsOf(train({ ...run, env: env('a'), steps: 1, resume: false }));
+  expect((await readConfig()).envIdentity).toEqual({ agent: { entry: 'agent.ts', sha256: 'a' } });
+  await expect(eventsOf(train({ ...run, env: env('b'), steps: 2 }))).rejects.toThrow('envIdentity.agent {');
+  await eventsOf(train({ ...run, env: env('b'), steps: 2, change: true }));
+  expect((await readConfig()).envIdentity).toEqual({ agent: { entry: 'agent.ts', sha256: 'b' } });
+});
+
 test('refuses a used folder, and to resume another run', async () => {
   const run = { env: openLadder(), policy: new Table(), trainer: forget, out };
   await eventsOf(train({ ...run, steps: 1 }));

@@ -30,10 +30,15 @@ export function Conversation({ episode, texts, learned, colour }: Props) {
 function Turn({ episode, texts, learned, colour, step, index }: Props & { step: Step; index: number }) {
   const { action, calls, environmentCalls = [] } = step;
   const turn = texts.turns[index];
-  const { messages, isRewritten } = arrived(step, episode.steps[index - 1]);
+  const { conversation } = step.observation;
+  const earlier = episode.steps.slice(0, index);
+  const previous = earlier.findLast((each) => each.observation.conversation === conversation);
+  const isNew = earlier.length > 0 && previous === undefined;
+  const { messages, isRewritten } = arrived(step, previous);
   const tokens = action.tokens?.action.length;
   return (
     <>
+      {isNew && <p class="note">Another conversation begins.</p>}
       {isRewritten && <p class="note">The environment rewrote the conversation.</p>}
       {!(colour && turn) &&
         messages.map(({ role, content }, at) => (
@@ -45,6 +50,8 @@ function Turn({ episode, texts, learned, colour, step, index }: Props & { step: 
       <div class="message assistant">
         <h4>
           turn {index + 1}
+          {conversation !== undefined && <small>conversation {conversation}</small>}
+          {step.learn === false && <small>not learned from</small>}
           {tokens !== undefined && <small>{plural(tokens, 'token')}</small>}
           {action.stopReason === 'length' && <small class="bad">cut at the largest number of tokens</small>}
         </h4>
@@ -132,7 +139,7 @@ function Rewards({ step, spec }: { step: Step; spec: RecordedEpisode['rewardSpec
   );
 }
 
-/** The messages that came since the turn before, apart from what that turn wrote and its tools answered. */
+/** The messages that came since the conversation's turn before, apart from what that turn wrote and its tools answered. */
 function arrived(
   { observation }: Step,
   previous: Step | undefined,

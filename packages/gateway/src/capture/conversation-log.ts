@@ -1,0 +1,162 @@
+/** ConversationLog: the conversations that clients have with a server, each as one line of a JSONL file once it grows no more. */
+import { open } from 'node:fs/promises';
+import { type ToolDescription, ToolEnvError } from '@toolenv/core';
+import { wholeLines, writing } from '@toolenv/core/recording';
+import { tryObject } from '@toolenv/core/schemas';
+import { jsonWithoutSecrets } from '@toolenv/core/secrets';
+import { digestsOf, keyOf, next } from '../sent-messages.ts';
+import { BadRequest, type Conversation, type SentMessage } from '../wire/model-request.ts';
+import type { Answer } from './answers.ts';
+
+/** Conversations in memory. Further ones are written before they are idle. */
+const mostOpen = 1_000;
+
+interface OpenConversation {
+  /** The server's answers as the server gave them. */
+  messages: SentMessage[];
+  tools: ToolDescription[];
+  /** Indices of the messages that the server answered. */
+  answered: Set<number>;
+  /** Of `performance.now`. */
+  used: number;
+}
+
+export class ConversationLog {
+  readonly #file: string;
+  /** By the digest of their messages; the one that has not grown for longest first. */
+  readonly #open: Map<string, OpenConversation> = new Map();
+  /** Lines that are not written yet. */
+  #lines: string[] = [];
+  #writing: Promise<void> = Promise.resolve();
+
+  private constructor(file: string) {
+    this.#file = file;
+  }
+
+  /**
+   * @throws ToolEnvError `infrastructure.disk` if the file cannot be written, `usage.broken_record` if its last line is half-written, as a
+   *   crash leaves it.
+   */
+  static async open(file: string): Promise<ConversationLog> {
+    await writing(file, async () => {
+      const handle = await open(file, 'a+');
+      try {
+        const { size } = await handle.stat();
+        const whole = await wholeLines(handle, size);
+        if (whole === size) return;
+        const last = Buffer.alloc(size - whole);
+        await handle.read(last, 0, last.length, whole);
+        if (!tryObject(last.toString('utf8'))) {
+          const message = `${file}: its last line is half-written: remove that line.`;
+          throw new ToolEnvError('usage.broken_record', message);
+        }
+        await handle.appendFile('\n');
+      } finally {
+        await handle.close();
+      }
+    });
+    return new ConversationLog(file);
+  }
+
+  /**
+   * Adds an answer to the conversation that the request goes on, or begins another.
+   * @throws BadRequest for a conversation that no example can hold.
+   */
+  add(request: Conversation, answer: Answer): void {
+    checkCalls([...request.messages, answer]);
+    const digests = digestsOf(request);
+    const known = digests.findLastIndex((digest) => this.#open.has(digest));
+    const past = known < 0 ? undefined : this.#open.get(digests[known]!)!;
+    if (past) this.#open.delete(digests[known]!);
+    const messages = [...(past?.messages ?? []), ...request.messages.slice(known + 1), answer];
+    const answered = new Set(past?.answered).add(messages.length - 1);
+    const digest = next(digests.at(-1)!, keyOf(answer));
+    const same = this.#open.get(digest);
+    // Said twice, word for word: both were answers of the model.
+    if (same) this.#end(digest, same);
+    this.#open.set(digest, { messages, tools: request.tools, answered, used: performance.now() });
+    const [[oldest, conversation] = []] = this.#open;
+    if (this.#open.size > mostOpen) this.#end(oldest!, conversation!);
+  }
+
+  /** Writes the conversations that have not grown for so many milliseconds. Throws as {@link open} does; then nothing is lost. */
+  async write({ idle }: { idle: number }): Promise<void> {
+    const before = performance.now() - idle;
+    for (const [digest, conversation] of this.#open)
+      if (conversation.used <= before) this.#end(digest, conversation);
+    // One after another, in their order.
+    const turn = this.#writing.then(() => this.#writeLines());
+    this.#writing = turn.catch(() => {});
+    return turn;
+  }
+
+  #end(digest: string, conversation: OpenConversation): void {
+    this.#open.delete(digest);
+    this.#lines.push(`${lineOf(conversation)}\n`);
+  }
+
+  async #writeLines(): Promise<void> {
+    const lines = this.#lines;
+    if (lines.length === 0) return;
+    this.#lines = [];
+    try {
+      await writing(this.#file, async () => {
+        const handle = await open(this.#file, 'a');
+        try {
+          const { size } = await handle.stat();
+          // A part of the lines would be written twice.
+          await handle.appendFile(lines.join('')).catch(async (error: unknown) => {
+            await handle.truncate(size);
+            throw error;
+          });
+        } finally {
+          await handle.close();
+        }
+      });
+    } catch (error) {
+      this.#lines = [...lines, ...this.#lines];
+      throw error;
+    }
+  }
+}
+
+/** Examples have calls with an object of arguments, and results of calls before them. */
+function checkCalls(messages: readonly SentMessage[]): void {
+  const calls = new Set<string>();
+  for (const message of messages) {
+    if (message.role === 'tool' && !calls.has(message.id))
+      throw new BadRequest('messages', 'a result belongs to no call');
+    for (const { id, name, arguments: args } of message.role === 'assistant' ? message.calls : []) {
+      if (name === '' || !tryObject(args)) throw new BadRequest('messages', 'a call is malformed');
+      calls.add(id);
+    }
+  }
+}
+
+/** As `sft-v1` reads it. What the server has not answered here is context only: the words of a client, or a turn of another line. */
+function lineOf({ messages, tools, answered }: OpenConversation): string {
+  return jsonWithoutSecrets({
+    messages: messages.map((message, i) => ({
+      ...openAiMessage(message),
+      ...(message.role === 'assistant' && !answered.has(i) && { weight: 0 }),
+    })),
+    ...(tools.length > 0 && {
+      tools: tools.map(({ name, description, inputSchema: parameters }) => ({
+        type: 'function',
+        function: { name, description, parameters },
+      })),
+    }),
+  });
+}
+
+function openAiMessage(message: SentMessage): object {
+  const { role, text: content } = message;
+  if (role === 'tool') return { role, content, tool_call_id: message.id };
+  if (role !== 'assistant' || message.calls.length === 0) return { role, content };
+  const tool_calls = message.calls.map(({ id, name, arguments: args }) => ({
+    id,
+    type: 'function',
+    function: { name, arguments: args },
+  }));
+  return { role, content, tool_calls };
+}

@@ -1,0 +1,56 @@
+/** How the messages of requests are compared, and what clients receive in their place: what a client sends back is recognised however it writes it. */
+import { createHash } from 'node:crypto';
+import { type Action, isParseFailure, type Message, type ToolCall } from '@toolenv/core';
+import { canonical } from '@toolenv/core/recording';
+import { tryJson } from '@toolenv/core/schemas';
+import { mintId } from './mint-id.ts';
+import type { ModelReply } from './wire/model-reply.ts';
+import type { ModelRequest, SentCall, SentMessage } from './wire/model-request.ts';
+
+/** [messages] the digest of the tools and of the messages up to each. */
+export function digestsOf(
+  { messages, tools }: Pick<ModelRequest, 'messages' | 'tools'>,
+  key: (message: SentMessage) => string = keyOf,
+): string[] {
+  let digest = next('', JSON.stringify(tools));
+  return messages.map((message) => {
+    digest = next(digest, key(message));
+    return digest;
+  });
+}
+
+/** The digest of a conversation with one more message. */
+export function next(digest: string, key: string): string {
+  return createHash('sha256').update(digest).update(key).digest('hex');
+}
+
+/** What identifies a message. Clients write arguments anew. */
+export function keyOf(message: SentMessage): string {
+  if (message.role === 'tool') return JSON.stringify(['tool', message.id, message.text]);
+  if (message.role !== 'assistant') return JSON.stringify([message.role, message.text]);
+  const { text, calls } = message;
+  const written = calls.map((call) => [call.id, call.name, plainly(call.arguments)]);
+  return JSON.stringify(['assistant', text.trim(), ...written]);
+}
+
+/** JSON without what clients change: spacing, the order of keys, how numbers are written. */
+export function plainly(json: string): string {
+  const value = tryJson(json);
+  return value === undefined ? json : JSON.stringify(canonical(value));
+}
+
+/** The answer that a client receives. */
+export function replyOf({ text, stopReason, tokens }: Action, calls: SentCall[]): ModelReply {
+  return { text, calls, isCut: stopReason === 'length', tokens };
+}
+
+/** A call as a client receives it, with an id that nothing else in its conversation has. */
+export function servedCall({ name, arguments: args }: ToolCall): SentCall {
+  return { id: mintId('call'), name, arguments: JSON.stringify(args) };
+}
+
+/** The action as a message of the conversation. */
+export function messageOf({ text, toolCalls }: Action): Message {
+  const parsed = toolCalls.filter((call): call is ToolCall => !isParseFailure(call));
+  return { role: 'assistant', content: text, ...(parsed.length > 0 && { toolCalls: parsed }) };
+}

@@ -1,0 +1,143 @@
+/** Conversations: those of clients that go on, so that the policy keeps its cache from turn to turn. A client names none: its messages tell. */
+import type { Action, Message, Observation, Policy, ToolCall } from '@toolenv/core';
+import { isParseFailure } from '@toolenv/core';
+import { tryObject } from '@toolenv/core/schemas';
+import { digestsOf, keyOf, messageOf, next, replyOf, servedCall } from '../sent-messages.ts';
+import type { ModelReply } from '../wire/model-reply.ts';
+import type { ModelRequest, SentMessage } from '../wire/model-request.ts';
+
+/** What the policy and the client said last. */
+interface LastTurn {
+  observation: Observation;
+  message: Message;
+  served: ModelReply;
+}
+
+interface Conversation {
+  readonly episodeId: string;
+  /** The digest of all messages, the last answer included; `undefined` before the first answer. */
+  digest: string | undefined;
+  last: LastTurn | undefined;
+  /** Of `performance.now`. */
+  used: number;
+}
+
+/** A turn that the policy takes. */
+export interface TakenTurn {
+  readonly observation: Observation;
+  /** Absent if the policy keeps nothing. */
+  readonly episodeId: string | undefined;
+  /** Ends the turn with the action of the policy. @returns What the client receives. */
+  end(action: Action): ModelReply;
+  /** Ends the turn without an action, once the policy has stopped. The conversation may go on from its last answer. */
+  drop(): void;
+}
+
+export class Conversations {
+  readonly #policy: Pick<Policy, 'endEpisode'>;
+  readonly #most: number;
+  readonly #onError: (error: unknown) => void;
+  /** Those between two turns, by their digest; the one that has been idle for longest first. */
+  readonly #idle: Map<string, Conversation> = new Map();
+  #count = 0;
+
+  /**
+   * @param most Conversations that are kept between two turns.
+   * @param onError Called with errors of the policy when it forgets one.
+   */
+  constructor(policy: Pick<Policy, 'endEpisode'>, most: number, onError: (error: unknown) => void) {
+    this.#policy = policy;
+    this.#onError = onError;
+    this.#most = policy.endEpisode ? most : 0;
+  }
+
+  /** Those between two turns. */
+  get size(): number {
+    return this.#idle.size;
+  }
+
+  begin(request: ModelRequest): TakenTurn {
+    const digests = this.#most > 0 ? digestsOf(request) : [];
+    const known = digests.findLastIndex((digest) => this.#idle.has(digest));
+    const found = known < 0 ? undefined : this.#idle.get(digests[known]!)!;
+    // While it takes a turn, no other request finds it.
+    if (found) this.#idle.delete(found.digest!);
+    const conversation = found ?? this.#open();
+    const rest = request.messages.slice(known + 1);
+    const messages = found ? continued(found.last!, rest) : toMessages(rest);
+    const observation = { messages, tools: request.tools };
+    return {
+      observation,
+      episodeId: this.#most > 0 ? conversation.episodeId : undefined,
+      end: (action) => {
+        const parsed = action.toolCalls.filter((call): call is ToolCall => !isParseFailure(call));
+        const served = replyOf(action, parsed.map(servedCall));
+        if (this.#most > 0) {
+          const said: SentMessage = { role: 'assistant', text: served.text, calls: served.calls };
+          conversation.digest = next(digests.at(-1)!, keyOf(said));
+          conversation.last = { observation, message: messageOf(action), served };
+          this.#keep(conversation);
+        }
+        return served;
+      },
+      drop: () => this.#keep(conversation),
+    };
+  }
+
+  /** Forgets those that have been idle for so many milliseconds. */
+  forgetIdle(milliseconds: number): void {
+    const before = performance.now() - milliseconds;
+    for (const conversation of this.#idle.values())
+      if (conversation.used <= before) this.#forget(conversation);
+  }
+
+  #open(): Conversation {
+    this.#count += 1;
+    return { episodeId: `conversation-${this.#count}`, digest: undefined, last: undefined, used: 0 };
+  }
+
+  #keep(conversation: Conversation): void {
+    const { digest } = conversation;
+    // Two clients may have been told the same: the first keeps its place.
+    if (digest === undefined || this.#idle.has(digest)) this.#forget(conversation);
+    else {
+      conversation.used = performance.now();
+      this.#idle.set(digest, conversation);
+      const [oldest] = this.#idle.values();
+      if (this.#idle.size > this.#most) this.#forget(oldest!);
+    }
+  }
+
+  #forget(conversation: Conversation): void {
+    const { digest, episodeId } = conversation;
+    if (digest !== undefined && this.#idle.get(digest) === conversation) this.#idle.delete(digest);
+    const end = async () => this.#policy.endEpisode?.(episodeId);
+    end().catch(this.#onError);
+  }
+}
+
+/** The messages of a conversation that goes on: the policy's own as the policy gave them, so that its cache fits. */
+function continued({ observation, message, served }: LastTurn, rest: readonly SentMessage[]): Message[] {
+  const own = message.role === 'assistant' ? (message.toolCalls ?? []) : [];
+  const calls = new Map(served.calls.map(({ id }, i) => [id, own[i]!]));
+  return [...observation.messages, message, ...toMessages(rest, calls)];
+}
+
+/** @param calls The calls before, by the ids that the client knows. */
+function toMessages(
+  sent: readonly SentMessage[],
+  calls: Map<string, Pick<ToolCall, 'id' | 'name'>> = new Map(),
+): Message[] {
+  return sent.map((message) => {
+    if (message.role === 'tool') {
+      const { id, name } = calls.get(message.id) ?? { id: message.id, name: '' };
+      return { role: 'tool', content: message.text, toolCallId: id, name };
+    }
+    if (message.role !== 'assistant') return { role: message.role, content: message.text };
+    for (const { id, name } of message.calls) calls.set(id, { id, name });
+    const toolCalls = message.calls.map(
+      ({ id, name, arguments: args }): ToolCall => ({ id, name, arguments: tryObject(args) ?? {} }),
+    );
+    return { role: 'assistant', content: message.text, ...(toolCalls.length > 0 && { toolCalls }) };
+  });
+}

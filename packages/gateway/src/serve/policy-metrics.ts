@@ -1,0 +1,51 @@
+/** PolicyMetrics: what a served policy has done, for Prometheus. */
+import { type Metric, processMetrics, prometheusText } from '@toolenv/core/serving';
+import { type ModelReply, usageOf } from '../wire/model-reply.ts';
+
+export interface NowServed {
+  inFlight: number;
+  waiting: number;
+  conversations: number;
+}
+
+export class PolicyMetrics {
+  readonly #requests: Record<string, number> = {};
+  #prompt = 0;
+  #completion = 0;
+  #seconds = 0;
+
+  /** @param status Of the answer; `left` if the client was gone before it. */
+  count(path: string, status: number | 'left'): void {
+    const labels = `{path="${path}",status="${status}"}`;
+    this.#requests[labels] = (this.#requests[labels] ?? 0) + 1;
+  }
+
+  /** @param seconds From the arrival of the request to its answer. */
+  answered(reply: ModelReply, seconds: number): void {
+    const { prompt, completion } = usageOf(reply);
+    this.#prompt += prompt;
+    this.#completion += completion;
+    this.#seconds += seconds;
+  }
+
+  /** In the text format of Prometheus. */
+  text({ inFlight, waiting, conversations }: NowServed): string {
+    const metric = (type: Metric['type'], name: string, help: string, values: Metric['values']): Metric => ({
+      ...{ name: `toolenv_${name}`, help, type, values },
+    });
+    return prometheusText([
+      metric('counter', 'requests_total', 'Requests to the policy, by path and status.', this.#requests),
+      metric('counter', 'prompt_tokens_total', 'Tokens of prompts.', { '': this.#prompt }),
+      metric('counter', 'completion_tokens_total', 'Tokens that were generated.', { '': this.#completion }),
+      metric('counter', 'answer_seconds_total', 'Seconds from request to answer, of all answers.', {
+        '': this.#seconds,
+      }),
+      metric('gauge', 'requests_in_flight', 'Requests that the policy answers now.', { '': inFlight }),
+      metric('gauge', 'requests_waiting', 'Requests that wait for a place.', { '': waiting }),
+      metric('gauge', 'conversations', 'Conversations between two requests whose cache is kept.', {
+        '': conversations,
+      }),
+      ...processMetrics(),
+    ]);
+  }
+}

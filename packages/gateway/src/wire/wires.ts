@@ -1,0 +1,62 @@
+/** The wires by path, and what they share: reading the request of a body, and refusing it. */
+import type { ServerResponse } from 'node:http';
+import { jsonMistake, tryJson } from '@toolenv/core/schemas';
+import { replyJson } from '@toolenv/core/serving';
+import { anthropicMessages } from './anthropic-messages.ts';
+import { chatCompletions } from './chat-completions.ts';
+import { BadRequest, type ModelRequest } from './model-request.ts';
+import type { Problem } from './problem.ts';
+import { objectAt } from './read-fields.ts';
+import { responses } from './responses.ts';
+import type { StoredItems } from './stored-items.ts';
+import type { Wire } from './wire.ts';
+
+/** Clients of Anthropic's API add `/v1` to their base URL themselves. */
+const wires: Readonly<Record<string, Wire>> = {
+  '/v1/chat/completions': chatCompletions,
+  '/v1/responses': responses,
+  '/v1/messages': anthropicMessages,
+};
+
+/** Levels of arrays and objects inside each other. */
+const mostLevels = 256;
+
+/** In words. */
+export const routes: string = Object.keys(wires)
+  .map((path) => `POST ${path}`)
+  .join(', ');
+
+/** @param path Without a slash at its end. */
+export function wireAt(path: string): Wire | undefined {
+  return Object.hasOwn(wires, path) ? wires[path] : undefined;
+}
+
+/** @throws BadRequest */
+export function readRequest(wire: Wire, body: unknown, stored: StoredItems): ModelRequest {
+  expectShallow(body);
+  const request = wire.read(objectAt(body, 'the body'), stored);
+  for (const message of request.messages)
+    for (const call of message.role === 'assistant' ? message.calls : [])
+      expectShallow(tryJson(call.arguments));
+  const last = request.messages.at(-1);
+  if (!last) throw new BadRequest('messages', 'messages: there is no message.');
+  if (last.role !== 'assistant') return request;
+  const why = 'the last is of the assistant, and the policy begins its turns itself';
+  throw new BadRequest('messages', `messages: ${why}.`);
+}
+
+/** What recurses into a value of a client must not run out of stack. @throws BadRequest */
+function expectShallow(value: unknown): void {
+  const wrong = jsonMistake(value, {
+    depth: mostLevels,
+    characters: Number.POSITIVE_INFINITY,
+    anyNumber: true,
+  });
+  if (wrong)
+    throw new BadRequest('messages', `The body nests too deeply: give at most ${mostLevels} levels.`);
+}
+
+/** @param wire Default: the one that most clients speak. */
+export function replyProblem(response: ServerResponse, problem: Problem, wire: Wire = chatCompletions): void {
+  replyJson(response, problem.status, wire.error(problem));
+}
