@@ -19,6 +19,7 @@ interface Template {
 export const few: readonly string[] = ['--tasks-per-step', '2', '--group-size', '2'];
 export const templates: readonly Template[] = [
   { template: 'env', plugin: 'safe-v1', train: (own) => [own, ...few] },
+  { template: 'agent', plugin: 'safe-agent-v1', train: (own) => [own, ...few] },
   {
     template: 'tool',
     plugin: 'search-v1',

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 export const templates = {
   env: 'an environment: tasks, tools, rewards',
+  agent: 'an agent that exists, as an environment',
   tool: 'a tool, for environments with a role for it',
   'mcp-env': 'an environment from an MCP server and a file of tasks',
   trainer: 'a trainer, for every environment and policy',

@@ -17,7 +17,7 @@ beforeEach(async () => {
 /** Runs the command without a terminal. */
 const run = (...args: string[]) => captured(folder, () => create(args));
 
-describe.each(['env', 'tool', 'mcp-env', 'trainer'])('template %s', (template) => {
+describe.each(['env', 'agent', 'tool', 'mcp-env', 'trainer'])('template %s', (template) => {
   it('becomes a complete package of another name', async () => {
     const { code, stdout } = await run('mine', '--template', template, '--name', '@me/mine', '--json');
     expect(code).toBe(0);
@@ -74,7 +74,7 @@ const wrong: [what: string, args: string[], message: RegExp][] = [
   [
     'an unknown template',
     ['maze', '--template', 'envs'],
-    /no template "envs": choose env, tool, mcp-env, trainer\.\n$/,
+    /no template "envs": choose env, agent, tool, mcp-env, trainer\.\n$/,
   ],
   ['no folder', ['--template', 'env'], /^create-toolenv: Give a folder: /],
   ['two folders', ['a', 'b', '--template', 'env'], /^create-toolenv: Name one folder, not a and b\.\n$/],
