@@ -19,7 +19,7 @@ import {
   truncated,
 } from '@toolenv/core';
 import { expectStep, scoreTruncation, scoreTurn } from '@toolenv/core/env';
-import { callMistake, mistakeText } from '@toolenv/core/tools';
+import { boundText, callMistake, mistakeText } from '@toolenv/core/tools';
 import { type AgentContext, AgentEpisode } from './agent-episode.ts';
 import { agentFault, type Blame } from './agent-fault.ts';
 import type { Gateway } from './gateway.ts';
@@ -161,9 +161,10 @@ export class AgentEnv<Task> implements Env<Task> {
   /** Tells the policy what is wrong with its calls. The agent still waits for its answer. */
   #correct(agent: RunningAgent, action: Action): Played {
     const { tools } = agent.request;
+    const { maxToolCharacters } = this.spec.limits;
     const calls = action.toolCalls.map((call, index): ToolCallRecord => {
       const mistake = callMistake(call, index, tools, this.spec.limits)!;
-      return { call, mistake, text: mistakeText(mistake), milliseconds: 0 };
+      return { call, mistake, text: boundText(mistakeText(mistake), maxToolCharacters), milliseconds: 0 };
     });
     const replies = calls.map(
       ({ text }): Message => ({ role: 'tool', content: text, toolCallId: '', name: '' }),
@@ -201,11 +202,13 @@ export class AgentEnv<Task> implements Env<Task> {
       // A call that did not parse may not have been handed on.
       const isServed = !isParseFailure(call) || this.#parts.malformed === 'call';
       const id = isServed ? served.calls[shown++]!.id : '';
-      const text = typeof next === 'object' ? this.#agent!.history.resultOf(id, next.request) : undefined;
+      const sent = typeof next === 'object' ? this.#agent!.history.resultOf(id, next.request) : undefined;
       const mistake = callMistake(call, index, request.tools, this.spec.limits);
-      if (mistake) return { call, mistake, text: text ?? mistakeText(mistake), milliseconds };
-      const content = text === undefined ? [] : [{ type: 'text', text }];
-      return { call, result: { content }, text: text ?? '', milliseconds };
+      const said = sent ?? (mistake ? mistakeText(mistake) : '');
+      const text = boundText(said, this.spec.limits.maxToolCharacters);
+      if (mistake) return { call, mistake, text, milliseconds };
+      const content = sent === undefined ? [] : [{ type: 'text', text: sent }];
+      return { call, result: { content }, text, milliseconds };
     });
   }
 

@@ -49,3 +49,19 @@ test('a reward function may use a tool as the environment, which the trajectory 
   expect(steps[0]!.environmentCalls).toMatchObject([{ call: { name: 'count' }, text: '7' }]);
   expect(steps[0]!.calls).toEqual([]);
 });
+
+test('the record of a call has the text that the limit allows, and the model reads what its agent sent', async () => {
+  const long = 'x'.repeat(30);
+  const env = defineAgentEnv({
+    name: 'long-v1',
+    description: 'Reads a long result.',
+    limits: { maxToolCharacters: 10 },
+    tasks: { test: [{ word: 'x' }] },
+    agent: (context) => converse(context, 'q', {}, () => long),
+    rewards: { done: { kind: 'outcome', score: ({ result }) => Number(result === 'done') } },
+  });
+  const script = [[{ name: 'lookup', arguments: { word: 'x' } }], 'done'];
+  const { steps } = await playTask(env, { word: 'x' }, script);
+  expect(steps[0]!.calls[0]!.text).toBe('xxxxxxxxxx […20 characters cut]');
+  expect(steps[1]!.observation.messages.at(-1)!.content).toBe(long);
+});

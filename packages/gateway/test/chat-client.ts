@@ -51,14 +51,19 @@ export async function say(door: Door, messages: readonly Sent[], more: object = 
 }
 
 /** Answers the question with a tool that says the length of a word. */
-export async function converse(door: Door, question: string, more: object = {}): Promise<string> {
+export async function converse(
+  door: Door,
+  question: string,
+  more: object = {},
+  answer: (args: string) => string = lengthOf,
+): Promise<string> {
   const messages: Sent[] = [{ role: 'user', content: question }];
   for (;;) {
     const said = await say(door, messages, more);
     messages.push(said);
     if (!said.tool_calls) return said.content ?? '';
     for (const { id, function: called } of said.tool_calls)
-      messages.push({ role: 'tool', tool_call_id: id, content: lengthOf(called.arguments) });
+      messages.push({ role: 'tool', tool_call_id: id, content: answer(called.arguments) });
   }
 }
 

@@ -10,6 +10,7 @@ import type { ContentBlock, ToolCall } from '../protocol/message.ts';
 import { createRng } from '../protocol/rng.ts';
 import type { CallProgress, Tool, ToolResult } from '../protocol/tool.ts';
 import { argumentBounds } from '../schemas/json-bounds.ts';
+import { boundText } from './bound-text.ts';
 import { CallContext } from './call-context.ts';
 import { callMistake, invalidArguments, mistakeText } from './call-mistake.ts';
 import { callTime } from './call-time.ts';
@@ -152,7 +153,7 @@ function refused(
   { maxToolCharacters }: EnvLimits,
   milliseconds: number,
 ): ToolCallRecord {
-  return { call, mistake, text: bound(mistakeText(mistake), maxToolCharacters), milliseconds };
+  return { call, mistake, text: boundText(mistakeText(mistake), maxToolCharacters), milliseconds };
 }
 
 /** The blocks as one text, or the data of a result without blocks. Each block is cut before they are joined, so that a long result is not copied. */
@@ -167,7 +168,7 @@ function textOf({ content, structuredContent, isError }: ToolResult, limit: numb
     text += lineBreak + block.slice(0, limit + 1);
     length += lineBreak.length + block.length;
   }
-  return bound(text, limit, length);
+  return boundText(text, limit, length);
 }
 
 /** A block as text: its own text, or its type in brackets, and what a link says of its resource. */
@@ -181,16 +182,4 @@ function textOfBlock(block: ContentBlock): string {
   }
   const { text } = Object(block.type === 'resource' ? block.resource : undefined) as { text?: unknown };
   return typeof text === 'string' ? text : `[${block.type}]`;
-}
-
-/**
- * At most `limit` UTF-16 units of `text`, without splitting a surrogate pair, and a note that says how much was cut.
- * @param length Length of the text before it was cut the first time.
- */
-function bound(text: string, limit: number, length: number = text.length): string {
-  if (length <= limit) return text;
-  const splitsPair = limit > 0 && /[\uD800-\uDBFF]/.test(text[limit - 1]!);
-  // Copied, because a slice keeps the whole text in memory that it was cut from.
-  const kept = Buffer.from(text.slice(0, splitsPair ? limit - 1 : limit), 'utf16le').toString('utf16le');
-  return `${kept} […${length - kept.length} characters cut]`;
 }
