@@ -20,9 +20,7 @@ test('rewards each try by the share of codes that it rules out, and the right co
     undefined,
   ]);
   // Of 900 codes, 550 to 999 remain, then 550 to 773, then one.
-  expect(steps.map(({ rewards: { narrowed = 0 } }) => Math.round(narrowed * 899))).toEqual([
-    450, 226, 223, 0,
-  ]);
+  expect(steps.map(({ rewards }) => Math.round((rewards?.narrowed ?? 0) * 899))).toEqual([450, 226, 223, 0]);
   expect(rewards.opened).toBe(1);
   expect(rewards.narrowed).toBeCloseTo(1, 12);
   expect(reward).toBeCloseTo(1.1, 12);
