@@ -88,6 +88,7 @@ function learningPages(): Item[] {
       text: 'More',
       items: [
         ...['docs/scale.md', 'docs/mcp-servers.md', 'examples/README.md'].map(item),
+        item('examples/agents/README.md'),
         { text: 'Files of the multi-hop recipe', link: addressOf('examples/multihop-qa/README.md') },
       ],
     },
