@@ -33,6 +33,7 @@ export function foldersWithoutPages(): string[] {
     'packages/*/!(spec)/**/*',
     'workshop/*/**/*',
     'site/!(generated)/**/*',
+    '**/node_modules/**',
     '**/CHANGELOG.md',
     'AGENTS.md',
   ];
@@ -57,7 +58,7 @@ function markdownIn(folder: string, deep: boolean): string[] {
   if (!existsSync(join(repository, folder))) return [];
   return readdirSync(join(repository, folder), { withFileTypes: true }).flatMap((entry) => {
     const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
-    if (entry.isDirectory()) return deep ? markdownIn(path, true) : [];
+    if (entry.isDirectory()) return deep && entry.name !== 'node_modules' ? markdownIn(path, true) : [];
     return entry.name.endsWith('.md') ? [path] : [];
   });
 }

@@ -40,6 +40,7 @@ export function bridgeAgent(name: string, entry: string, answer: (asked: Asked) 
         score: ({ result, task }) => exactMatch(readAnswer(result ?? '').answer ?? '', task.answer),
       },
     },
+    oracle: ({ answer: gold }) => [`<answer>${gold}</answer>`],
   });
 }
 
