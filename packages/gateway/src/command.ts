@@ -35,8 +35,6 @@ export class CommandFailed extends Error {
   }
 }
 
-type OfContext<Context, Value> = Value | ((context: Context) => Value);
-
 /**
  * The agent that a program is: `agent: (context) => command('my-agent', ['--ask', context.task.question])(context)`, or a line for the shell, `agent:
  * command('my-agent --ask "$(jq -r .question <<< "$TOOLENV_TASK")"')`. It finds its model in the variables `OPENAI_BASE_URL`, `OPENAI_API_BASE`,
@@ -45,23 +43,21 @@ type OfContext<Context, Value> = Value | ((context: Context) => Value);
  * The agent throws {@link CommandFailed} for an exit code other than 0, and `infrastructure.agent_command` if the program cannot be started or a signal ends
  * it. When the episode ends, its process group gets SIGTERM, and SIGKILL after 5 seconds.
  */
-export function command<Context extends AgentContext>(
+export function command(
   file: string,
-  args?: OfContext<Context, readonly string[]>,
-  options: OfContext<Context, CommandOptions> = {},
-): (context: Context) => Promise<CommandResult> {
+  args?: readonly string[],
+  { cwd, env, input = '' }: CommandOptions = {},
+): (context: Pick<AgentContext, 'task' | 'baseURL' | 'apiKey' | 'signal'>) => Promise<CommandResult> {
   return async (context) => {
     context.signal.throwIfAborted();
-    const words = typeof args === 'function' ? args(context) : args;
-    const { cwd, env, input } = typeof options === 'function' ? options(context) : options;
-    const child = spawn(file, words ?? [], {
+    const child = spawn(file, args ?? [], {
       ...(cwd !== undefined && { cwd }),
       env: { ...inherited(), ...modelVariables(context), ...env },
-      shell: words === undefined,
+      shell: args === undefined,
       detached: process.platform !== 'win32',
       stdio: 'pipe',
     });
-    return run(child, file, input ?? '', context.signal);
+    return run(child, file, input, context.signal);
   };
 }
 
@@ -134,7 +130,11 @@ function inherited(): Record<string, string> {
   );
 }
 
-function modelVariables({ baseURL, apiKey, task }: AgentContext): Record<string, string> {
+function modelVariables({
+  baseURL,
+  apiKey,
+  task,
+}: Pick<AgentContext, 'task' | 'baseURL' | 'apiKey'>): Record<string, string> {
   return {
     OPENAI_BASE_URL: baseURL,
     OPENAI_API_BASE: baseURL,
