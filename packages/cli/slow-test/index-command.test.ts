@@ -110,7 +110,9 @@ it('serves a search tool to trainers in Python', async () => {
 it('says what to serve', async () => {
   const nothing = await runCli('serve');
   expect(nothing.code).toBe(2);
-  expect(nothing.stderr).toContain('an environment, a policy with --openai <policy>, or a search tool with --tool search=<reference>');
+  expect(nothing.stderr).toContain(
+    'an environment, a policy with --openai <policy>, or a search tool with --tool search=<reference>',
+  );
   const other = await runCli('serve', '--tool', 'read=@toolenv/tools-search/search-v1');
   expect(other.stderr).toContain('serve one tool: --tool search=<reference>');
 });
