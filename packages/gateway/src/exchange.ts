@@ -58,13 +58,13 @@ export class Exchange {
     if (this.isGone) return false;
     const sent = settled(response);
     if (request.stream) {
-      this.#begin('text/event-stream');
+      this.#begin();
       for (const event of wire.events(reply, request, stored)) response.write(event);
       response.end();
     } else {
       const body = JSON.stringify(wire.body(reply, request, stored));
       if (!response.headersSent) response.setHeader('content-length', Buffer.byteLength(body));
-      this.#begin('application/json');
+      this.#begin();
       response.end(body);
     }
     return sent;
@@ -80,19 +80,21 @@ export class Exchange {
     else replyProblem(response, problem, wire);
   }
 
-  #begin(type: string): void {
+  #begin(): void {
     clearInterval(this.#beat);
-    const { response } = this.#parts;
+    this.#sendHead();
+  }
+
+  #sendHead(): void {
+    const { response, request } = this.#parts;
+    const type = request.stream ? 'text/event-stream' : 'application/json';
     if (!response.headersSent) response.writeHead(200, { 'content-type': type, 'cache-control': 'no-cache' });
   }
 
   /** Space before JSON means nothing, and clients skip the comments of streams. */
   #signOfLife(): void {
     const { response, wire, request } = this.#parts;
-    if (!response.headersSent) {
-      const type = request.stream ? 'text/event-stream' : 'application/json';
-      response.writeHead(200, { 'content-type': type, 'cache-control': 'no-cache' });
-    }
+    this.#sendHead();
     response.write(request.stream ? wire.heartbeat : ' ');
   }
 }

@@ -72,14 +72,18 @@ export class History {
     this.counts[relation] = (this.counts[relation] ?? 0) + 1;
   }
 
-  /** The last answer to a request that says the same; its digest with it. */
-  answerTo(request: ModelRequest): { digest: string; turn: Turn | undefined } {
-    const digest = this.#digests(request).at(-1)!;
-    return { digest, turn: this.#answered.get(digest) };
+  /** [messages] the digest of the request up to each message. The last is equal for requests that say the same. */
+  digests(request: ModelRequest): string[] {
+    return digestsOf(request, (message) => this.#keyOf(message));
   }
 
-  place(request: ModelRequest): Placed {
-    const digests = this.#digests(request);
+  /** The last answer to a request with this digest. */
+  answerTo(digest: string): Turn | undefined {
+    return this.#answered.get(digest);
+  }
+
+  /** @param digests Of the request. */
+  place(request: ModelRequest, digests: readonly string[]): Placed {
     const digest = digests.at(-1)!;
     const known = digests.findLastIndex((each) => this.#turns.has(each));
     const parent = known < 0 ? undefined : this.#turns.get(digests[known]!)!;
@@ -118,10 +122,6 @@ export class History {
   /** The result of a call in the messages of a request, by the id that the client knows. */
   resultOf(id: string, { messages }: ModelRequest): string | undefined {
     return messages.find((message) => message.role === 'tool' && message.id === id)?.text;
-  }
-
-  #digests(request: ModelRequest): string[] {
-    return digestsOf(request, (message) => this.#keyOf(message));
   }
 
   /** What identifies a message. The model's own answer keeps its key however a client writes it. */

@@ -1,6 +1,7 @@
 /** RunningAgent: an agent while it runs, and the requests that it sends. */
 import { setMaxListeners } from 'node:events';
 import type { Action, Message } from '@toolenv/core';
+import { withinDeadline } from '@toolenv/core/tools';
 import type { AgentContext } from './agent-episode.ts';
 import type { Exchange } from './exchange.ts';
 import type { Door, Gateway } from './gateway.ts';
@@ -136,22 +137,15 @@ export class RunningAgent {
 
   /** Waits for a dismissed agent to return. An agent that does not heed its signal is left behind. */
   async leave(): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, patience);
-    });
-    await Promise.race([this.#ended, late]);
-    clearTimeout(timer);
+    const late = { after: patience, reason: () => undefined };
+    await withinDeadline(late, () => this.#ended).catch(() => {});
   }
 
   #arrive(exchange: Exchange): void {
     // The agent has found another way.
     this.#refusal = undefined;
     const current = this.#current;
-    if (
-      current?.exchange.isGone &&
-      this.history.answerTo(exchange.request).digest === current.placed.digest
-    ) {
+    if (current?.exchange.isGone && this.history.digests(exchange.request).at(-1) === current.placed.digest) {
       current.exchange = exchange;
       this.history.count('retry');
       return;
@@ -164,13 +158,14 @@ export class RunningAgent {
   async #take(): Promise<Placed | undefined> {
     const exchange = this.#waiting.shift();
     if (!exchange || exchange.isGone) return undefined;
-    const { turn } = this.history.answerTo(exchange.request);
+    const digests = this.history.digests(exchange.request);
+    const turn = this.history.answerTo(digests.at(-1)!);
     if (turn && (exchange.isRetry || !turn.isDelivered)) {
       this.history.count('retry');
       await this.#deliver(turn, exchange);
       return undefined;
     }
-    const placed = this.history.place(exchange.request);
+    const placed = this.history.place(exchange.request, digests);
     this.#current = { placed, exchange };
     return placed;
   }

@@ -298,6 +298,8 @@ test.each([
   ['/responses', { input: [{ type: 'item_reference', id: 'gone' }] }, 'input[0]'],
   ['/responses', { input: 'q', previous_response_id: 'gone' }, 'previous_response_id'],
   ['/responses', { input: [{ type: 'computer_call' }] }, 'input[0]'],
+  ['/chat/completions', { ...question, model: { toString: 1 } }, 'model'],
+  ['/responses', { input: 'q', model: { toString: 1 } }, 'model'],
   ['/chat/completions', [], 'the body'],
 ])('%s refuses %j with the name of the field', async (path, body, field) => {
   const response = await send(path, body);

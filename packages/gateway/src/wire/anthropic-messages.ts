@@ -51,7 +51,7 @@ export const anthropicMessages: Wire = {
     return {
       ...this.conversation(body, stored),
       stream: stream === true,
-      model: String(model),
+      model: stringAt(model, 'model'),
       asked: numbersOf(body, ['temperature', 'top_p', 'top_k', 'max_tokens']),
       stop: textsAt(body.stop_sequences, 'stop_sequences'),
       usage: true,

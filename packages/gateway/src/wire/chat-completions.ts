@@ -1,7 +1,7 @@
 /** OpenAI's chat completions, with vLLM's fields for token ids. */
 import { mintId } from '../mint-id.ts';
 import type { ModelReply } from './model-reply.ts';
-import { unixSeconds, usageOf } from './model-reply.ts';
+import { tokenLogprobs, unixSeconds, usageOf } from './model-reply.ts';
 import {
   BadRequest,
   joinTurns,
@@ -41,7 +41,7 @@ export const chatCompletions: Wire = {
     return {
       ...this.conversation(body, stored),
       stream: stream === true,
-      model: String(model),
+      model: stringAt(model, 'model'),
       asked: numbersOf(body, [
         'temperature',
         'top_p',
@@ -160,14 +160,7 @@ function usageIn(reply: ModelReply): object {
   return { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion };
 }
 
-/** The tokens by their ids, as vLLM writes them with `return_tokens_as_token_ids`. */
 function logprobsOf({ tokens }: ModelReply, { logprobs }: ModelRequest): object | null {
   if (!logprobs || !tokens) return null;
-  const content = Array.from(tokens.action, (token, i) => ({
-    token: `token_id:${token}`,
-    logprob: tokens.logprobs[i],
-    bytes: null,
-    top_logprobs: [],
-  }));
-  return { content };
+  return { content: tokenLogprobs(tokens, null) };
 }

@@ -1,7 +1,7 @@
 /** OpenAI's Responses API. Items are stored by id, because clients name them instead of sending them again. */
 import { mintId } from '../mint-id.ts';
 import { readToolChoice } from './chat-completions.ts';
-import { type ModelReply, unixSeconds, usageOf } from './model-reply.ts';
+import { type ModelReply, tokenLogprobs, unixSeconds, usageOf } from './model-reply.ts';
 import { BadRequest, joinTurns, type ModelRequest, refuse, type SentMessage } from './model-request.ts';
 import { openAiError } from './problem.ts';
 import {
@@ -41,7 +41,7 @@ export const responses: Wire = {
     const request: ModelRequest = {
       ...this.conversation(body, stored),
       stream: stream === true,
-      model: String(model),
+      model: stringAt(model, 'model'),
       asked: numbersOf(body, ['temperature', 'top_p', 'top_k', 'min_p', 'max_output_tokens', 'seed']),
       stop: textsAt(body.stop, 'stop'),
       usage: true,
@@ -213,10 +213,5 @@ function answerOf(
 
 function logprobsOf({ tokens }: ModelReply, { logprobs }: ModelRequest): object[] {
   if (!logprobs || !tokens) return [];
-  return Array.from(tokens.action, (token, i) => ({
-    token: `token_id:${token}`,
-    logprob: tokens.logprobs[i],
-    bytes: [],
-    top_logprobs: [],
-  }));
+  return tokenLogprobs(tokens, []);
 }
