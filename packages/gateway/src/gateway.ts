@@ -13,12 +13,19 @@ import {
 import { clientKey } from './client-key.ts';
 import { Exchange } from './exchange.ts';
 import { BadRequest } from './wire/model-request.ts';
+import type { Problem } from './wire/problem.ts';
 import { expectNone, objectAt } from './wire/read-fields.ts';
 import { StoredItems } from './wire/stored-items.ts';
 import { readRequest, replyProblem, routes, wireAt } from './wire/wires.ts';
 
 /** A request has a whole history, again and again. */
 const maxBodyBytes = 64 * 2 ** 20;
+
+/** What a client is told of a bug of the gateway. */
+export const gatewayFailed: Problem = {
+  status: 500,
+  message: 'The gateway failed, and the episode is aborted with the cause.',
+};
 
 /** An episode's place at the gateway. */
 export interface Door {
@@ -32,6 +39,8 @@ export interface Guest {
   arrive(exchange: Exchange): void;
   /** Called when a request asked for what the policy does not have, which the client has been told. */
   refused(why: BadRequest): void;
+  /** Called when the gateway itself has failed to read a request, which the client has been told. */
+  failed(why: unknown): void;
 }
 
 export class Gateway {
@@ -59,9 +68,9 @@ export class Gateway {
   }
 
   /** Lets an episode in. */
-  admit({ arrive, refused }: Guest): Door {
+  admit({ arrive, refused, failed }: Guest): Door {
     const key = `toolenv-${randomBytes(16).toString('hex')}`;
-    this.#guests.set(key, { arrive, refused, stored: new StoredItems() });
+    this.#guests.set(key, { arrive, refused, failed, stored: new StoredItems() });
     return { key, close: () => void this.#guests.delete(key) };
   }
 
@@ -105,9 +114,12 @@ export class Gateway {
       exchange.keepAlive();
       guest.arrive(exchange);
     } catch (error) {
-      if (!(error instanceof BadRequest)) throw error;
-      guest.refused(error);
-      refuse(400, error.message, error.field);
+      if (error instanceof BadRequest) {
+        guest.refused(error);
+        return refuse(400, error.message, error.field);
+      }
+      guest.failed(error);
+      replyProblem(response, gatewayFailed, wire);
     }
   }
 }

@@ -91,8 +91,7 @@ class PolicyServer {
     const listener = await listen(this.#options, (request, response) => {
       this.#serve(request, response).catch((error: unknown) => {
         this.#onError(error);
-        if (response.headersSent) response.destroy();
-        else replyProblem(response, failed);
+        replyProblem(response, failed);
       });
     });
     const { idleTimeout } = this.#options;

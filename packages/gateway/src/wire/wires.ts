@@ -56,7 +56,11 @@ function expectShallow(value: unknown): void {
     throw new BadRequest('messages', `The body nests too deeply: give at most ${mostLevels} levels.`);
 }
 
-/** @param wire Default: the one that most clients speak. */
+/**
+ * Ends a request with an error. An answer that has begun breaks off, as its status cannot be taken back: to most clients, that is an error.
+ * @param wire Default: the one that most clients speak.
+ */
 export function replyProblem(response: ServerResponse, problem: Problem, wire: Wire = chatCompletions): void {
-  replyJson(response, problem.status, wire.error(problem));
+  if (response.headersSent) response.destroy();
+  else replyJson(response, problem.status, wire.error(problem));
 }
