@@ -8,7 +8,8 @@ import { createSearchTool } from '@toolenv/tools-search';
 export interface Asked {
   question: string;
   instructions: string;
-  search: { description: string; inputSchema: Record<string, unknown>; run(query: string): Promise<string> };
+  /** Most frameworks hand on whatever the model wrote as its arguments. */
+  search: { description: string; inputSchema: Record<string, unknown>; run(query: unknown): Promise<string> };
   baseURL: string;
   apiKey: string;
   signal: AbortSignal;
@@ -61,7 +62,8 @@ async function openBridge(seed: number) {
   };
   const env = await openEnv('@toolenv/envs-qa/bridge-v1', { topK: 2 }, { seed, tools: tools as never });
   const { description, inputSchema } = tool!;
-  const run = async (query: string) => {
+  const run = async (query: unknown) => {
+    if (typeof query !== 'string') return 'Error: query must be a text.';
     const { signal } = new AbortController();
     const { content, isError } = await tool!.execute({ query }, { signal } as never);
     return (isError ? 'Error: ' : '') + content.map((block) => Object(block).text).join('\n');

@@ -26,7 +26,7 @@ export default bridgeAgent(
 async function serveSearch({ run }: Asked['search']) {
   const server = createServer(async (request, response) => {
     const { query } = (await json(request)) as { query?: unknown };
-    response.end(typeof query === 'string' ? await run(query) : 'Error: query must be a text.');
+    response.end(await run(query));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;

@@ -1,7 +1,8 @@
 /**
  * Plays the agents at the gateway against a script, streamed and not, and prints one line for each:
  * `node --import tsx --conditions=@toolenv/source workshop/agents/check-agents.ts [PART-OF-A-NAME]`.
- * Fails unless the policy reads of every agent what it would read in process, and if something connects beyond the loopback.
+ * Fails unless the policy reads of every agent what it would read in process, and if something connects beyond the loopback. Then checks the agents of
+ * examples/agents, and episodes that the tiny policy plays with them, against the rules of the spec.
  */
 import { subscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -9,7 +10,9 @@ import { Socket } from 'node:net';
 import { isDeepStrictEqual, parseArgs } from 'node:util';
 import { type Message, type Observation, openEnv, playTask, type Scripted } from '@toolenv/core';
 import { defineAgentEnv } from '@toolenv/gateway';
+import { reportText } from '@toolenv/testing';
 import { type AgentEntry, agents } from './agents.ts';
+import { checkExample, exampleAgents } from './example-agents.ts';
 
 const { positionals } = parseArgs({ allowPositionals: true });
 
@@ -56,7 +59,18 @@ for (const agent of chosen) {
     if (faults.length > 0) failed++;
   }
 }
-console.log(`${2 * chosen.length - failed} passed, ${failed} failed`);
+const examples = (await exampleAgents()).filter((file) => file.includes(positionals[0] ?? ''));
+for (const file of examples) {
+  const begin = performance.now();
+  const [env, ...episodes] = await checkExample(file);
+  const broken = [env!, ...episodes].filter(({ ok, warnings }) => !ok || warnings.length > 0);
+  const rules = `${env!.passed.length} rules hold, and ${episodes.at(-1)!.passed.length} in ${episodes.length} episodes`;
+  const time = Math.round(performance.now() - begin);
+  console.log(`${broken.length === 0 ? 'ok    ' : 'FAILED'}  examples/agents/${file}  ${rules}  ${time} ms`);
+  for (const report of broken) console.log(reportText(report));
+  if (broken.length > 0) failed++;
+}
+console.log(`${2 * chosen.length + examples.length - failed} passed, ${failed} failed`);
 process.exitCode = failed === 0 ? 0 : 1;
 
 async function check({ load }: AgentEntry, stream: boolean): Promise<string[]> {
