@@ -1,5 +1,5 @@
 /** The program loads only the command that was asked for, and its list of commands agrees with the commands. */
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
@@ -80,4 +80,24 @@ it('suggests a command for an unknown one', async () => {
     stdout: '',
     stderr: "toolenv: Unknown command 'evla' (Did you mean eval?) See --help.\n",
   });
+});
+
+it('a TypeScript file in a package that does not say "type": "module" is loaded', async () => {
+  // Inside the repository, so that imports find the packages.
+  const folder = await mkdtemp(join(import.meta.dirname, 'commonjs-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  await writeFile(join(folder, 'package.json'), '{}');
+  const guess = `import { defineToolEnv } from '@toolenv/core';
+export default defineToolEnv({
+  name: 'guess-v1',
+  description: 'Guess.',
+  tasks: { train: [{ word: 'sky' }], test: [{ word: 'sea' }] },
+  rewards: { right: { kind: 'outcome', score: ({ answer, task }) => Number(answer === task.word) } },
+  episode: () => ({ messages: 'Guess.' }),
+});
+`;
+  await writeFile(join(folder, 'guess-v1.ts'), guess);
+  const { code, stdout, stderr } = await startCli(['info', 'guess-v1.ts'], folder).finished;
+  expect(stderr).toBe('');
+  expect([code, stdout]).toEqual([0, expect.stringContaining('guess-v1')]);
 });

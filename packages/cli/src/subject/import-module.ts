@@ -8,6 +8,13 @@ import { ToolEnvError } from '@toolenv/core';
  * @throws ToolEnvError `usage.typescript` if the file is TypeScript, Node does not read TypeScript, and tsx is not installed where the file finds it.
  */
 export async function importModule(file: string): Promise<Record<string, unknown>> {
+  const loaded = await load(file);
+  // Of a file in a package that does not say "type": "module", tsx makes CommonJS.
+  const { default: exported } = loaded;
+  return Object(exported).__esModule === true ? (exported as Record<string, unknown>) : loaded;
+}
+
+async function load(file: string): Promise<Record<string, unknown>> {
   const { href } = pathToFileURL(file);
   try {
     return await import(href);
