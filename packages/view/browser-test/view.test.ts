@@ -2,10 +2,11 @@
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { encodeTrajectory } from '@toolenv/core/recording';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ServedPage, serveView } from '../src/index.ts';
-import { appendSteps, episodesPerStep, makeRun } from './make-run.ts';
+import { appendSteps, episodeOf, episodesPerStep, makeRun } from './make-run.ts';
 import { expectAccessible, openBrowser, openPage } from './open-page.ts';
 
 let browser: Browser;
@@ -255,4 +256,61 @@ it('follows a run that is still training', async () => {
   } finally {
     await own.close();
   }
+});
+
+describe('an episode of several conversations', () => {
+  /** The main conversation, a helper of which one answer reached nobody, and the main conversation again. */
+  function conversations() {
+    const { steps, ...episode } = episodeOf(1, 0);
+    const [first, last] = steps as [(typeof steps)[0], (typeof steps)[0]];
+    const helped = (content: string) => ({
+      ...last,
+      observation: {
+        conversation: '5e0e7d4c9a1b',
+        messages: [
+          { role: 'system' as const, content: 'Help to answer.' },
+          { role: 'user' as const, content },
+        ],
+        tools: [],
+      },
+      rewards: {},
+    });
+    const lost = { ...helped('Who founded it?'), learn: false };
+    return { ...episode, steps: [first, lost, { ...helped('Who founded it?'), action: last.action }, last] };
+  }
+
+  it.each([1280, 390])(
+    'marks where each begins, and what is not learned from, at %i pixels',
+    async (width) => {
+      const run = join(folder, `conversations-${width}`);
+      await mkdir(run);
+      await writeFile(join(run, 'config.json'), await readFile(join(folder, 'first/config.json')));
+      await writeFile(join(run, 'trajectories.jsonl'), `${encodeTrajectory(conversations())}\n`);
+      const own = await serveView({ runs: [run] });
+      const { page, close, expectQuiet } = await openPage(browser, `${own.url}#/episode?number=0`);
+      await page.setViewportSize({ width, height: 900 });
+      await page.locator('.turns').waitFor();
+      const marks = await page
+        .locator('.turns > li')
+        .evaluateAll((turns) =>
+          turns.map((turn) => [
+            ...[...turn.querySelectorAll('.note')].map(({ textContent }) => textContent),
+            ...[...turn.querySelectorAll('.assistant h4 small')].map(({ textContent }) => textContent),
+          ]),
+        );
+      const name = 'conversation 5e0e7d4c9a1b';
+      expect(marks).toEqual([
+        ['8 tokens'],
+        ['Another conversation begins.', name, 'not learned from', '5 tokens'],
+        [name, '5 tokens'],
+        ['Back in the first conversation.', '5 tokens'],
+      ]);
+      const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
+      expect(overflow).toBeLessThanOrEqual(0);
+      await expectAccessible(page);
+      expectQuiet();
+      await close();
+      await own.close();
+    },
+  );
 });

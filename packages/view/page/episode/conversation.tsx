@@ -34,11 +34,15 @@ function Turn({ episode, texts, learned, colour, step, index }: Props & { step: 
   const earlier = episode.steps.slice(0, index);
   const previous = earlier.findLast((each) => each.observation.conversation === conversation);
   const isNew = earlier.length > 0 && previous === undefined;
+  const isBack = previous !== undefined && previous !== earlier.at(-1);
   const { messages, isRewritten } = arrived(step, previous);
   const tokens = action.tokens?.action.length;
   return (
     <>
       {isNew && <p class="note">Another conversation begins.</p>}
+      {isBack && (
+        <p class="note">Back in {conversation === undefined ? 'the first' : 'an earlier'} conversation.</p>
+      )}
       {isRewritten && <p class="note">The environment rewrote the conversation.</p>}
       {!(colour && turn) &&
         messages.map(({ role, content }, at) => (
