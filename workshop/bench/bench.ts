@@ -2,6 +2,7 @@
 import { parseArgs } from 'node:util';
 import { ToolEnvError } from '@toolenv/core';
 import { type Device, devices } from '@toolenv/policy';
+import { measureDraw } from './draw.ts';
 import { measureEnv } from './env.ts';
 import { measureGateway } from './gateway.ts';
 import { measureGpu } from './gpu.ts';
@@ -16,6 +17,7 @@ interface Choice {
 const benchmarks: Record<string, (choice: Choice, rounds: number) => Promise<Record<string, unknown>>> = {
   train: ({ size = '1m', device }, rounds) => measureModel('train', size, { rounds, device }),
   rollout: ({ size = '1m', device }, rounds) => measureModel('rollout', size, { rounds, device }),
+  draw: measureDraw,
   gpu: measureGpu,
   env: measureEnv,
   gateway: measureGateway,
@@ -34,6 +36,9 @@ train and rollout: {name, size, ours, peer, ratio, unit, shape, ...} in tokens p
 PyTorch with transformers. Without the peer, peer and ratio are null. peakMemory is the peak memory of each process in bytes. rollout
 also has latency: the time of one token and of one turn in the first five turns of growing conversations. --device (default cpu) is
 the device of this library. With a device other than the CPU, the peer runs on the GPU.
+
+draw: {name, ours, peer, worst, unit, shape, ...} in milliseconds per draw from a vocabulary of 151,936 tokens, for each truncation and shape of
+the distribution. The peer has the logits processors of transformers.
 
 gpu: {name, devices, gpu, results}: train and rollout at 100 and 500 million parameters, or at --size, on --device. Default: each of
 CUDA, Core ML, DirectML and WebGPU that multiplies matrices faster than the CPU.
