@@ -1,6 +1,7 @@
 /** Logits at every position of one sequence, computed directly. Tests compare the sampler and the learner with them. */
-import { causalMask } from '../src/model/causal-mask.ts';
-import { attentionBlocks, decoder, logits, selfAttention } from '../src/model/decoder.ts';
+import { architectureOf } from '../src/model/architecture.ts';
+import { batchAttention, batchMasks } from '../src/model/batch-attention.ts';
+import { attentionBlocks, decoder, logits } from '../src/model/decoder.ts';
 import type { Model } from '../src/model/model.ts';
 import { type Executable, type Runtime, type Tensors, tensor } from '../src/runtime/runtime.ts';
 
@@ -13,7 +14,7 @@ export class AllLogits {
     this.#program = runtime.compile((ops) => {
       const tokens = ops.input('tokens', 'int32', ['B', 'T']);
       const positions = ops.input('positions', 'int32', ['B', 'T']);
-      const attention = selfAttention(ops, model.config, ops.input('mask', 'float32', ['T', 'T']));
+      const attention = batchAttention(ops, model.config);
       const hidden = decoder(ops, model.config, tokens, positions, attention);
       return { logits: logits(ops, model.config, hidden) };
     });
@@ -32,7 +33,7 @@ export class AllLogits {
         Int32Array.from({ length: time }, (_, position) => position),
         [1, time],
       ),
-      mask: tensor(causalMask(time), [time, time]),
+      ...batchMasks(time, architectureOf(this.#model.config).window),
     });
     const flat = outputs.logits!.data as Float32Array;
     const width = this.#model.config.vocab_size;

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { messageOf, ToolEnvError } from '@toolenv/core';
 import { readRegular } from '@toolenv/core/recording';
 import { parameterShapes } from '../model/decoder.ts';
-import { type ModelConfig, readModelConfig } from '../model/model-config.ts';
+import type { ModelConfig } from '../model/model-config.ts';
+import { readModelConfig } from '../model/read-model-config.ts';
 import type { Tensors } from '../runtime/runtime.ts';
 import { checkFields } from './check-fields.ts';
 import { readSafetensors, readTensorNames, type StoredType, writeSafetensors } from './safetensors.ts';
@@ -60,6 +61,8 @@ export type SmallFiles = Omit<Checkpoint, 'weights' | 'config'> & {
  */
 export async function readSmallFiles(folder: string): Promise<SmallFiles> {
   const present = await list(folder);
+  const gguf = present.find(isGguf);
+  if (gguf && !present.includes('config.json')) throw noGguf(join(folder, gguf));
   const files: Record<string, string> = {};
   for (const name of copied) if (present.includes(name)) files[name] = await readText(join(folder, name));
   const config = readModelConfig(join(folder, 'config.json'), parse(folder, files, 'config.json'));
@@ -151,6 +154,7 @@ async function list(folder: string): Promise<string[]> {
   try {
     return await readdir(folder);
   } catch (error) {
+    if (isGguf(folder)) throw noGguf(folder);
     const message = `No checkpoint at ${folder} (${messageOf(error)}): name a Hugging Face folder with --policy.`;
     throw new ToolEnvError('usage.checkpoint_missing', message);
   }
@@ -175,7 +179,18 @@ async function locateTensors(folder: string): Promise<{ source: string; files: M
   return { source, files: new Map((await readTensorNames(source)).map((name) => [name, weightsFile])) };
 }
 
+function isGguf(name: string): boolean {
+  return name.toLowerCase().endsWith('.gguf');
+}
+
+function noGguf(file: string): ToolEnvError {
+  const message = `${file}: GGUF is not supported; name the Hugging Face folder that it was made from, with config.json and *.safetensors.`;
+  return new ToolEnvError('usage.checkpoint_unsupported', message);
+}
+
 function noWeights(folder: string, present: readonly string[]): ToolEnvError {
+  const gguf = present.find(isGguf);
+  if (gguf) return noGguf(join(folder, gguf));
   const pickled = present.find((name) => /^pytorch_model.*\.bin$/.test(name));
   if (!pickled) {
     const message = `${join(folder, weightsFile)} and ${indexFile} are missing: name a whole Hugging Face folder.`;

@@ -2,7 +2,8 @@
  * The backward pass layer by layer (gradient checkpointing, arXiv 1604.06174). It keeps only the input of each layer
  * and computes the layer again for its gradient. All layers have the same shapes, so one program serves all of them.
  */
-import { decoderLayer, embed, finalNorm, type LowRank, selfAttention } from '../model/decoder.ts';
+import { batchAttention } from '../model/batch-attention.ts';
+import { decoderLayer, embed, finalNorm, type LowRank } from '../model/decoder.ts';
 import type { ModelConfig } from '../model/model-config.ts';
 import type { Ops } from '../runtime/ops.ts';
 import { disposeTensors } from '../runtime/resident-tensor.ts';
@@ -30,8 +31,8 @@ export async function compileCheckpointed(
   const ofFirstLayer = to.filter((name) => name.startsWith(prefixOf(0)));
   const shape = ['N', config.hidden_size] as const;
   const layer = <T>(ops: Ops<T>) => {
-    const { positions, mask } = batchInputs(ops);
-    const attention = selfAttention(ops, config, mask);
+    const { positions } = batchInputs(ops);
+    const attention = batchAttention(ops, config);
     const before = ops.input('hidden', 'float32', shape);
     return decoderLayer(ops, config, 0, before, positions, attention, lowRank?.(ops));
   };

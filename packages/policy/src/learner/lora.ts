@@ -16,7 +16,7 @@ export interface LoraOptions {
   rank: number;
   /** Default: twice the rank. */
   alpha?: number;
-  /** The projections of each layer to adapt. Default: all seven, as is common; arXiv 2106.09685 does not prescribe them. */
+  /** The projections of each layer to adapt. Default: all, as is common; arXiv 2106.09685 does not prescribe them. */
   targets?: readonly LoraTarget[];
   /** Seeds the initial A. Default 1. */
   seed?: number;
@@ -30,6 +30,9 @@ export const loraTargets = [
   'gate_proj',
   'up_proj',
   'down_proj',
+  // Phi-3's projections of queries, keys and values, and of gates and inputs of the MLP.
+  'qkv_proj',
+  'gate_up_proj',
 ] as const;
 export type LoraTarget = (typeof loraTargets)[number];
 
@@ -51,19 +54,24 @@ export class LoraAdapter {
 
   /** B starts at 0, so that the adapted model starts equal to the base. */
   constructor(runtime: Runtime, config: ModelConfig, base: Tensors, options: LoraOptions) {
-    const { rank, alpha = 2 * rank, targets = loraTargets, seed = 1 } = options;
+    const shapesOfBase = parameterShapes(config);
+    const isOf = (target: string, name: string) => name.endsWith(`.${target}.weight`);
+    const available = loraTargets.filter((target) =>
+      [...shapesOfBase.keys()].some((name) => isOf(target, name)),
+    );
+    const { rank, alpha = 2 * rank, targets = available, seed = 1 } = options;
     if (!Number.isSafeInteger(rank) || rank < 1)
       throw new ToolEnvError('usage.lora', `LoRA: rank is ${rank}; give a whole number of at least 1.`);
-    const unknown = targets.find((target) => !loraTargets.includes(target));
+    const unknown = targets.find((target) => !available.includes(target));
     if (unknown || targets.length === 0) {
-      const message = `LoRA: ${unknown ? `unknown target "${unknown}"` : 'targets is empty'}; choose from ${loraTargets.join(', ')}.`;
+      const message = `LoRA: ${unknown ? `unknown target "${unknown}"` : 'targets is empty'}; choose from ${available.join(', ')}.`;
       throw new ToolEnvError('usage.lora', message);
     }
     this.#options = { rank, alpha, targets, seed };
     this.#runtime = runtime;
     this.#base = base;
-    const isAdapted = (name: string) => targets.some((target) => name.endsWith(`.${target}.weight`));
-    this.#adapted = new Map([...parameterShapes(config)].filter(([name]) => isAdapted(name)));
+    const isAdapted = (name: string) => targets.some((target) => isOf(target, name));
+    this.#adapted = new Map([...shapesOfBase].filter(([name]) => isAdapted(name)));
     const shapes = new Map<string, readonly number[]>();
     for (const [name, [to, from]] of this.#adapted as ReadonlyMap<string, readonly [number, number]>) {
       shapes.set(partOf(name, 'a'), [rank, from]);

@@ -1,13 +1,13 @@
 /** Packs ragged rows into padded batches within a token budget, and maps per-token results back to the rows. */
 import type { Rows, TokenRow } from '@toolenv/core/learner';
-import { causalMask } from '../model/causal-mask.ts';
+import { batchMasks } from '../model/batch-attention.ts';
 import { attentionBlocks } from '../model/decoder.ts';
 import { type Tensors, tensor } from '../runtime/runtime.ts';
 
 /** Rows that run together, padded on the right to the length of the longest. */
 export interface PaddedBatch {
   /**
-   * tokens [B, T], positions [B, T], mask [T, T], and for the action tokens: where [M] (index into B·T of the
+   * tokens [B, T], positions [B, T], masks [T, T], and for the action tokens: where [M] (index into B·T of the
    * position that predicts the token) and targets [M]. M is padded with zeros to a multiple of `parts`.
    */
   inputs: Tensors;
@@ -36,7 +36,7 @@ export interface BatchBudget {
  */
 export function padRows(
   rows: readonly TokenRow[],
-  { vocabulary, ...budget }: BatchBudget & { vocabulary: number },
+  { vocabulary, window, ...budget }: BatchBudget & { vocabulary: number; window?: number },
 ): PaddedBatch[] {
   const order = [...rows.keys()]
     .filter((row) => rows[row]!.mask.includes(1))
@@ -47,7 +47,7 @@ export function padRows(
     const chosen = order.slice(start, start + count);
     const time = lengths[start]!;
     start += count;
-    return padBatch(rows, chosen, time, vocabulary);
+    return padBatch(rows, chosen, time, { vocabulary, window });
   });
 }
 
@@ -101,7 +101,7 @@ function padBatch(
   rows: readonly TokenRow[],
   chosen: readonly number[],
   time: number,
-  vocabulary: number,
+  { vocabulary, window }: { vocabulary: number; window: number | undefined },
 ): PaddedBatch {
   const tokens = new Int32Array(chosen.length * time);
   const positions = tokens.map((_, index) => index % time);
@@ -126,7 +126,7 @@ function padBatch(
   const inputs = {
     tokens: tensor(tokens, dims),
     positions: tensor(positions, dims),
-    mask: tensor(causalMask(time), [time, time]),
+    ...batchMasks(time, window),
     where: tensor(ofActions(where), [filled]),
     targets: tensor(ofActions(targets), [filled]),
   };

@@ -1,5 +1,6 @@
 /** The outputs of a learner for the action tokens of a padded batch: log-probabilities, entropies and values. */
-import { decoder, type LowRank, logits, selfAttention } from '../model/decoder.ts';
+import { batchAttention } from '../model/batch-attention.ts';
+import { decoder, type LowRank, logits } from '../model/decoder.ts';
 import type { ModelConfig } from '../model/model-config.ts';
 import type { Ops } from '../runtime/ops.ts';
 import { valueHead } from './critic.ts';
@@ -14,19 +15,18 @@ const outputOf: Record<TokenSlope, TokenOutput> = {
   dValues: 'values',
 };
 
-/** tokens and positions [B, T], mask [T, T]. */
-export function batchInputs<T>(ops: Ops<T>): { tokens: T; positions: T; mask: T } {
+/** tokens and positions [B, T]. */
+export function batchInputs<T>(ops: Ops<T>): { tokens: T; positions: T } {
   return {
     tokens: ops.input('tokens', 'int32', ['B', 'T']),
     positions: ops.input('positions', 'int32', ['B', 'T']),
-    mask: ops.input('mask', 'float32', ['T', 'T']),
   };
 }
 
 /** Hidden states [N, width] of a padded batch. */
 export function hiddenStates<T>(ops: Ops<T>, config: ModelConfig, lowRank?: LowRank<T>): T {
-  const { tokens, positions, mask } = batchInputs(ops);
-  return decoder(ops, config, tokens, positions, selfAttention(ops, config, mask), lowRank);
+  const { tokens, positions } = batchInputs(ops);
+  return decoder(ops, config, tokens, positions, batchAttention(ops, config), lowRank);
 }
 
 /** The named outputs, [M] each, from hidden states [N, width]. Logits are computed in `parts` along M to bound their memory. */

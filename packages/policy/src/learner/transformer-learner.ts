@@ -16,6 +16,7 @@ import type { MemoryEstimate } from '@toolenv/core/plugins';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import { readWeights, writeCheckpoint } from '../checkpoint/checkpoint.ts';
 import { readSafetensors, writeSafetensors } from '../checkpoint/safetensors.ts';
+import { architectureOf } from '../model/architecture.ts';
 import { parameterShapes } from '../model/decoder.ts';
 import { leaveModel, type Model } from '../model/model.ts';
 import type { Ops } from '../runtime/ops.ts';
@@ -312,7 +313,12 @@ export class TransformerLearner implements Learner {
 
   #padded({ rows }: TokenBatch): PaddedBatch[] {
     const budget = { tokenBudget: this.#tokenBudget, tokensPerBatch: this.#runtime.tokensPerRun };
-    return padRows(rows, { ...budget, vocabulary: this.#model.config.vocab_size });
+    const { config } = this.#model;
+    return padRows(rows, {
+      ...budget,
+      vocabulary: config.vocab_size,
+      window: architectureOf(config).window,
+    });
   }
 
   #inputs({ temperature = 1 }: TokenBatch, weights: Tensors, { inputs }: PaddedBatch): Tensors {

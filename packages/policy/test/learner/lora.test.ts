@@ -10,7 +10,14 @@ import type { TransformerLearner } from '../../src/learner/transformer-learner.t
 import { createModel, type Model } from '../../src/model/model.ts';
 import type { Tensor } from '../../src/runtime/runtime.ts';
 import { expectAllClose } from '../expect-close.ts';
-import { inTemporaryFolder, learnerOf, takeGradients, tinyConfig, tinyModel } from '../tiny-model.ts';
+import {
+  inTemporaryFolder,
+  learnerOf,
+  randomWeights,
+  takeGradients,
+  tinyConfig,
+  tinyModel,
+} from '../tiny-model.ts';
 
 const rng = createRng(1, 'rows');
 const rows = [7, 12].map((length) => ({
@@ -84,6 +91,21 @@ test('only the targets are adapted', async () => {
   const changed = Object.keys(before).filter((name) => before[name] !== model.weights[name]);
   expect(changed.map((name) => name.split('.').at(-2)).sort()).toEqual(
     ['q_proj', 'down_proj'].flatMap((target) => Array(tinyConfig.num_hidden_layers).fill(target)).sort(),
+  );
+});
+
+test("Phi-3's fused projections are adapted, with checkpointed layers too, and others are refused", async () => {
+  const config = { ...tinyConfig, model_type: 'phi3' as const };
+  const [model, other] = [0, 1].map(() => createModel(config, randomWeights(config, 1)));
+  const learner = loraLearnerOf(model!);
+  await train(learner, 2);
+  const adapted = Object.keys(await savedAdapter(learner)).map((name) => name.split('.').at(-3));
+  expect(new Set(adapted)).toEqual(new Set(['qkv_proj', 'o_proj', 'gate_up_proj', 'down_proj']));
+  await train(learnerOf(other!, { lora, gradientCheckpointing: true }), 2);
+  for (const [name, { data }] of Object.entries(model!.weights))
+    expectAllClose(other!.weights[name]!.data, data, 1e-4, name);
+  expect(() => loraLearnerOf(model!, { rank: 2, targets: ['q_proj'] })).toThrow(
+    'unknown target "q_proj"; choose from o_proj, down_proj, qkv_proj, gate_up_proj',
   );
 });
 
