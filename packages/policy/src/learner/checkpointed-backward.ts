@@ -1,7 +1,8 @@
 /**
  * The backward pass layer by layer (gradient checkpointing, arXiv 1604.06174). It keeps only the input of each layer
- * and computes the layer again for its gradient. All layers have the same shapes, so one program serves all of them.
+ * and computes the layer again for its gradient. All layers have the same shapes, so one program serves all layers of a kind.
  */
+import { firstOfKind } from '../model/architecture.ts';
 import { batchAttention } from '../model/batch-attention.ts';
 import { decoderLayer, embed, finalNorm, type LowRank } from '../model/decoder.ts';
 import type { ModelConfig } from '../model/model-config.ts';
@@ -28,13 +29,12 @@ export async function compileCheckpointed(
   runtime: Runtime,
   { config, loss, usesLogits, lowRank, to }: CheckpointedLoss,
 ): Promise<Executable> {
-  const ofFirstLayer = to.filter((name) => name.startsWith(prefixOf(0)));
   const shape = ['N', config.hidden_size] as const;
-  const layer = <T>(ops: Ops<T>) => {
+  const layer = <T>(ops: Ops<T>, index: number) => {
     const { positions } = batchInputs(ops);
     const attention = batchAttention(ops, config);
     const before = ops.input('hidden', 'float32', shape);
-    return decoderLayer(ops, config, 0, before, positions, attention, lowRank?.(ops));
+    return decoderLayer(ops, config, index, before, positions, attention, lowRank?.(ops));
   };
   const product = <T>(ops: Ops<T>, x: T) => ops.sumAll(ops.mul(ops.input('slope', 'float32', shape), x));
   const isInHead = (name: string) =>
@@ -52,10 +52,19 @@ export async function compileCheckpointed(
   };
   const gradients = (...to: string[]) => ({ gradients: { of: 'loss', to }, stays });
 
-  const [first, forward, backward, head, last] = await Promise.all([
+  const firsts = firstOfKind(config);
+  const compileLayer = async (index: number) => {
+    const trained = to.filter((name) => name.startsWith(prefixOf(index)));
+    const [forward, backward] = await Promise.all([
+      runtime.compile((ops) => ({ after: layer(ops, index) }), { stays }),
+      runtime.compile((ops) => ({ loss: product(ops, layer(ops, index)) }), gradients('hidden', ...trained)),
+    ]);
+    return [index, { forward, backward }] as const;
+  };
+
+  const [layers, first, head, last] = await Promise.all([
+    Promise.all([...new Set(firsts)].map(compileLayer)),
     runtime.compile((ops) => ({ after: embed(ops, config, batchInputs(ops).tokens) }), { stays }),
-    runtime.compile((ops) => ({ after: layer(ops) }), { stays }),
-    runtime.compile((ops) => ({ loss: product(ops, layer(ops)) }), gradients('hidden', ...ofFirstLayer)),
     runtime.compile(
       (ops) => loss(ops, finalNorm(ops, config, ops.input('hidden', 'float32', shape))),
       gradients('hidden', ...ofHead),
@@ -66,14 +75,17 @@ export async function compileCheckpointed(
       : undefined,
   ]);
 
+  const programs = new Map(layers);
+
   return {
     async run(inputs, into = {}) {
-      const asFirstLayer = (index: number) => ({ ...inputs, ...ofLayer(inputs, index) });
+      const asFirst = (index: number) => ({ ...inputs, ...renamed(inputs, index, firsts[index]!) });
       const entering: Tensor[] = [];
       let { after: hidden } = await first.run(inputs);
       for (let index = 0; index < config.num_hidden_layers; index++) {
         entering.push(hidden!);
-        ({ after: hidden } = await forward.run({ ...asFirstLayer(index), hidden: hidden! }));
+        const { forward } = programs.get(firsts[index]!)!;
+        ({ after: hidden } = await forward.run({ ...asFirst(index), hidden: hidden! }));
       }
       const { [gradientOf('hidden')]: ofHidden, ...results } = await head.run(
         { ...inputs, hidden: hidden! },
@@ -83,11 +95,14 @@ export async function compileCheckpointed(
       let slope = ofHidden!;
       for (let index = config.num_hidden_layers - 1; index >= 0; index--) {
         const own = { hidden: entering.pop()!, slope };
-        const found = await backward.run({ ...asFirstLayer(index), ...own }, ofLayer(into, index));
+        const { backward } = programs.get(firsts[index]!)!;
+        const { [gradientOf('hidden')]: next, ...found } = await backward.run(
+          { ...asFirst(index), ...own },
+          renamed(into, index, firsts[index]!),
+        );
         disposeTensors(own);
-        slope = found[gradientOf('hidden')]!;
-        for (const name of ofFirstLayer)
-          results[gradientOf(name.replace(prefixOf(0), prefixOf(index)))] = found[gradientOf(name)]!;
+        slope = next!;
+        Object.assign(results, renamed(found, firsts[index]!, index));
       }
       if (last) {
         const asHead = results[gradientOf(embeddings)];
@@ -99,7 +114,8 @@ export async function compileCheckpointed(
       return results;
     },
     async close() {
-      for (const program of [first, forward, backward, head, last]) await program?.close();
+      const ofLayers = layers.flatMap(([, { forward, backward }]) => [forward, backward]);
+      for (const program of [first, ...ofLayers, head, last]) await program?.close();
     },
   };
 }
@@ -113,8 +129,8 @@ function prefixOf(layer: number): string {
   return `model.layers.${layer}.`;
 }
 
-/** The tensors of a layer, under the names that they have in the first layer. */
-function ofLayer(tensors: Tensors, layer: number): Tensors {
+/** The tensors of a layer, under the names of another layer. */
+function renamed(tensors: Tensors, layer: number, as: number): Tensors {
   const own = Object.entries(tensors).filter(([name]) => name.includes(prefixOf(layer)));
-  return Object.fromEntries(own.map(([name, value]) => [name.replace(prefixOf(layer), prefixOf(0)), value]));
+  return Object.fromEntries(own.map(([name, value]) => [name.replace(prefixOf(layer), prefixOf(as)), value]));
 }

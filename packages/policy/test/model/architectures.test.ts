@@ -52,7 +52,7 @@ describe.each(architectures)('%s', (name) => {
     }
   });
 
-  test.each(["every parameter's gradient equals PyTorch's"])(
+  test.each(["every parameter's gradient equals PyTorch's", 'so do gradients of checkpointed layers'])(
     '%s',
     async (title) => {
       const learner = learnerOf(await openModel(), { gradientCheckpointing: title.includes('checkpointed') });
