@@ -1,6 +1,6 @@
 /** Logits at every position of one sequence, computed directly. Tests compare the sampler and the learner with them. */
 import { causalMask } from '../src/model/causal-mask.ts';
-import { attentionBlocks, decoder, logits, selfAttention } from '../src/model/decoder.ts';
+import { decoder, logits, selfAttention } from '../src/model/decoder.ts';
 import type { Model } from '../src/model/model.ts';
 import { type Executable, type Runtime, type Tensors, tensor } from '../src/runtime/runtime.ts';
 
@@ -13,7 +13,7 @@ export class AllLogits {
     this.#program = runtime.compile((ops) => {
       const tokens = ops.input('tokens', 'int32', ['B', 'T']);
       const positions = ops.input('positions', 'int32', ['B', 'T']);
-      const attention = selfAttention(ops, model.config, ops.input('mask', 'float32', ['T', 'T']));
+      const attention = selfAttention(ops, model.config, ops.input('mask', 'float32', ['T', 'T']), 1);
       const hidden = decoder(ops, model.config, tokens, positions, attention);
       return { logits: logits(ops, model.config, hidden) };
     });
@@ -21,13 +21,11 @@ export class AllLogits {
 
   /** Logits [T, vocabulary] for `tokens` [T]. Default weights: the model's current ones. */
   async of(tokens: ArrayLike<number>, weights: Tensors = this.#model.weights): Promise<Float32Array[]> {
-    const time = Math.ceil(tokens.length / attentionBlocks) * attentionBlocks;
-    const padded = new Int32Array(time);
-    padded.set(tokens);
+    const time = tokens.length;
     const outputs = await (await this.#program).run({
       ...weights,
       ...this.#model.constants,
-      tokens: tensor(padded, [1, time]),
+      tokens: tensor(Int32Array.from(tokens), [1, time]),
       positions: tensor(
         Int32Array.from({ length: time }, (_, position) => position),
         [1, time],

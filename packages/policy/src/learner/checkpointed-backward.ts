@@ -7,12 +7,13 @@ import type { ModelConfig } from '../model/model-config.ts';
 import type { Ops } from '../runtime/ops.ts';
 import { disposeTensors } from '../runtime/resident-tensor.ts';
 import { type Executable, gradientOf, type Runtime, type Tensor, type Tensors } from '../runtime/runtime.ts';
-import { batchInputs } from './token-outputs.ts';
+import { type BatchKind, batchInputs } from './token-outputs.ts';
 
 const embeddings = 'model.embed_tokens.weight';
 
 interface CheckpointedLoss {
   config: ModelConfig;
+  kind: BatchKind;
   /** Computes the scalar `loss`, and other outputs, from the hidden states [N, width] after the last norm. */
   loss: <T>(ops: Ops<T>, hidden: T) => Record<string, T>;
   /** Whether the loss uses logits. If it does, embeddings that are tied to the head have a gradient there too. */
@@ -25,13 +26,13 @@ interface CheckpointedLoss {
 /** Compiles an executable with the same inputs and outputs as the whole backward program. */
 export async function compileCheckpointed(
   runtime: Runtime,
-  { config, loss, usesLogits, lowRank, to }: CheckpointedLoss,
+  { config, kind, loss, usesLogits, lowRank, to }: CheckpointedLoss,
 ): Promise<Executable> {
   const ofFirstLayer = to.filter((name) => name.startsWith(prefixOf(0)));
   const shape = ['N', config.hidden_size] as const;
   const layer = <T>(ops: Ops<T>) => {
-    const { positions, mask } = batchInputs(ops);
-    const attention = selfAttention(ops, config, mask);
+    const { positions, mask } = batchInputs(ops, kind);
+    const attention = selfAttention(ops, config, mask, kind.blocks);
     const before = ops.input('hidden', 'float32', shape);
     return decoderLayer(ops, config, 0, before, positions, attention, lowRank?.(ops));
   };
@@ -42,7 +43,7 @@ export async function compileCheckpointed(
 
   // The gradient of tied embeddings is the sum of two: as the input embeddings and as the head.
   const embedding = <T>(ops: Ops<T>) => {
-    const loss = product(ops, embed(ops, config, batchInputs(ops).tokens));
+    const loss = product(ops, embed(ops, config, batchInputs(ops, kind).tokens));
     if (!ofHead.includes(embeddings)) return loss;
     const [table, asHead] = [embeddings, 'as head'].map((name) =>
       ops.input(name, 'float32', [config.vocab_size, config.hidden_size]),
@@ -52,7 +53,7 @@ export async function compileCheckpointed(
   const gradients = (...to: string[]) => ({ gradients: { of: 'loss', to }, stays });
 
   const [first, forward, backward, head, last] = await Promise.all([
-    runtime.compile((ops) => ({ after: embed(ops, config, batchInputs(ops).tokens) }), { stays }),
+    runtime.compile((ops) => ({ after: embed(ops, config, batchInputs(ops, kind).tokens) }), { stays }),
     runtime.compile((ops) => ({ after: layer(ops) }), { stays }),
     runtime.compile((ops) => ({ loss: product(ops, layer(ops)) }), gradients('hidden', ...ofFirstLayer)),
     runtime.compile(

@@ -3,6 +3,7 @@ import { decoder, type LowRank, logits, selfAttention } from '../model/decoder.t
 import type { ModelConfig } from '../model/model-config.ts';
 import type { Ops } from '../runtime/ops.ts';
 import { valueHead } from './critic.ts';
+import type { PaddedBatch } from './padded-batch.ts';
 
 export type TokenOutput = 'logprobs' | 'entropy' | 'values';
 /** The gradient of a loss with respect to an output. */
@@ -14,30 +15,36 @@ const outputOf: Record<TokenSlope, TokenOutput> = {
   dValues: 'values',
 };
 
-/** tokens and positions [B, T], mask [T, T]. */
-export function batchInputs<T>(ops: Ops<T>): { tokens: T; positions: T; mask: T } {
+/** What a program needs to know of a padded batch when it is compiled. */
+export type BatchKind = Pick<PaddedBatch, 'parts' | 'blocks' | 'branches'>;
+
+/** tokens and positions [B, T], mask [T, T] or, with branches, [B, 1, T, T]. */
+export function batchInputs<T>(
+  ops: Ops<T>,
+  { branches }: Pick<BatchKind, 'branches'>,
+): { tokens: T; positions: T; mask: T } {
   return {
     tokens: ops.input('tokens', 'int32', ['B', 'T']),
     positions: ops.input('positions', 'int32', ['B', 'T']),
-    mask: ops.input('mask', 'float32', ['T', 'T']),
+    mask: ops.input('mask', 'float32', branches ? ['B', 1, 'T', 'T'] : ['T', 'T']),
   };
 }
 
 /** Hidden states [N, width] of a padded batch. */
-export function hiddenStates<T>(ops: Ops<T>, config: ModelConfig, lowRank?: LowRank<T>): T {
-  const { tokens, positions, mask } = batchInputs(ops);
-  return decoder(ops, config, tokens, positions, selfAttention(ops, config, mask), lowRank);
+export function hiddenStates<T>(ops: Ops<T>, config: ModelConfig, kind: BatchKind, lowRank?: LowRank<T>): T {
+  const { tokens, positions, mask } = batchInputs(ops, kind);
+  return decoder(ops, config, tokens, positions, selfAttention(ops, config, mask, kind.blocks), lowRank);
 }
 
-/** The named outputs, [M] each, from hidden states [N, width]. Logits are computed in `parts` along M to bound their memory. */
+/** The named outputs, [M] each, from hidden states [N, width]. Logits are computed in parts along M to bound their memory. */
 export function tokenOutputs<T>(
   ops: Ops<T>,
   config: ModelConfig,
   hidden: T,
   names: readonly TokenOutput[],
-  parts: number,
+  kind: BatchKind,
 ): Record<string, T> {
-  const outputs = inParts(ops, config, hidden, parts);
+  const outputs = inParts(ops, config, hidden, kind);
   return Object.fromEntries(names.map((name) => [name, joined(ops, outputs[name]())]));
 }
 
@@ -54,9 +61,9 @@ export function linearFunctional<T>(
   config: ModelConfig,
   hidden: T,
   slopes: readonly TokenSlope[],
-  parts: number,
+  kind: BatchKind,
 ): Record<string, T> {
-  const outputs = inParts(ops, config, hidden, parts);
+  const outputs = inParts(ops, config, hidden, kind);
   const terms = slopes.flatMap((name) => {
     const pieces = outputs[outputOf[name]]();
     const slope = cut(ops, ops.input(name, 'float32', ['M']), pieces.length);
@@ -79,11 +86,11 @@ function inParts<T>(
   ops: Ops<T>,
   config: ModelConfig,
   hidden: T,
-  parts: number,
+  { parts, branches }: BatchKind,
 ): Record<TokenOutput, () => T[]> {
   const where = ops.input('where', 'int32', ['M']);
-  // With several parts, padding may repeat an index.
-  const states = ops.gatherRows(hidden, where, { distinct: parts === 1 });
+  // Padding of several parts may repeat an index, and so may tokens that follow the same node.
+  const states = ops.gatherRows(hidden, where, { distinct: parts === 1 && !branches });
   const scoresInParts = once(() => {
     const inverseTemperature = ops.input('inverseTemperature', 'float32', []);
     // Divide the hidden states instead of the logits: the head has no bias, so the result is the same for less work.
