@@ -9,12 +9,13 @@ import type { ModelConfig } from '../model/model-config.ts';
 import type { Ops } from '../runtime/ops.ts';
 import { disposeTensors } from '../runtime/resident-tensor.ts';
 import { type Executable, gradientOf, type Runtime, type Tensor, type Tensors } from '../runtime/runtime.ts';
-import { batchInputs } from './token-outputs.ts';
+import { type BatchKind, batchInputs } from './token-outputs.ts';
 
 const embeddings = 'model.embed_tokens.weight';
 
 interface CheckpointedLoss {
   config: ModelConfig;
+  kind: BatchKind;
   /** Computes the scalar `loss`, and other outputs, from the hidden states [N, width] after the last norm. */
   loss: <T>(ops: Ops<T>, hidden: T) => Record<string, T>;
   /** Whether the loss uses logits. If it does, embeddings that are tied to the head have a gradient there too. */
@@ -27,12 +28,12 @@ interface CheckpointedLoss {
 /** Compiles an executable with the same inputs and outputs as the whole backward program. */
 export async function compileCheckpointed(
   runtime: Runtime,
-  { config, loss, usesLogits, lowRank, to }: CheckpointedLoss,
+  { config, kind, loss, usesLogits, lowRank, to }: CheckpointedLoss,
 ): Promise<Executable> {
   const shape = ['N', config.hidden_size] as const;
   const layer = <T>(ops: Ops<T>, index: number) => {
     const { positions } = batchInputs(ops);
-    const attention = batchAttention(ops, config);
+    const attention = batchAttention(ops, config, kind);
     const before = ops.input('hidden', 'float32', shape);
     return decoderLayer(ops, config, index, before, positions, attention, lowRank?.(ops));
   };

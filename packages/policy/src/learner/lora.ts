@@ -95,14 +95,27 @@ export class LoraAdapter {
     };
   }
 
-  /** The weights of the whole model with the adapter's `weights` merged in, under the names of an ordinary checkpoint. */
-  async merge(weights: Tensors): Promise<Tensors> {
+  /**
+   * The weights of the whole model with the adapter's `weights` merged in, under the names of an ordinary checkpoint.
+   * @param before Earlier merged weights. Each is overwritten, or disposed, as soon as its successor is computed.
+   */
+  async merge(weights: Tensors, before: Tensors = {}): Promise<Tensors> {
     const merging = await this.#programs.get('merge', () =>
       this.#runtime.compile((ops) => this.#merged(ops), { stays: () => true }),
     );
-    const outputs = await merging.run({ ...this.#base, ...weights });
-    const merged = [...this.#adapted.keys()].map((name) => [name, outputs[mergedName(name)]!]);
-    return { ...this.#base, ...Object.fromEntries(merged) };
+    const merged = { ...this.#base };
+    for (const name of this.#adapted.keys()) {
+      const inputs = {
+        weight: this.#base[name]!,
+        a: weights[partOf(name, 'a')]!,
+        b: weights[partOf(name, 'b')]!,
+      };
+      const old = before[name];
+      const outputs = await merging.run(inputs, old && !old.dispose ? { merged: old } : {});
+      old?.dispose?.();
+      merged[name] = outputs.merged!;
+    }
+    return merged;
   }
 
   /** Writes the adapter as a folder that peft opens. */
@@ -167,19 +180,19 @@ export class LoraAdapter {
     return ops.input(partOf(name, part), 'float32', this.shapes.get(partOf(name, part))!);
   }
 
+  /** One matrix [out, in] of any size. */
   #merged<T>(ops: Ops<T>): Record<string, T> {
-    const merged = [...this.#adapted].map(([name, shape]) => {
-      const [a, b] = [this.#part(ops, name, 'a'), this.#part(ops, name, 'b')];
-      const product = ops.matmul(b, a, { scale: this.#scale, exact: true });
-      return [mergedName(name), ops.add(ops.input(name, 'float32', shape), product)];
-    });
-    return Object.fromEntries(merged);
+    const { rank } = this.#options;
+    const product = ops.matmul(
+      ops.input('b', 'float32', ['out', rank]),
+      ops.input('a', 'float32', [rank, 'in']),
+      {
+        scale: this.#scale,
+        exact: true,
+      },
+    );
+    return { merged: ops.add(ops.input('weight', 'float32', ['out', 'in']), product) };
   }
-}
-
-/** A program's outputs and inputs must have different names. */
-function mergedName(weight: string): string {
-  return `merged ${weight}`;
 }
 
 function partOf(weight: string, part: keyof typeof lowRank): string {

@@ -4,6 +4,7 @@ import { decoder, type LowRank, logits } from '../model/decoder.ts';
 import type { ModelConfig } from '../model/model-config.ts';
 import type { Ops } from '../runtime/ops.ts';
 import { valueHead } from './critic.ts';
+import type { PaddedBatch } from './padded-batch.ts';
 
 export type TokenOutput = 'logprobs' | 'entropy' | 'values';
 /** The gradient of a loss with respect to an output. */
@@ -15,6 +16,9 @@ const outputOf: Record<TokenSlope, TokenOutput> = {
   dValues: 'values',
 };
 
+/** What a program needs to know of a padded batch when it is compiled. */
+export type BatchKind = Pick<PaddedBatch, 'parts' | 'blocks' | 'branches'>;
+
 /** tokens and positions [B, T]. */
 export function batchInputs<T>(ops: Ops<T>): { tokens: T; positions: T } {
   return {
@@ -24,20 +28,20 @@ export function batchInputs<T>(ops: Ops<T>): { tokens: T; positions: T } {
 }
 
 /** Hidden states [N, width] of a padded batch. */
-export function hiddenStates<T>(ops: Ops<T>, config: ModelConfig, lowRank?: LowRank<T>): T {
+export function hiddenStates<T>(ops: Ops<T>, config: ModelConfig, kind: BatchKind, lowRank?: LowRank<T>): T {
   const { tokens, positions } = batchInputs(ops);
-  return decoder(ops, config, tokens, positions, batchAttention(ops, config), lowRank);
+  return decoder(ops, config, tokens, positions, batchAttention(ops, config, kind), lowRank);
 }
 
-/** The named outputs, [M] each, from hidden states [N, width]. Logits are computed in `parts` along M to bound their memory. */
+/** The named outputs, [M] each, from hidden states [N, width]. Logits are computed in parts along M to bound their memory. */
 export function tokenOutputs<T>(
   ops: Ops<T>,
   config: ModelConfig,
   hidden: T,
   names: readonly TokenOutput[],
-  parts: number,
+  kind: BatchKind,
 ): Record<string, T> {
-  const outputs = inParts(ops, config, hidden, parts);
+  const outputs = inParts(ops, config, hidden, kind);
   return Object.fromEntries(names.map((name) => [name, joined(ops, outputs[name]())]));
 }
 
@@ -54,9 +58,9 @@ export function linearFunctional<T>(
   config: ModelConfig,
   hidden: T,
   slopes: readonly TokenSlope[],
-  parts: number,
+  kind: BatchKind,
 ): Record<string, T> {
-  const outputs = inParts(ops, config, hidden, parts);
+  const outputs = inParts(ops, config, hidden, kind);
   const terms = slopes.flatMap((name) => {
     const pieces = outputs[outputOf[name]]();
     const slope = cut(ops, ops.input(name, 'float32', ['M']), pieces.length);
@@ -79,11 +83,11 @@ function inParts<T>(
   ops: Ops<T>,
   config: ModelConfig,
   hidden: T,
-  parts: number,
+  { parts, branches }: BatchKind,
 ): Record<TokenOutput, () => T[]> {
   const where = ops.input('where', 'int32', ['M']);
-  // With several parts, padding may repeat an index.
-  const states = ops.gatherRows(hidden, where, { distinct: parts === 1 });
+  // Padding of several parts may repeat an index, and so may tokens that follow the same node.
+  const states = ops.gatherRows(hidden, where, { distinct: parts === 1 && !branches });
   const scoresInParts = once(() => {
     const inverseTemperature = ops.input('inverseTemperature', 'float32', []);
     // Divide the hidden states instead of the logits: the head has no bias, so the result is the same for less work.

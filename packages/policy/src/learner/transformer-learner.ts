@@ -29,6 +29,7 @@ import {
   tensorsExcept,
 } from '../runtime/resident-tensor.ts';
 import { type Executable, gradientOf, type Runtime, type Tensors, tensor } from '../runtime/runtime.ts';
+import { attentionLength } from './attention-length.ts';
 import { compileCheckpointed } from './checkpointed-backward.ts';
 import { createParameterGroup } from './create-parameter-group.ts';
 import { type Critic, createCritic, readCritic, writeCritic } from './critic.ts';
@@ -37,6 +38,7 @@ import { leastLossScale, lossScale, scaled } from './loss-scale.ts';
 import { gatherSlots, type PaddedBatch, padRows, scatterSlots } from './padded-batch.ts';
 import { momentShapes, type ParameterGroup } from './parameter-group.ts';
 import {
+  type BatchKind,
   hiddenStates,
   linearFunctional,
   seenInBackward,
@@ -168,7 +170,8 @@ export class TransformerLearner implements Learner {
     if (gradNorm !== undefined) {
       if (this.#lora) {
         this.#lora.weights = await this.#group.step(this.#lora.weights, options, gradNorm);
-        this.#take(await this.#lora.merge(this.#lora.weights));
+        const before = tensorsExcept(this.#model.weights, this.#lora.inputs);
+        this.#model.weights = await this.#lora.merge(this.#lora.weights, before);
       } else this.#model.weights = await this.#group.step(this.#model.weights, options, gradNorm);
     }
     if (critic && criticGradNorm !== undefined) {
@@ -250,12 +253,13 @@ export class TransformerLearner implements Learner {
     const { config } = this.#model;
     const outputs = Object.fromEntries(names.map((name) => [name, zerosLike(batch)])) as Record<Name, Rows>;
     for (const padded of this.#padded(batch)) {
-      const { parts, slots } = padded;
-      const executable = await this.#programs.get(`forward ${names} in ${parts}`, () =>
-        this.#runtime.compile((ops) => tokenOutputs(ops, config, hiddenStates(ops, config), names, parts)),
+      const executable = await this.#programs.get(`forward ${names} ${nameOf(padded)}`, () =>
+        this.#runtime.compile((ops) =>
+          tokenOutputs(ops, config, hiddenStates(ops, config, padded), names, padded),
+        ),
       );
       const results = await executable.run(this.#inputs(batch, weights, padded));
-      for (const name of names) scatterSlots(results[name]!.data, slots, outputs[name]);
+      for (const name of names) scatterSlots(results[name]!.data, padded.slots, outputs[name]);
     }
     return outputs;
   }
@@ -271,8 +275,8 @@ export class TransformerLearner implements Learner {
     const outputs = { logprobs: zerosLike(batch), entropy: zerosLike(batch) };
     const to = groups.flatMap(({ shapes }) => [...shapes.keys()]);
     for (const padded of this.#padded(batch)) {
-      const executable = await this.#programs.get(`backward ${names} in ${padded.parts}`, () =>
-        this.#compileBackward(names, padded.parts, to, lora),
+      const executable = await this.#programs.get(`backward ${names} ${nameOf(padded)}`, () =>
+        this.#compileBackward(names, padded, to, lora),
       );
       const inputs = this.#inputs(batch, weights, padded);
       const given = cotangents(slopes, padded);
@@ -296,16 +300,23 @@ export class TransformerLearner implements Learner {
 
   #compileBackward(
     names: readonly TokenSlope[],
-    parts: number,
+    kind: BatchKind,
     to: readonly string[],
     lora: LoraAdapter | undefined,
   ): Promise<Executable> {
     const { config } = this.#model;
-    const loss = <T>(ops: Ops<T>, hidden: T) => linearFunctional(ops, config, hidden, names, parts);
+    const loss = <T>(ops: Ops<T>, hidden: T) => linearFunctional(ops, config, hidden, names, kind);
     const lowRank = lora && (<T>(ops: Ops<T>) => lora.lowRank(ops));
     if (this.#checkpointing)
-      return compileCheckpointed(this.#runtime, { config, loss, usesLogits: usesLogits(names), lowRank, to });
-    return this.#runtime.compile((ops) => loss(ops, hiddenStates(ops, config, lowRank?.(ops))), {
+      return compileCheckpointed(this.#runtime, {
+        config,
+        kind,
+        loss,
+        usesLogits: usesLogits(names),
+        lowRank,
+        to,
+      });
+    return this.#runtime.compile((ops) => loss(ops, hiddenStates(ops, config, kind, lowRank?.(ops))), {
       gradients: { of: 'loss', to },
       stays: (name) => name.startsWith(gradientOf('')),
     });
@@ -318,6 +329,7 @@ export class TransformerLearner implements Learner {
       ...budget,
       vocabulary: config.vocab_size,
       window: architectureOf(config).window,
+      attentionLength: attentionLength(config),
     });
   }
 
@@ -334,6 +346,11 @@ export class TransformerLearner implements Learner {
 async function areFinite(groups: readonly ParameterGroup[], gradients: Tensors): Promise<boolean> {
   for (const group of groups) if (!(await group.areFinite(gradients))) return false;
   return true;
+}
+
+/** Batches of one kind run the same program. */
+function nameOf({ parts, blocks, branches }: BatchKind): string {
+  return `in ${parts} and ${blocks}${branches ? ' of trees' : ''}`;
 }
 
 function zerosLike({ rows }: TokenBatch): Rows {

@@ -1,7 +1,8 @@
 /** The sampling program: new tokens attend to the cache and to each other, and each row's last token gets a distribution. */
-import type { Ops } from '../runtime/ops.ts';
+import type { Dim, Ops } from '../runtime/ops.ts';
 import { architectureOf } from './architecture.ts';
-import { type Attention, decoder, groupQueries, logits } from './decoder.ts';
+import { type Attention, decoder, logits } from './decoder.ts';
+
 import { headWidth, type ModelConfig } from './model-config.ts';
 
 /**
@@ -85,4 +86,13 @@ function cachedAttention<T>(
   function ofGroup(mask: T, axis: number): T {
     return time === 1 ? mask : ops.concat(Array(groupSize).fill(mask), axis);
   }
+}
+
+/** [B, heads, T, D] → [B, key-value heads, heads per key-value head · T, D], so that keys and values need not be repeated. */
+function groupQueries<T>(ops: Ops<T>, config: ModelConfig, queries: T): T {
+  const [batch, heads, time, size] = ops.shapeOf(queries) as [Dim, number, Dim, number];
+  const groupSize = heads / config.num_key_value_heads;
+  // A name of the time becomes the name that Ops.concat gives to `groupSize` concatenated masks of `time` rows.
+  const merged = typeof time === 'number' ? groupSize * time : Array(groupSize).fill(time).join('+');
+  return ops.reshape(queries, [batch, config.num_key_value_heads, merged, size]);
 }

@@ -154,45 +154,30 @@ export function logits<T>(ops: Ops<T>, config: ModelConfig, hidden: T): T {
   return ops.linear(scaled, parameters(ops, config).weight(head));
 }
 
-/** The number of query blocks in {@link selfAttention}. The length of a padded batch must be a multiple of it. */
-export const attentionBlocks = 4;
-
 /**
- * Causal attention within one padded batch; `mask` [T, T] is added to the scores. Each of four blocks of queries
- * attends only to the keys up to its own end. This skips three eighths of the scores, which the mask would cancel.
+ * Attention within one padded batch; `mask`, [T, T] or [B, 1, T, T], is added to the scores, and cancels those of later positions.
+ * Queries attend to the keys up to the end of their quarter of the row, which skips three eighths of the scores.
+ * @param blocks The number of equal blocks of queries: 1, or a multiple of 4. Only one block's scores are in memory at a time.
  */
-export function selfAttention<T>(ops: Ops<T>, config: ModelConfig, mask: T): Attention<T> {
-  const groupSize = config.num_attention_heads / config.num_key_value_heads;
+export function selfAttention<T>(ops: Ops<T>, config: ModelConfig, mask: T, blocks: number): Attention<T> {
   const scale = 1 / Math.sqrt(headWidth(config));
-  const upTo = (whole: T, blocks: readonly T[], index: number, axis: number) =>
-    index === blocks.length - 1 ? whole : ops.concat(blocks.slice(0, index + 1), axis);
-  const masks = ops.split(mask, 0, attentionBlocks).map((rows, index) => {
-    const seen = upTo(rows, ops.split(rows, 1, attentionBlocks), index, 1);
-    return ops.concat(Array(groupSize).fill(seen), 0);
-  });
+  const quarters = blocks === 1 ? 1 : 4;
+  const blocksPerQuarter = blocks / quarters;
+  const cut = (x: T, axis: number, count: number) => (count === 1 ? [x] : ops.split(x, axis, count));
+  const upTo = (quarter: number, whole: T, axis: number) =>
+    quarter === quarters - 1 ? whole : ops.concat(cut(whole, axis, quarters).slice(0, quarter + 1), axis);
+  const quarterOf = (block: number) => Math.floor(block / blocksPerQuarter);
+  const masks = cut(mask, -2, blocks).map((rows, block) => upTo(quarterOf(block), rows, -1));
   return (_layer, queries, keys, values) => {
-    const keyBlocks = ops.split(keys, 2, attentionBlocks);
-    const valueBlocks = ops.split(values, 2, attentionBlocks);
-    const mixed = ops.split(queries, 2, attentionBlocks).map((block, index) => {
-      const seenKeys = upTo(keys, keyBlocks, index, 2);
-      const seenValues = upTo(values, valueBlocks, index, 2);
-      const grouped = groupQueries(ops, config, block);
-      return ops.reshape(
-        ops.attention(grouped, seenKeys, seenValues, masks[index]!, scale),
-        ops.shapeOf(block),
-      );
+    const seen = Array.from({ length: quarters }, (_, quarter) =>
+      [keys, values].map((x) => upTo(quarter, x, 2)),
+    );
+    const mixed = cut(queries, 2, blocks).map((some, block) => {
+      const [seenKeys, seenValues] = seen[quarterOf(block)] as [T, T];
+      return ops.attention(some, seenKeys, seenValues, masks[block]!, scale);
     });
-    return ops.concat(mixed, 2);
+    return blocks === 1 ? mixed[0]! : ops.concat(mixed, 2);
   };
-}
-
-/** [B, heads, T, D] → [B, key-value heads, heads per key-value head · T, D], so that keys and values need not be repeated. */
-export function groupQueries<T>(ops: Ops<T>, config: ModelConfig, queries: T): T {
-  const [batch, heads, time, size] = ops.shapeOf(queries) as [Dim, number, Dim, number];
-  const groupSize = heads / config.num_key_value_heads;
-  // A name of the time becomes the name that Ops.concat gives to `groupSize` concatenated masks of `time` rows.
-  const merged = typeof time === 'number' ? groupSize * time : Array(groupSize).fill(time).join('+');
-  return ops.reshape(queries, [batch, config.num_key_value_heads, merged, size]);
 }
 
 function parameters<T>(ops: Ops<T>, config: ModelConfig, lowRank?: LowRank<T>) {

@@ -64,8 +64,8 @@ export interface Ops<T> {
    */
   rotary(x: T, positions: T, cos: T, sin: T): T;
   /**
-   * softmax(queries · keysᵀ · scale + mask) · values: queries [B, H, S, D], keys and values [B, H, T, D], a mask that
-   * broadcasts to [B, H, S, T] and has no gradient.
+   * softmax(queries · keysᵀ · scale + mask) · values: queries [B, H, S, D], keys and values [B, K, T, D], where H is a multiple of K
+   * and neighbouring heads share keys (arXiv 2305.13245), and a mask that broadcasts to [B, H, S, T] and has no gradient.
    */
   attention(queries: T, keys: T, values: T, mask: T, scale: number): T;
   /** SwiGLU's product (arXiv 2002.05202): gate · sigmoid(gate) · up, for two tensors of one shape. */

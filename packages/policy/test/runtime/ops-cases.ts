@@ -222,6 +222,18 @@ export const opsCases: readonly OpsCase[] = [
     build: (ops, { queries, keys, values, mask }) => ops.attention(queries!, keys!, values!, mask!, 0.5),
   },
   {
+    operation: 'attention',
+    title: 'of six heads with three heads of keys, and a mask of each row',
+    inputs: {
+      queries: random(['B', 6, 'S', 4], { dims: { B: 2, S: 4 } }),
+      keys: random(['B', 3, 'T', 4], batch),
+      values: random(['B', 3, 'T', 4], batch),
+      mask: random(['B', 1, 'S', 'T'], { dims: { ...batch.dims, S: 4 } }),
+    },
+    by: ['queries', 'keys', 'values'],
+    build: (ops, { queries, keys, values, mask }) => ops.attention(queries!, keys!, values!, mask!, 0.5),
+  },
+  {
     operation: 'rmsNorm',
     title: 'over the last axis',
     inputs: { x: random(['B', 3, 6], batch), weight: random([6]) },

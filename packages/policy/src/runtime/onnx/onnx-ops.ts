@@ -266,21 +266,42 @@ export class OnnxOps implements Ops<Value> {
 
   attention(queries: Value, keys: Value, values: Value, mask: Value, scale: number): Value {
     const before = this.tape.length;
-    const scores = this.matmul(queries, keys, { transposeB: true, scale });
-    const probabilities = this.softmax(this.add(scores, mask));
-    const y = this.matmul(probabilities, values);
+    const [batch, heads, time] = queries.shape as [Dim, number, Dim];
+    const keyHeads = keys.shape[1] as number;
+    // The queries of heads that share keys are rows of one product. A reshape copies the other dimensions, whatever their names.
+    const headed = (x: Value, shape: readonly Dim[]) =>
+      heads === keyHeads
+        ? x
+        : this.graph.node('Reshape', [x, this.#ints([0, shape[1] as number, -1, 0])], x.type, shape);
+    const grouped = (x: Value) => headed(x, [batch, keyHeads, 'grouped', x.shape[3]!]);
+    const ungrouped = (x: Value) => headed(x, [batch, heads, time, x.shape[3]!]);
+
+    const asked = grouped(queries);
+    const probabilities = (mask: Value) => {
+      const scores = this.matmul(asked, keys, { transposeB: true, scale });
+      return grouped(this.softmax(this.add(ungrouped(scores), mask)));
+    };
+    const mixed = this.matmul(probabilities(mask), values);
     // One entry is recorded for the whole: the entries of its parts would add their gradients a second time.
     this.tape.length = before;
+
+    const arriving = (g: Value) => this.#once(`grouped ${g.name}`, () => grouped(g));
+    // The probabilities are the largest tensor. They are computed again for the gradients, so that none are kept (arXiv 2205.14135).
+    // Without 0 · Σg in the mask, ONNX Runtime would compute them before the gradient arrives, or keep the first ones.
+    const again = (g: Value) =>
+      this.#once(`probabilities ${mixed.name} ${g.name}`, () =>
+        probabilities(this.add(mask, this.mul(this.sumAll(g), this.scalar(0)))),
+      );
     // Σ over T of dP·P equals Σ over D of dY·Y (arXiv 2205.14135), which is a much smaller sum.
     const scoreGradient = (g: Value) =>
-      this.#once(`scores ${y.name} ${g.name}`, () => {
+      this.#once(`scores ${mixed.name} ${g.name}`, () => {
         const toProbabilities = this.matmul(g, values, { transposeB: true });
-        return this.mul(probabilities, this.sub(toProbabilities, this.sum(this.mul(g, y), [-1])));
+        return this.mul(again(g), this.sub(toProbabilities, this.sum(this.mul(g, mixed), [-1])));
       });
-    return this.#record([queries, keys, values], y, [
-      (g) => this.matmul(scoreGradient(g), keys, { scale }),
-      (g) => this.matmul(scoreGradient(g), queries, { transposeA: true, scale }),
-      (g) => this.matmul(probabilities, g, { transposeA: true }),
+    return this.#record([queries, keys, values], ungrouped(mixed), [
+      (g) => ungrouped(this.matmul(scoreGradient(arriving(g)), keys, { scale })),
+      (g) => this.matmul(scoreGradient(arriving(g)), asked, { transposeA: true, scale }),
+      (g) => this.matmul(again(arriving(g)), arriving(g), { transposeA: true }),
     ]);
   }
 

@@ -165,28 +165,35 @@ export function tfjsOps(tf: Tfjs, tensors: Tensors): TfjsOps {
       );
     },
 
-    attention: (queries, keys, values, mask, scale) =>
-      withGradient(
+    attention(queries, keys, values, mask, scale) {
+      // The queries of heads that share keys are rows of one product.
+      const headed = (x: TfTensor, heads: number) => tf.reshape(x, [x.shape[0]!, heads, -1, x.shape[3]!]);
+      const grouped = (x: TfTensor) => headed(x, keys.shape[1]!);
+      const ungrouped = (x: TfTensor) => headed(x, queries.shape[1]!);
+      return withGradient(
         tf,
         [queries, keys, values],
         () => {
-          const scores = product(tf, tf.mul(queries, scale), keys, false, true);
-          const probabilities = tf.softmax(tf.add(scores, mask));
-          const value = product(tf, probabilities, values, false, false);
-          return { value, saved: [queries, keys, values, probabilities, value] };
+          const asked = grouped(queries);
+          const scores = ungrouped(product(tf, tf.mul(asked, scale), keys, false, true));
+          const probabilities = grouped(tf.softmax(tf.add(scores, mask)));
+          const mixed = product(tf, probabilities, values, false, false);
+          return { value: ungrouped(mixed), saved: [asked, keys, values, probabilities, mixed] };
         },
-        (g, queries, keys, values, probabilities, value) => {
+        (given, asked, keys, values, probabilities, mixed) => {
+          const g = grouped(given);
           // Σ over T of dP·P equals Σ over D of dY·Y (arXiv 2205.14135), a much smaller sum.
-          const inner = tf.mul(tf.sum(tf.mul(g, value), -1, true), scale);
+          const inner = tf.mul(tf.sum(tf.mul(g, mixed), -1, true), scale);
           const toProbabilities = product(tf, tf.mul(g, scale), values, false, true);
           const toScores = tf.mul(probabilities, tf.sub(toProbabilities, inner));
           return [
-            product(tf, toScores, keys, false, false),
-            product(tf, toScores, queries, true, false),
+            ungrouped(product(tf, toScores, keys, false, false)),
+            product(tf, toScores, asked, true, false),
             product(tf, probabilities, g, true, false),
           ];
         },
-      ),
+      );
+    },
 
     swiglu: (gate, up) =>
       withGradient(
