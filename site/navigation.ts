@@ -45,6 +45,7 @@ function learningPages(): Item[] {
       [
         'README',
         'agents',
+        'command-line-agents',
         'tool',
         'environment',
         'environment-parts',

@@ -20,13 +20,19 @@ const instructions =
 /**
  * @param answer The agent. It returns the text of its last answer.
  * @param entry The file of the agent, by which a resumed run knows it.
+ * @param options.concurrent The most episodes at once. Default: as many as a step has.
  */
-export function bridgeAgent(name: string, entry: string, answer: (asked: Asked) => Promise<string>) {
+export function bridgeAgent(
+  name: string,
+  entry: string,
+  answer: (asked: Asked) => Promise<string>,
+  { concurrent = true }: { concurrent?: number | true } = {},
+) {
   return defineAgentEnv({
     name,
     description: 'Two-hop questions about a synthetic world, answered by an agent.',
     entry,
-    capabilities: { seedable: true },
+    capabilities: { seedable: true, concurrent },
     limits: { maxTurns: 5 },
     malformed: 'correct',
     setup: ({ seed }) => openBridge(seed),

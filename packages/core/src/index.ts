@@ -9,7 +9,14 @@ export { drawInEpochs, type TaskDraw, type TaskDrawing, type TaskResult } from '
 export { type GivenTasks, type TaskSource, type TaskSources, taskSet, taskSets } from './env/task-source.ts';
 export { type OpenEnvSettings, type OpenedEnv, openEnv } from './plugins/open-env.ts';
 export { defineToolPlugin, type ToolPlugin } from './plugins/tool-plugin.ts';
-export { type Action, type ActionTokens, isParseFailure, type ParseFailure } from './protocol/action.ts';
+export {
+  type Action,
+  type ActionTokens,
+  isParseFailure,
+  type ParseFailure,
+  parsedCalls,
+  turnMessage,
+} from './protocol/action.ts';
 export type { EncodedRow, PlainText } from './protocol/encoding.ts';
 export type * from './protocol/env.ts';
 export {

@@ -118,14 +118,18 @@ export class AgentEnv<Task> implements Env<Task> {
   async #advance(
     episode: AgentEpisode<Task>,
     agent: RunningAgent,
-    action: Action,
+    given: Action,
     signal: AbortSignal | undefined,
   ): Promise<Transition> {
     episode.turn += 1;
-    const isCut = action.stopReason === 'length';
+    const isCut = given.stopReason === 'length';
+    // A turn that is cut off is neither a call nor an answer.
+    const action = isCut ? { ...given, toolCalls: [] } : given;
+    // A helper whose turn is cut off need not be the end of its agent.
+    const isEnd = isCut && agent.waiting.observation.conversation === undefined;
     const { turn, next, calls } = this.#isToCorrect(action)
       ? this.#correct(agent, action)
-      : await this.#deliver(agent, action, signal);
+      : await this.#deliver(agent, action, { isEnd, signal });
     episode.turnCalls = calls;
     episode.calls.push(...calls);
     episode.answer = isCut || calls.length > 0 ? undefined : action.text;
@@ -133,7 +137,7 @@ export class AgentEnv<Task> implements Env<Task> {
     const { observation } = typeof next === 'object' ? next : turn;
     episode.conversation = [...observation.messages, ...(typeof next === 'object' ? [] : [turn.message])];
 
-    const outcome = this.#outcomeOf(episode, agent, next, action);
+    const outcome = isEnd ? truncated('max_tokens') : this.#outcomeOf(episode, agent, next, action);
     const info = outcome.kind === 'running' ? {} : { requests: { ...agent.history.counts } };
     const common = { observation, calls, info, ...(!turn.isDelivered && { learn: false }) };
     if (outcome.kind === 'aborted') return { ...common, outcome };
@@ -145,22 +149,25 @@ export class AgentEnv<Task> implements Env<Task> {
   }
 
   /** Answers the agent, and waits for what it does next. */
-  async #deliver(agent: RunningAgent, action: Action, signal: AbortSignal | undefined): Promise<Played> {
+  async #deliver(
+    agent: RunningAgent,
+    action: Action,
+    { isEnd, signal }: { isEnd: boolean; signal: AbortSignal | undefined },
+  ): Promise<Played> {
     const turn = await agent.answer(action);
-    if (action.stopReason === 'length') return { turn, next: undefined, calls: [] };
+    if (isEnd) return { turn, next: undefined, calls: [] };
     const start = performance.now();
     const next = await agent.next({ after: this.spec.limits.toolTimeout, signal });
     return { turn, next, calls: this.#recordsOf(action, turn, next, performance.now() - start) };
   }
 
-  #isToCorrect({ toolCalls, stopReason }: Action): boolean {
-    const isMalformed = toolCalls.length > 0 && toolCalls.every(isParseFailure);
-    return this.#parts.malformed === 'correct' && stopReason !== 'length' && isMalformed;
+  #isToCorrect({ toolCalls }: Action): boolean {
+    return this.#parts.malformed === 'correct' && toolCalls.length > 0 && toolCalls.every(isParseFailure);
   }
 
   /** Tells the policy what is wrong with its calls. The agent still waits for its answer. */
   #correct(agent: RunningAgent, action: Action): Played {
-    const { tools } = agent.request;
+    const { tools } = agent.waiting.request;
     const { maxToolCharacters } = this.spec.limits;
     const calls = action.toolCalls.map((call, index): ToolCallRecord => {
       const mistake = callMistake(call, index, tools, this.spec.limits)!;
@@ -176,11 +183,10 @@ export class AgentEnv<Task> implements Env<Task> {
     { turn }: AgentEpisode<Task>,
     agent: RunningAgent,
     next: Played['next'],
-    { stopReason, toolCalls }: Action,
+    { toolCalls }: Action,
   ): Outcome {
     // An agent that parses arguments itself throws where they are not JSON.
     const isMisled = this.#parts.malformed === 'call' && toolCalls.some(isParseFailure);
-    if (stopReason === 'length') return truncated('max_tokens');
     if (next === 'late') return truncated('deadline');
     if (next) return turn >= this.spec.limits.maxTurns ? truncated('max_turns') : running;
     if (agent.refusal) throw refused(agent.refusal);

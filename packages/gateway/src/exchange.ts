@@ -58,8 +58,9 @@ export class Exchange {
     if (this.isGone) return false;
     const sent = settled(response);
     if (request.stream) {
+      const events = [...wire.events(reply, request, stored)];
       this.#begin();
-      for (const event of wire.events(reply, request, stored)) response.write(event);
+      for (const event of events) response.write(event);
       response.end();
     } else {
       const body = JSON.stringify(wire.body(reply, request, stored));
@@ -74,10 +75,7 @@ export class Exchange {
   refuse(problem: Problem): void {
     const { response, wire } = this.#parts;
     clearInterval(this.#beat);
-    if (this.isGone) return;
-    // A status cannot be taken back. A stream that breaks off is an error to most clients.
-    if (response.headersSent) response.destroy();
-    else replyProblem(response, problem, wire);
+    if (!this.isGone) replyProblem(response, problem, wire);
   }
 
   #begin(): void {

@@ -12,13 +12,21 @@ import {
 } from '@toolenv/core/serving';
 import { clientKey } from './client-key.ts';
 import { Exchange } from './exchange.ts';
+import { countTokens } from './wire/anthropic-messages.ts';
 import { BadRequest } from './wire/model-request.ts';
+import type { Problem } from './wire/problem.ts';
 import { expectNone, objectAt } from './wire/read-fields.ts';
 import { StoredItems } from './wire/stored-items.ts';
-import { readRequest, replyProblem, routes, wireAt } from './wire/wires.ts';
+import { countPath, notServed, readRequest, replyProblem, servedAt } from './wire/wires.ts';
 
 /** A request has a whole history, again and again. */
 const maxBodyBytes = 64 * 2 ** 20;
+
+/** What a client is told of a bug of the gateway. */
+export const gatewayFailed: Problem = {
+  status: 500,
+  message: 'The gateway failed, and the episode is aborted with the cause.',
+};
 
 /** An episode's place at the gateway. */
 export interface Door {
@@ -32,6 +40,8 @@ export interface Guest {
   arrive(exchange: Exchange): void;
   /** Called when a request asked for what the policy does not have, which the client has been told. */
   refused(why: BadRequest): void;
+  /** Called when the gateway itself has failed to read a request, which the client has been told. */
+  failed(why: unknown): void;
 }
 
 export class Gateway {
@@ -59,9 +69,9 @@ export class Gateway {
   }
 
   /** Lets an episode in. */
-  admit({ arrive, refused }: Guest): Door {
+  admit({ arrive, refused, failed }: Guest): Door {
     const key = `toolenv-${randomBytes(16).toString('hex')}`;
-    this.#guests.set(key, { arrive, refused, stored: new StoredItems() });
+    this.#guests.set(key, { arrive, refused, failed, stored: new StoredItems() });
     return { key, close: () => void this.#guests.delete(key) };
   }
 
@@ -72,7 +82,7 @@ export class Gateway {
   async #serve(http: IncomingMessage, response: ServerResponse): Promise<void> {
     const { pathname } = requestUrl(http);
     const path = pathname.replace(/\/$/, '');
-    const wire = wireAt(path);
+    const wire = servedAt(path);
     const refuse = (status: number, message: string, field?: string) =>
       replyProblem(response, { status, message, field }, wire);
     if (!this.#access.isAllowed(http)) return refuse(403, 'This host name or origin is not served.');
@@ -83,7 +93,7 @@ export class Gateway {
     if (path === '/v1/models')
       return replyJson(response, 200, { object: 'list', data: [{ id: 'policy', object: 'model' }] });
     if (!wire || http.method !== 'POST')
-      return refuse(404, `${http.method} ${pathname} is not served. The gateway serves ${routes}.`);
+      return replyProblem(response, notServed(http, 'GET /v1/models'), wire);
     const body = await readBody(http, maxBodyBytes);
     if (body === 'broken') return;
     if (typeof body === 'string')
@@ -92,6 +102,7 @@ export class Gateway {
         body === 'not_json' ? 'The body is not JSON.' : `The body has more than ${maxBodyBytes} bytes.`,
       );
     try {
+      if (path === countPath) return replyJson(response, 200, countTokens(body.json, guest.stored));
       const request = readRequest(wire, body.json, guest.stored);
       expectNone(objectAt(body.json, 'the body'), ['stop', 'stop_sequences'], 'the policy does not have it');
       const exchange = new Exchange({
@@ -105,9 +116,12 @@ export class Gateway {
       exchange.keepAlive();
       guest.arrive(exchange);
     } catch (error) {
-      if (!(error instanceof BadRequest)) throw error;
-      guest.refused(error);
-      refuse(400, error.message, error.field);
+      if (error instanceof BadRequest) {
+        guest.refused(error);
+        return refuse(400, error.message, error.field);
+      }
+      guest.failed(error);
+      replyProblem(response, gatewayFailed, wire);
     }
   }
 }

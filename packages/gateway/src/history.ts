@@ -1,9 +1,16 @@
 /** History: the conversations of an episode, as a forest of answered requests. Each request is placed where the model's own past continues. */
 import { isDeepStrictEqual } from 'node:util';
-import { type Action, isParseFailure, type Message, type Observation, type ToolCall } from '@toolenv/core';
+import {
+  type Action,
+  isParseFailure,
+  type Message,
+  type Observation,
+  type ToolCall,
+  turnMessage,
+} from '@toolenv/core';
 import { tryObject } from '@toolenv/core/schemas';
 import { mintId } from './mint-id.ts';
-import { digestsOf, keyOf, messageOf, next, plainly, replyOf, servedCall } from './sent-messages.ts';
+import { digestsOf, keyOf, next, plainly, replyOf, servedCall } from './sent-messages.ts';
 import type { ModelReply } from './wire/model-reply.ts';
 import type { ModelRequest, SentCall, SentMessage } from './wire/model-request.ts';
 
@@ -105,7 +112,7 @@ export class History {
   add(placed: Placed, action: Action): Turn {
     const calls = action.toolCalls.flatMap((call) => this.#serve(call));
     const served = replyOf(action, calls);
-    const turn: Turn = { ...placed, served, message: messageOf(action), isDelivered: false };
+    const turn: Turn = { ...placed, served, message: turnMessage(action), isDelivered: false };
     for (const { id } of calls) this.#callers.set(id, turn);
     const said: SentMessage = { role: 'assistant', text: action.text, calls };
     this.#turns.set(next(placed.digest, this.#keyOf(said)), turn);

@@ -1,13 +1,12 @@
 /** RunningAgent: an agent while it runs, and the requests that it sends. */
 import { setMaxListeners } from 'node:events';
-import type { Action, Message } from '@toolenv/core';
+import { type Action, type Message, messageOf, ToolEnvError, turnMessage } from '@toolenv/core';
 import { withinDeadline } from '@toolenv/core/tools';
 import type { AgentContext } from './agent-episode.ts';
 import type { Exchange } from './exchange.ts';
-import type { Door, Gateway } from './gateway.ts';
+import { type Door, type Gateway, gatewayFailed } from './gateway.ts';
 import { History, type Malformed, type Placed, type Turn } from './history.ts';
-import { messageOf } from './sent-messages.ts';
-import type { BadRequest, ModelRequest } from './wire/model-request.ts';
+import type { BadRequest } from './wire/model-request.ts';
 
 /** A request that waits for the policy. */
 interface Current {
@@ -30,6 +29,7 @@ export class RunningAgent {
   #wake: () => void = () => {};
   #end: { result: unknown } | { error: unknown } | undefined;
   #refusal: BadRequest | undefined;
+  #fault: ToolEnvError | undefined;
   #hasHeard = false;
   #ended: Promise<void> = Promise.resolve();
 
@@ -42,6 +42,7 @@ export class RunningAgent {
       refused: (why) => {
         this.#refusal = why;
       },
+      failed: (why) => this.#fail(why),
     });
   }
 
@@ -76,6 +77,7 @@ export class RunningAgent {
   /**
    * The next request that the policy has to answer, `undefined` when the agent has ended, or `late`. The agent's time runs while it has no
    * request.
+   * @throws ToolEnvError `infrastructure.gateway` once the gateway has failed.
    */
   async next({
     after,
@@ -87,6 +89,7 @@ export class RunningAgent {
     const end = performance.now() + after;
     for (;;) {
       signal?.throwIfAborted();
+      if (this.#fault) throw this.#fault;
       const placed = await this.#take();
       if (placed) return placed;
       if (this.#waiting.length > 0) continue;
@@ -98,8 +101,8 @@ export class RunningAgent {
   }
 
   /** The request that waits for the policy. */
-  get request(): ModelRequest {
-    return this.#current!.placed.request;
+  get waiting(): Placed {
+    return this.#current!.placed;
   }
 
   /** Replies to an action in the place of the agent, whose request goes on waiting. */
@@ -108,7 +111,7 @@ export class RunningAgent {
     replies: readonly Message[],
   ): { turn: Pick<Turn, 'observation' | 'message' | 'isDelivered'>; next: Placed } {
     const { placed, exchange } = this.#current!;
-    const message = messageOf(action);
+    const message = turnMessage(action);
     const messages = [...placed.observation.messages, message, ...replies];
     const next = { ...placed, observation: { ...placed.observation, messages } };
     this.#current = { placed: next, exchange };
@@ -171,9 +174,20 @@ export class RunningAgent {
   }
 
   async #deliver(turn: Turn, exchange: Exchange): Promise<void> {
-    if (!(await exchange.answer(turn.served))) return;
+    const answered = exchange.answer(turn.served).catch((error: unknown) => {
+      exchange.refuse(gatewayFailed);
+      throw this.#fail(error);
+    });
+    if (!(await answered)) return;
     this.#hasHeard = true;
     this.history.delivered(turn);
+  }
+
+  #fail(cause: unknown): ToolEnvError {
+    const message = `The gateway failed: ${messageOf(cause)}`;
+    this.#fault = new ToolEnvError('infrastructure.gateway', message, { cause });
+    this.#wake();
+    return this.#fault;
   }
 
   #finish(end: { result: unknown } | { error: unknown }): void {

@@ -1,6 +1,6 @@
 /** How the messages of requests are compared, and what clients receive in their place: what a client sends back is recognised however it writes it. */
 import { createHash } from 'node:crypto';
-import { type Action, isParseFailure, type Message, type ToolCall } from '@toolenv/core';
+import type { Action, ToolCall } from '@toolenv/core';
 import { canonical } from '@toolenv/core/recording';
 import { tryJson } from '@toolenv/core/schemas';
 import { mintId } from './mint-id.ts';
@@ -47,10 +47,4 @@ export function replyOf({ text, stopReason, tokens }: Action, calls: SentCall[])
 /** A call as a client receives it, with an id that nothing else in its conversation has. */
 export function servedCall({ name, arguments: args }: ToolCall): SentCall {
   return { id: mintId('call'), name, arguments: JSON.stringify(args) };
-}
-
-/** The action as a message of the conversation. */
-export function messageOf({ text, toolCalls }: Action): Message {
-  const parsed = toolCalls.filter((call): call is ToolCall => !isParseFailure(call));
-  return { role: 'assistant', content: text, ...(parsed.length > 0 && { toolCalls: parsed }) };
 }

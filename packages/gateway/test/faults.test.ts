@@ -1,7 +1,8 @@
 /** Failing machinery is never scored, failing models always; and answers that reach nobody are not learned from. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openEnv, playTask, ToolEnvError, type Trajectory } from '@toolenv/core';
-import { expect, test } from 'vitest';
+import { type Action, openEnv, playTask, ToolEnvError, type Trajectory } from '@toolenv/core';
+import { expect, test, vi } from 'vitest';
+import { chatCompletions } from '../src/wire/chat-completions.ts';
 import { calling, envOf, play, policyOf, type TestAgent } from './agents.ts';
 import { converse, post, type Sent, say } from './chat-client.ts';
 
@@ -113,14 +114,77 @@ test.each(model)('an agent that %s is scored', async (_title, outcome, agent, mo
   expect(played.reward).toBe(0);
 });
 
+const cut: Action = { ...calling('sea'), text: 'cut', stopReason: 'length' };
+
 test('a turn that is cut off ends the episode', async () => {
   const { outcome, steps } = await play(
     (context) => say(context, q),
-    () => ({ text: 'cut', toolCalls: [], stopReason: 'length' }),
+    () => cut,
   );
   expect(outcome).toEqual({ kind: 'truncated', reason: 'max_tokens' });
   expect(steps).toHaveLength(1);
 });
+
+test('a turn of a helper that is cut off reaches the agent without its calls, and the agent goes on', async () => {
+  const { outcome, steps, reward } = await play(
+    async (context) => {
+      await say(context, q);
+      const helped = await say(context, [{ role: 'system', content: 'Help.' }, ...q]);
+      expect(helped).toMatchObject({ content: 'cut' });
+      expect(helped.tool_calls).toBeUndefined();
+      return (await say(context, [...q, { role: 'assistant', content: 'first' }, ...q])).content;
+    },
+    (_, __, call) => (['first', cut, 'right'] as const)[call]!,
+  );
+  expect(outcome).toEqual({ kind: 'terminated', reason: 'answered' });
+  expect(steps.map(({ calls }) => calls)).toEqual([[], [], []]);
+  expect(reward).toBe(1);
+});
+
+test.each([
+  ['reads a request', 'read'],
+  ['writes an answer', 'body'],
+] as const)(
+  'a fault of the gateway while it %s is answered with 500, aborts that episode alone, and is its cause',
+  async (_title, part) => {
+    const bug = new TypeError('a bug');
+    const works = chatCompletions[part] as (...args: unknown[]) => never;
+    vi.spyOn(chatCompletions, part).mockImplementation((...args: unknown[]) => {
+      if (JSON.stringify(args).includes('"strange"')) throw bug;
+      return works.apply(chatCompletions, args);
+    });
+    const statuses: number[] = [];
+    await using env = await openEnv(
+      envOf(async (context) => {
+        for (const model of ['usual', Object(context.task).model]) {
+          // Its own fetch ends with the episode, before the status arrives.
+          const response = await post({ ...context, fetch }, '/chat/completions', { model, messages: q });
+          statuses.push(response.status);
+          if (response.status === 500)
+            expect(await response.json()).toMatchObject({ error: { type: 'server_error' } });
+        }
+        return 'right';
+      }),
+    );
+    const played = await Promise.all(
+      ['strange', 'other'].map((model) =>
+        playTask(
+          env,
+          { model },
+          policyOf(() => 'x'),
+          { retries: 0 },
+        ),
+      ),
+    );
+    expect(statuses.sort()).toEqual([200, 200, 200, 500]);
+    expect(played.map(({ outcome, reward }) => [outcome.kind, reward])).toEqual([
+      ['aborted', null],
+      ['terminated', 1],
+    ]);
+    const [{ outcome }] = played as [Trajectory];
+    expect(outcome).toMatchObject({ cause: { code: 'infrastructure.gateway', cause: bug } });
+  },
+);
 
 test('an agent that asks for what the policy does not have stops the run, and the error names the field', async () => {
   const wants = (more: object) =>

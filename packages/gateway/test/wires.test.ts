@@ -1,4 +1,7 @@
 /** The three wires, as their clients send and read them. */
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Exchange } from '../src/exchange.ts';
@@ -24,7 +27,7 @@ let door: Door;
 let answer: (exchange: Exchange) => void = (exchange) => void exchange.answer(reply);
 beforeAll(async () => {
   gateway = await Gateway.open({ heartbeat: 20 });
-  door = gateway.admit({ arrive: (exchange) => answer(exchange), refused() {} });
+  door = gateway.admit({ arrive: (exchange) => answer(exchange), refused() {}, failed() {} });
 });
 afterAll(() => gateway.close());
 
@@ -220,6 +223,7 @@ test('Anthropic’s messages, with the key in its own header', async () => {
           { type: 'text', text: 'Go on.' },
         ],
       },
+      { role: 'system', content: 'Be quick.' },
     ],
   };
   let seen: Exchange['request'] | undefined;
@@ -239,6 +243,7 @@ test('Anthropic’s messages, with the key in its own header', async () => {
       { role: 'assistant', text: '', calls: [call] },
       { role: 'tool', id: 'call_1', text: '3' },
       { role: 'user', text: 'Go on.' },
+      { role: 'system', text: 'Be quick.' },
     ],
     tools: [{ name: 'lookup', description: 'Looks.', inputSchema: { type: 'object' } }],
     asked: { max_tokens: 100 },
@@ -319,7 +324,33 @@ test('nobody else is answered', async () => {
   expect(await (await send('/completions', question)).json()).toMatchObject({
     error: {
       message:
-        'POST /v1/completions is not served. The gateway serves POST /v1/chat/completions, POST /v1/responses, POST /v1/messages.',
+        'POST /v1/completions is not served, but POST /v1/chat/completions, POST /v1/responses, POST /v1/messages, POST /v1/messages/count_tokens, GET /v1/models.',
     },
   });
+});
+
+test('the tokens of a request to Anthropic’s API are estimated, and no episode hears of it', async () => {
+  const before = answer;
+  answer = () => expect.unreachable();
+  const { messages } = question;
+  const counted = [messages, [...messages, { role: 'system', content: 'x'.repeat(400) }]].map(
+    async (said) => {
+      const response = await send('/messages/count_tokens', { messages: said });
+      return ((await response.json()) as { input_tokens: number }).input_tokens;
+    },
+  );
+  const [few, many] = await Promise.all(counted);
+  const refusal = await send('/messages/count_tokens', { messages: 1 });
+  answer = before;
+  expect([few, many! - few!]).toEqual([13, 107]);
+  expect(refusal.status).toBe(400);
+  expect(await refusal.json()).toMatchObject({ type: 'error' });
+});
+
+test('a client that asks for a WebSocket is told to send its requests', async () => {
+  const headers = { connection: 'upgrade', upgrade: 'websocket', authorization: `Bearer ${door.key}` };
+  const asked = get(`${gateway.origin}/v1/responses`, { headers });
+  const [response] = (await once(asked, 'response')) as [IncomingMessage];
+  expect(response.statusCode).toBe(426);
+  expect(await text(response)).toContain('GET /v1/responses is not served, but POST /v1/chat/completions');
 });

@@ -79,7 +79,7 @@ export async function serveOpenEnv<Task>(
     });
   });
   const sockets = new WebSocketServer({ noServer: true, maxPayload: options.maxBodyBytes });
-  listener.server.on('upgrade', (request: IncomingMessage, stream: Duplex, head: Buffer) => {
+  listener.onUpgrade((request, stream, head) => {
     stream.on('error', () => {});
     const refusal = refusalOf(request, access) ?? (pathOf(request) === socketPath ? undefined : notFound);
     if (refusal) return refuseUpgrade(stream, refusal);

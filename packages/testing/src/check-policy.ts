@@ -1,7 +1,7 @@
 /** checkPolicy: checks a policy against the POL rules of the spec. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Observation } from '@toolenv/core';
-import { type Action, isParseFailure, type Policy, type SamplingOptions, ToolEnvError } from '@toolenv/core';
+import { type Action, type Policy, parsedCalls, type SamplingOptions, ToolEnvError } from '@toolenv/core';
 import { validate, wireSchemas } from '@toolenv/core/schemas';
 import { checkEncode } from './check-encode.ts';
 import { answered, inTime } from './in-time.ts';
@@ -217,7 +217,7 @@ function checkAction(action: Action): void {
   if (unheld) throw new Violation('POL-2', 'an action that JSON can hold, apart from its tokens', unheld);
   const wrong = validate(wireSchemas.action, rest)[0];
   if (wrong) throw new Violation('POL-2', `${wrong.path || 'the action'} ${wrong.expected}`, wrong.received);
-  const ids = rest.toolCalls.flatMap((call) => (isParseFailure(call) ? [] : [call.id]));
+  const ids = parsedCalls(rest).map(({ id }) => id);
   if (new Set(ids).size < ids.length) throw new Violation('POL-2', 'calls with distinct ids', brief(ids));
 }
 

@@ -57,7 +57,7 @@ const hints = {
   'ENV-22': 'Score 0 in every outcome component that is still unscored: scoreTruncation(spec, rewards).',
   'ENV-23': 'Return truncated("max_turns") from step number maxTurns, unless the episode ends otherwise.',
   'ENV-24':
-    'Return truncated("max_tokens") for an action whose stopReason is "length", and run none of its calls.',
+    'Return truncated("max_tokens") for an action whose stopReason is "length", and run none of its calls. Only in a named conversation may the episode go on.',
   'ENV-25':
     'Answer a wrong call with a record whose mistake has code, path, expected, received and hint (dispatch does).',
   'ENV-26': 'Return one record per call of the action, in its order, unless the step was aborted or cut off.',

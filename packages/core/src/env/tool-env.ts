@@ -1,10 +1,10 @@
 /** ToolEnv: plays episodes of tool calls and answers, as their author's hooks decide. */
 import { networkFault } from '../boundary/machinery-fault.ts';
 import { snapshot } from '../boundary/snapshot.ts';
-import { type Action, isParseFailure } from '../protocol/action.ts';
+import { type Action, isParseFailure, turnMessage } from '../protocol/action.ts';
 import type { Env, EnvSpec, ResetOptions, StepOptions, ToolCallRecord, Transition } from '../protocol/env.ts';
 import { ToolEnvError } from '../protocol/errors.ts';
-import type { Message, Observation, ToolCall } from '../protocol/message.ts';
+import type { Message, Observation } from '../protocol/message.ts';
 import { aborted, terminated, truncated } from '../protocol/outcome.ts';
 import { type Rewards, scoreTruncation } from '../protocol/reward.ts';
 import type { Tool } from '../protocol/tool.ts';
@@ -195,13 +195,10 @@ function recordsOf(calls: readonly ToolCallRecord[]): ToolCallRecord[] {
 
 /** The assistant's turn and the tools' answers to it, as messages. */
 function messagesOf(action: Action, calls: readonly ToolCallRecord[]): Message[] {
-  const turn: Message = { role: 'assistant', content: action.text };
-  if (calls.length === 0) return [turn];
-  const parsed = action.toolCalls.filter((call): call is ToolCall => !isParseFailure(call));
-  if (parsed.length > 0) turn.toolCalls = parsed;
+  if (calls.length === 0) return [turnMessage({ ...action, toolCalls: [] })];
   const answers = calls.map(({ call, text }): Message => {
     if (isParseFailure(call)) return { role: 'tool', content: text, toolCallId: '', name: '' };
     return { role: 'tool', content: text, toolCallId: call.id, name: call.name };
   });
-  return [turn, ...answers];
+  return [turnMessage(action), ...answers];
 }

@@ -1,5 +1,5 @@
 /** Action: what a policy does in one turn, and the tokens that it sampled. */
-import type { ToolCall } from './message.ts';
+import type { Message, ToolCall } from './message.ts';
 
 /** Text that looks like a tool call but does not parse. The environment answers it; it is not an exception. */
 export interface ParseFailure {
@@ -34,4 +34,15 @@ export interface Action {
 /** Whether a call is text that was meant as a call and could not be read. */
 export function isParseFailure(call: ToolCall | ParseFailure): call is ParseFailure {
   return 'parseFailure' in call;
+}
+
+/** The calls that could be read. */
+export function parsedCalls({ toolCalls }: Pick<Action, 'toolCalls'>): ToolCall[] {
+  return toolCalls.filter((call): call is ToolCall => !isParseFailure(call));
+}
+
+/** The turn as a message of the conversation, with the calls that could be read. */
+export function turnMessage(action: Pick<Action, 'text' | 'toolCalls'>): Message {
+  const toolCalls = parsedCalls(action);
+  return { role: 'assistant', content: action.text, ...(toolCalls.length > 0 && { toolCalls }) };
 }

@@ -1,6 +1,7 @@
 /** listen: an HTTP server with the timeouts and limits of {@link ServeOptions}. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { messageOf, ToolEnvError } from '../protocol/errors.ts';
 import type { CompleteServeOptions } from './serve-options.ts';
 
@@ -9,6 +10,8 @@ export interface HttpListener {
   readonly server: Server;
   /** `http://<address>:<port>`. */
   readonly origin: string;
+  /** Answers requests for another protocol, such as WebSocket. Without it, they are requests as any other. */
+  onUpgrade(handle: (request: IncomingMessage, stream: Duplex, head: Buffer) => void): void;
   /** Breaks off open connections. */
   close(): Promise<void>;
 }
@@ -30,7 +33,7 @@ export async function listen(
   };
   const server = createServer(timing, handle);
   // A client has its stream, a call, and a few idle connections.
-  evictIdle(server, 4 * maxSessions + 100);
+  const idle = evictIdle(server, 4 * maxSessions + 100);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => {
       const message = `Cannot listen on ${host}:${port}: ${messageOf(error)}: choose another port, or 0 for any.`;
@@ -44,6 +47,12 @@ export async function listen(
   return {
     server,
     origin: `http://${family === 'IPv6' ? `[${address}]` : address}:${bound}`,
+    onUpgrade(handle) {
+      server.on('upgrade', (request, stream, head) => {
+        idle.delete(request.socket);
+        handle(request, stream, head);
+      });
+    },
     async close() {
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeAllConnections();
@@ -52,8 +61,11 @@ export async function listen(
   };
 }
 
-/** Keeps at most `most` connections. A new one takes the place of the one that has been without a request for longest. */
-function evictIdle(server: Server, most: number): void {
+/**
+ * Keeps at most `most` connections. A new one takes the place of the one that has been without a request for longest.
+ * @returns The connections without a request.
+ */
+function evictIdle(server: Server, most: number): Set<Socket> {
   const open = new Set<Socket>();
   /** In the order in which they became idle. */
   const idle = new Set<Socket>();
@@ -76,5 +88,5 @@ function evictIdle(server: Server, most: number): void {
       if (open.has(socket)) idle.add(socket);
     });
   });
-  server.prependListener('upgrade', ({ socket }: IncomingMessage) => idle.delete(socket));
+  return idle;
 }

@@ -1,6 +1,7 @@
 /** Silent connections and odd requests do not deny service. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { expect, test, vi } from 'vitest';
 import { completeServeOptions, HttpAccess, listen, requestUrl } from '../../src/serving/index.ts';
 
@@ -20,6 +21,18 @@ test('a new connection takes the place of the one that is silent for longest', a
   expect(silent.filter(({ destroyed }) => destroyed)).toHaveLength(1);
   await listener.close();
 });
+
+test('a request for a WebSocket is a request as any other where none are served', async () => {
+  const listener = await listen(completeServeOptions({}, 'test'), ({ headers }, response) =>
+    response.setHeader('connection', 'close').end(headers.upgrade),
+  );
+  const { port } = new URL(listener.origin);
+  const socket = connect(Number(port), '127.0.0.1');
+  const lines = ['GET / HTTP/1.1', 'host: any', 'connection: upgrade', 'upgrade: websocket', '', ''];
+  socket.write(lines.join('\r\n'));
+  expect(await text(socket)).toMatch(/^HTTP\/1.1 200 OK.*websocket/s);
+  await listener.close();
+}, 2000);
 
 test('a connection that cannot be accepted is a warning', async () => {
   const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});

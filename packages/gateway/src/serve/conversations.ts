@@ -1,8 +1,8 @@
 /** Conversations: those of clients that go on, so that the policy keeps its cache from turn to turn. A client names none: its messages tell. */
 import type { Action, Message, Observation, Policy, ToolCall } from '@toolenv/core';
-import { isParseFailure } from '@toolenv/core';
+import { parsedCalls, turnMessage } from '@toolenv/core';
 import { tryObject } from '@toolenv/core/schemas';
-import { digestsOf, keyOf, messageOf, next, replyOf, servedCall } from '../sent-messages.ts';
+import { digestsOf, keyOf, next, replyOf, servedCall } from '../sent-messages.ts';
 import type { ModelReply } from '../wire/model-reply.ts';
 import type { ModelRequest, SentMessage } from '../wire/model-request.ts';
 
@@ -70,12 +70,11 @@ export class Conversations {
       observation,
       episodeId: this.#most > 0 ? conversation.episodeId : undefined,
       end: (action) => {
-        const parsed = action.toolCalls.filter((call): call is ToolCall => !isParseFailure(call));
-        const served = replyOf(action, parsed.map(servedCall));
+        const served = replyOf(action, parsedCalls(action).map(servedCall));
         if (this.#most > 0) {
           const said: SentMessage = { role: 'assistant', text: served.text, calls: served.calls };
           conversation.digest = next(digests.at(-1)!, keyOf(said));
-          conversation.last = { observation, message: messageOf(action), served };
+          conversation.last = { observation, message: turnMessage(action), served };
           this.#keep(conversation);
         }
         return served;

@@ -15,12 +15,13 @@ import {
 import { untilAborted } from '@toolenv/core/tools';
 import { clientKey } from '../client-key.ts';
 import { Exchange } from '../exchange.ts';
+import { countTokens } from '../wire/anthropic-messages.ts';
 import type { ModelReply } from '../wire/model-reply.ts';
 import { BadRequest } from '../wire/model-request.ts';
 import type { Problem } from '../wire/problem.ts';
 import { StoredItems } from '../wire/stored-items.ts';
 import type { Wire } from '../wire/wire.ts';
-import { readRequest, replyProblem, routes, wireAt } from '../wire/wires.ts';
+import { countPath, notServed, readRequest, replyProblem, servedAt } from '../wire/wires.ts';
 import { Conversations } from './conversations.ts';
 import { Places } from './places.ts';
 import { PolicyMetrics } from './policy-metrics.ts';
@@ -91,8 +92,7 @@ class PolicyServer {
     const listener = await listen(this.#options, (request, response) => {
       this.#serve(request, response).catch((error: unknown) => {
         this.#onError(error);
-        if (response.headersSent) response.destroy();
-        else replyProblem(response, failed);
+        replyProblem(response, failed);
       });
     });
     const { idleTimeout } = this.#options;
@@ -110,7 +110,7 @@ class PolicyServer {
   async #serve(http: IncomingMessage, response: ServerResponse): Promise<void> {
     const { pathname } = requestUrl(http);
     const path = pathname.replace(/\/$/, '');
-    const wire = wireAt(path);
+    const wire = servedAt(path);
     if (this.#access.answerPreflight(http, response)) return;
     const headers = { ...http.headers, authorization: `Bearer ${clientKey(http)}` };
     const refusal = this.#access.refusal({ headers }, { isOpen: probePaths.includes(path) });
@@ -125,11 +125,7 @@ class PolicyServer {
         return replyJson(response, 200, { object: 'list', data: [model] });
       }
     }
-    const known = `${routes}, GET /v1/models, GET /health and GET /metrics`;
-    replyProblem(response, {
-      status: 404,
-      message: `${http.method} ${pathname} is not served, but ${known}.`,
-    });
+    replyProblem(response, notServed(http, 'GET /v1/models, GET /health and GET /metrics'));
   }
 
   /** Answers a request to the policy, and counts it. */
@@ -139,8 +135,16 @@ class PolicyServer {
     });
     const begun = performance.now();
     try {
-      const exchange = await this.#receive(wire, http, response);
-      if (!exchange) return;
+      const json = await this.#bodyOf(http, response);
+      if (json === undefined) return;
+      if (path === countPath) return replyJson(response, 200, countTokens(json, this.#stored));
+      const request = readRequest(wire, json, this.#stored);
+      this.#refuseIfFull(response);
+      const exchange = new Exchange({
+        ...{ request, wire, http, response },
+        stored: this.#stored,
+        heartbeat: this.#heartbeat,
+      });
       try {
         const reply = await this.#answer(exchange);
         this.#metrics.answered(reply, (performance.now() - begun) / 1000);
@@ -153,8 +157,8 @@ class PolicyServer {
     }
   }
 
-  /** @throws BadRequest, Refused. Resolves to `undefined` if the client is gone, or Node has answered. */
-  async #receive(wire: Wire, http: IncomingMessage, response: ServerResponse): Promise<Exchange | undefined> {
+  /** @throws Refused. Resolves to `undefined` if the client is gone, or Node has answered. */
+  async #bodyOf(http: IncomingMessage, response: ServerResponse): Promise<unknown> {
     this.#refuseIfFull(response);
     const { maxBodyBytes } = this.#options;
     const body = await readBody(http, maxBodyBytes);
@@ -164,9 +168,7 @@ class PolicyServer {
       const message = `The body has more than ${maxBodyBytes} bytes: shorten the conversation.`;
       throw new Refused({ status: 413, message });
     }
-    const request = readRequest(wire, body.json, this.#stored);
-    this.#refuseIfFull(response);
-    return new Exchange({ request, wire, stored: this.#stored, http, response, heartbeat: this.#heartbeat });
+    return body.json;
   }
 
   /** Waits for a place, and lets the policy act. */

@@ -22,6 +22,7 @@ import {
   textsAt,
   toolAt,
 } from './read-fields.ts';
+import type { StoredItems } from './stored-items.ts';
 import type { Wire } from './wire.ts';
 
 const errorTypes: Readonly<Record<number, string>> = {
@@ -104,6 +105,15 @@ export const anthropicMessages: Wire = {
   },
 };
 
+/**
+ * An estimate of the tokens of a request, a quarter of its characters: by it, clients decide when to shorten a conversation.
+ * @throws BadRequest
+ */
+export function countTokens(body: unknown, stored: StoredItems): { input_tokens: number } {
+  const conversation = anthropicMessages.conversation(objectAt(body, 'the body'), stored);
+  return { input_tokens: Math.ceil(JSON.stringify(conversation).length / 4) };
+}
+
 function readTool(given: unknown, index: number): ReturnType<typeof toolAt> {
   const field = `tools[${index}]`;
   const { type = 'custom' } = objectAt(given, field);
@@ -140,6 +150,7 @@ export function readMessage(given: unknown, index: number): SentMessage[] {
   }
   const text = textAt(texts, `${field}.content`);
   if (role === 'assistant') return [{ role, text, calls }];
+  if (role === 'system') return [{ role, text }];
   if (role !== 'user') throw new BadRequest(`${field}.role`, `${field}.role is unknown.`);
   return texts.length > 0 || results.length === 0 ? [...results, { role, text }] : results;
 }

@@ -1,7 +1,7 @@
 /** The wires by path, and what they share: reading the request of a body, and refusing it. */
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { jsonMistake, tryJson } from '@toolenv/core/schemas';
-import { replyJson } from '@toolenv/core/serving';
+import { replyJson, requestUrl } from '@toolenv/core/serving';
 import { anthropicMessages } from './anthropic-messages.ts';
 import { chatCompletions } from './chat-completions.ts';
 import { BadRequest, type ModelRequest } from './model-request.ts';
@@ -18,17 +18,29 @@ const wires: Readonly<Record<string, Wire>> = {
   '/v1/messages': anthropicMessages,
 };
 
+/** Answers with the number of tokens of a request to `/v1/messages`. */
+export const countPath = '/v1/messages/count_tokens';
+
 /** Levels of arrays and objects inside each other. */
 const mostLevels = 256;
 
 /** In words. */
-export const routes: string = Object.keys(wires)
-  .map((path) => `POST ${path}`)
-  .join(', ');
+const routes: string = [...Object.keys(wires), countPath].map((path) => `POST ${path}`).join(', ');
 
 /** @param path Without a slash at its end. */
 export function wireAt(path: string): Wire | undefined {
   return Object.hasOwn(wires, path) ? wires[path] : undefined;
+}
+
+/** The wire of a path that is served: those of conversations, and {@link countPath}. */
+export function servedAt(path: string): Wire | undefined {
+  return path === countPath ? anthropicMessages : wireAt(path);
+}
+
+/** Why a request without a route has no answer. After 426, clients that asked for a WebSocket go on over HTTP. */
+export function notServed(http: IncomingMessage, others: string): Problem {
+  const message = `${http.method} ${requestUrl(http).pathname} is not served, but ${routes}, ${others}.`;
+  return { status: http.headers.upgrade === undefined ? 404 : 426, message };
 }
 
 /** @throws BadRequest */
@@ -56,7 +68,11 @@ function expectShallow(value: unknown): void {
     throw new BadRequest('messages', `The body nests too deeply: give at most ${mostLevels} levels.`);
 }
 
-/** @param wire Default: the one that most clients speak. */
+/**
+ * Ends a request with an error. An answer that has begun breaks off, as its status cannot be taken back: to most clients, that is an error.
+ * @param wire Default: the one that most clients speak.
+ */
 export function replyProblem(response: ServerResponse, problem: Problem, wire: Wire = chatCompletions): void {
-  replyJson(response, problem.status, wire.error(problem));
+  if (response.headersSent) response.destroy();
+  else replyJson(response, problem.status, wire.error(problem));
 }

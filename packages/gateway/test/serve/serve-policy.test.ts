@@ -319,6 +319,8 @@ test('lists its model, and wants its token from either kind of client', async ()
   expect([none.status, wrong.status]).toEqual([401, 401]);
   expect(await wrong.json()).toMatchObject({ type: 'error', error: { type: 'authentication_error' } });
   expect((await ask('/v1/messages', hello, { headers: { 'x-api-key': token } })).status).toBe(200);
+  const counted = await ask('/v1/messages/count_tokens', hello, { headers: { 'x-api-key': token } });
+  expect(await counted.json()).toEqual({ input_tokens: expect.any(Number) });
   expect(await (await ask('/health')).json()).toEqual({ status: 'healthy' });
   const foreign = await ask(chat, hello, {
     headers: { authorization: `Bearer ${token}`, origin: 'http://evil.example' },

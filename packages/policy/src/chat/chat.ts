@@ -2,10 +2,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Tokenizer } from '@huggingface/tokenizers';
 import {
-  isParseFailure,
   type Message,
   messageOf,
   type Observation,
+  parsedCalls,
   type ToolDescription,
   ToolEnvError,
 } from '@toolenv/core';
@@ -198,8 +198,7 @@ export class Chat implements TokenChat {
     const count = before.messages.length;
     const turn = observation.messages[count];
     if (turn?.role !== 'assistant' || turn.content !== previous.text) return undefined;
-    const calls = previous.toolCalls.filter((call) => !isParseFailure(call));
-    if (!isDeepStrictEqual(turn.toolCalls ?? [], calls)) return undefined;
+    if (!isDeepStrictEqual(turn.toolCalls ?? [], parsedCalls(previous))) return undefined;
     if (!isDeepStrictEqual(before.tools, observation.tools)) return undefined;
     if (!isDeepStrictEqual(before.messages, observation.messages.slice(0, count))) return undefined;
 

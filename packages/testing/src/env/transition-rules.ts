@@ -21,6 +21,8 @@ export interface StepTaken {
   spec: EnvSpec;
   /** Tools that the policy could call. */
   offered: readonly ToolDescription[];
+  /** The conversation that the action is a turn of. */
+  conversation?: string | undefined;
   /** Number of the step in its episode, from 1. */
   turn: number;
 }
@@ -64,7 +66,7 @@ export function* transitionViolations(transition: Transition, step: StepTaken): 
   if (step.turn >= step.spec.limits.maxTurns && outcome.kind === 'running') {
     yield new Violation('ENV-23', `the end at step ${step.spec.limits.maxTurns}`, brief(outcome));
   }
-  if (step.action.stopReason === 'length') yield* cutOffViolations(transition);
+  if (step.action.stopReason === 'length') yield* cutOffViolations(transition, step);
   else if (!isAborted) yield* callViolations(transition.calls, step);
 }
 
@@ -122,8 +124,12 @@ function* rewardViolations(rewards: Rewards, { outcome }: Transition, spec: EnvS
   }
 }
 
-function* cutOffViolations({ outcome, calls }: Transition): Generator<Violation> {
-  if (outcome.kind === 'aborted' || (outcome.kind === 'truncated' && calls.length === 0)) return;
+function* cutOffViolations(
+  { outcome, calls }: Transition,
+  { conversation }: StepTaken,
+): Generator<Violation> {
+  const isRight = outcome.kind === 'truncated' || conversation !== undefined;
+  if (outcome.kind === 'aborted' || (isRight && calls.length === 0)) return;
   yield new Violation('ENV-24', 'a truncated outcome and no calls', brief({ outcome, calls: calls.length }));
 }
 

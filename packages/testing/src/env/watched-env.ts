@@ -65,13 +65,14 @@ export class WatchedEnv<Task> {
   async step(action: Action): Promise<Transition> {
     const last = this.#observation!;
     // The same objects, not copies, because compiled schemas are cached by object.
-    const offered = last.tools;
+    const { tools: offered, conversation } = last;
     const given = structuredClone(action);
     const transition = await this.#answered(`step(${brief(action)})`, () => this.env.step(given));
     this.#expectSame('the last observation', this.#before, last);
     this.#expectSame('the action', JSON.stringify(action), given);
     checkTransitionForm(transition);
-    const step = { action, spec: this.env.spec, offered, turn: this.transcript.length };
+    const turn = this.transcript.length;
+    const step = { action, spec: this.env.spec, offered, conversation, turn };
     this.#report(transitionViolations(transition, step));
     this.#score(transition.rewards);
     const { outcome } = transition;

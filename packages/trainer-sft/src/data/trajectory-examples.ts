@@ -1,6 +1,6 @@
 /** Examples from trajectories: the conversations of an episode, each turn learned once. */
 import { isDeepStrictEqual } from 'node:util';
-import { isParseFailure, type Message, type Trajectory } from '@toolenv/core';
+import { type Message, type Trajectory, turnMessage } from '@toolenv/core';
 import type { Example } from './example.ts';
 
 /**
@@ -13,13 +13,7 @@ export function trajectoryExamples({ steps, outcome }: Trajectory): Example[] {
   const conversations: { messages: Message[]; learned: Set<number>; example: Example }[] = [];
   for (const { observation, action, learn } of steps) {
     const { messages: before, tools } = observation;
-    const toolCalls = action.toolCalls.flatMap((call) => (isParseFailure(call) ? [] : [call]));
-    const turn: Message = {
-      role: 'assistant',
-      content: action.text,
-      ...(toolCalls.length > 0 && { toolCalls }),
-    };
-    const messages = [...before, turn];
+    const messages = [...before, turnMessage(action)];
     const grown = conversations.findLastIndex(({ messages: past }) =>
       isDeepStrictEqual(withoutEmptyCalls(before.slice(0, past.length)), past),
     );
