@@ -2,7 +2,12 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createRng, ToolEnvError } from '@toolenv/core';
-import { readSafetensors, writeSafetensors } from '../checkpoint/safetensors.ts';
+import {
+  readSafetensors,
+  type StoredType,
+  type StoredTypes,
+  writeSafetensors,
+} from '../checkpoint/safetensors.ts';
 import { type LowRank, parameterShapes } from '../model/decoder.ts';
 import type { ModelConfig } from '../model/model-config.ts';
 import type { Ops } from '../runtime/ops.ts';
@@ -40,6 +45,8 @@ export type LoraTarget = (typeof loraTargets)[number];
 const lowRank = { a: 'lora_A.weight', b: 'lora_B.weight' };
 const prefixOfPeft = 'base_model.model.';
 const folderName = 'adapter';
+/** The distance of neighbours of 1. */
+const stepOf: Record<StoredType, number> = { float32: 0, bfloat16: 2 ** -7, float16: 2 ** -10 };
 
 export class LoraAdapter {
   /** The shapes of A [rank, in] and B [out, rank] of each target. */
@@ -154,15 +161,23 @@ export class LoraAdapter {
 
   /**
    * Checks that merging a loaded adapter into this base gives the merged weights that were saved with the adapter.
-   * @throws ToolEnvError `usage.checkpoint_other_base` if a merged weight differs by more than 1e-4 from the `expected` value.
+   * @param types How the `expected` weights are stored, which may have rounded them.
+   * @throws ToolEnvError `usage.checkpoint_other_base` if a merged weight differs by more than 1e-4 and the rounding from the expected one.
    */
-  async refuseOtherBase(weights: Tensors, expected: Tensors, folder: string): Promise<void> {
+  async refuseOtherBase(
+    weights: Tensors,
+    expected: Tensors,
+    { folder, types }: { folder: string; types: StoredTypes },
+  ): Promise<void> {
     const adapted = [...this.#adapted.keys()];
     const ours = Object.fromEntries(adapted.map((name) => [name, weights[name]!]));
     const found = await readTensorData(this.#runtime, ours);
     for (const name of adapted) {
       const [ours, theirs] = [found[name]!.data, expected[name]!.data];
-      if (ours.every((value, index) => Math.abs(value - theirs[index]!) <= 1e-4)) continue;
+      const step = stepOf[types[name]!];
+      const isNear = (value: number, index: number) =>
+        Math.abs(value - theirs[index]!) <= 1e-4 + step * Math.abs(value);
+      if (ours.every(isNear)) continue;
       const message = `${folder} was trained from another base model: "${name}" differs. Load it with the base model of its training.`;
       throw new ToolEnvError('usage.checkpoint_other_base', message);
     }

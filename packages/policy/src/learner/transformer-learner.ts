@@ -1,5 +1,4 @@
 /** The Learner of a transformer: compiled forward and backward programs over weights that it shares with the sampler. */
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ToolEnvError } from '@toolenv/core';
 import type {
@@ -15,7 +14,7 @@ import type {
 import type { MemoryEstimate } from '@toolenv/core/plugins';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import { readWeights, writeCheckpoint } from '../checkpoint/checkpoint.ts';
-import { readSafetensors, writeSafetensors } from '../checkpoint/safetensors.ts';
+import { readSafetensors, type StoredTypes, writeSafetensors } from '../checkpoint/safetensors.ts';
 import { architectureOf } from '../model/architecture.ts';
 import { parameterShapes } from '../model/decoder.ts';
 import { leaveModel, type Model } from '../model/model.ts';
@@ -67,7 +66,7 @@ export interface LearnerOptions {
 export class TransformerLearner implements Learner {
   readonly #runtime: Runtime;
   readonly #model: Model;
-  readonly #checkpoint: Pick<Checkpoint, 'folder' | 'files'>;
+  readonly #checkpoint: Pick<Checkpoint, 'folder' | 'files' | 'types'>;
   readonly #tokenBudget: number;
   readonly #checkpointing: boolean;
   readonly #programs: Programs = new Programs();
@@ -80,7 +79,7 @@ export class TransformerLearner implements Learner {
   constructor(
     runtime: Runtime,
     model: Model,
-    { folder, files }: Pick<Checkpoint, 'folder' | 'files'>,
+    { folder, files, types }: Pick<Checkpoint, 'folder' | 'files' | 'types'>,
     {
       gradientCheckpointing = false,
       tokenBudget = defaultTokenBudget(model.config, gradientCheckpointing),
@@ -90,7 +89,7 @@ export class TransformerLearner implements Learner {
     this.#runtime = runtime;
     this.#model = model;
     model.users.add(this);
-    this.#checkpoint = { folder, files };
+    this.#checkpoint = { folder, files, types };
     this.#tokenBudget = tokenBudget;
     this.#checkpointing = gradientCheckpointing;
     this.#lora = lora && new LoraAdapter(runtime, model.config, model.weights, lora);
@@ -190,28 +189,49 @@ export class TransformerLearner implements Learner {
     return { forward: (batch) => this.#forward(batch, { ...weights, ...copies }, ['logprobs', 'entropy']) };
   }
 
-  /** Writes what sampling needs: a Hugging Face folder. With an adapter, its weights are merged, and it has its own folder too. */
+  /**
+   * Writes a Hugging Face folder with the exact weights, so that other processes sample from the policy that learns. With an adapter, its
+   * weights are merged, and it has its own folder too.
+   */
   async export(folder: string): Promise<void> {
-    await mkdir(folder, { recursive: true });
-    const weights = await readTensorData(this.#runtime, this.#model.weights);
-    await writeCheckpoint(folder, { ...this.#checkpoint, weights });
-    await this.#lora?.save(folder, this.#checkpoint.folder);
+    await this.#write(folder, {});
   }
 
+  /** Writes the folder of {@link export} in the precision in which the model was read. */
+  async saveModel(folder: string): Promise<void> {
+    await this.#write(folder, this.#checkpoint.types);
+  }
+
+  /** @returns The exact weights that the folder has rounded, as {@link exactOf} names them. */
+  async #write(folder: string, types: StoredTypes | undefined): Promise<Tensors> {
+    const weights = await readTensorData(this.#runtime, this.#model.weights);
+    const written = await writeCheckpoint(folder, { ...this.#checkpoint, types, weights });
+    await this.#lora?.save(folder, this.#checkpoint.folder);
+    return Object.fromEntries(roundedNames(written).map((name) => [exactOf(name), weights[name]!]));
+  }
+
+  /** Writes the folder of {@link saveModel}, and what a resumed run needs. */
   async save(folder: string): Promise<void> {
-    await this.export(folder);
+    const exact = await this.#write(folder, this.#checkpoint.types);
     const { step, moments } = await this.#group.state();
-    await writeSafetensors(join(folder, optimizerFile), moments, { step: String(step) });
+    // An adapter is exact, and gives the exact weights.
+    const state = this.#lora ? moments : { ...moments, ...exact };
+    await writeSafetensors(join(folder, optimizerFile), state, { step: String(step) });
     if (this.#critic) await writeCritic(folder, this.#runtime, this.#critic);
   }
 
   async load(folder: string): Promise<void> {
-    const shapes = momentShapes(this.#group.shapes);
-    const weights = await readWeights(folder, this.#model.config);
+    const { weights, types } = await readWeights(folder, this.#model.config);
+    const rounded = this.#lora ? [] : roundedNames(types);
+    const exact = new Map(rounded.map((name) => [exactOf(name), weights[name]!.dims]));
     const adapter = await this.#lora?.read(folder);
     const merged = adapter && (await this.#lora!.merge(adapter));
-    if (merged) await this.#lora!.refuseOtherBase(merged, weights, folder);
-    const { tensors, metadata } = await readSafetensors(join(folder, optimizerFile), shapes);
+    if (merged) await this.#lora!.refuseOtherBase(merged, weights, { folder, types });
+    const { tensors, metadata } = await readSafetensors(
+      join(folder, optimizerFile),
+      new Map([...momentShapes(this.#group.shapes), ...exact]),
+    );
+    for (const name of rounded) weights[name] = tensors[exactOf(name)]!;
     const critic = this.#critic && (await readCritic(folder, this.#critic));
     if (adapter) {
       disposeTensors(this.#lora!.weights);
@@ -338,6 +358,15 @@ export class TransformerLearner implements Learner {
       ...inputs,
     };
   }
+}
+
+/** The name, in the optimizer's file, of a weight that the model's file has rounded. */
+function exactOf(name: string): string {
+  return `weight ${name}`;
+}
+
+function roundedNames(types: StoredTypes): string[] {
+  return Object.keys(types).filter((name) => types[name] !== 'float32');
 }
 
 async function areFinite(groups: readonly ParameterGroup[], gradients: Tensors): Promise<boolean> {

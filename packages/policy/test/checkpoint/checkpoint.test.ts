@@ -479,10 +479,15 @@ test.each([undefined, 'float32', 'bfloat16'])(
       const read = await readCheckpoint(folder);
       expectRounded(read.weights, weights);
       expect(storedType(read)).toBe('bfloat16');
-      await writeCheckpoint(folder, read);
-      const again = await readCheckpoint(folder);
-      expect(again.weights).toEqual(read.weights);
-      expect(storedType(again)).toBe('float32');
+      for (const [options, type] of [
+        [{}, 'bfloat16'],
+        [{ dtype: 'float32' }, 'float32'],
+      ] as const) {
+        await writeCheckpoint(folder, read, options);
+        const again = await readCheckpoint(folder);
+        expect(again.weights).toEqual(read.weights);
+        expect(storedType(again)).toBe(type);
+      }
     });
   },
 );

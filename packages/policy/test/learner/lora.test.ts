@@ -115,7 +115,7 @@ test('a saved run resumes bit by bit, and its model.safetensors is the merged mo
     const learner = loraLearnerOf(model);
     await train(learner, 2);
     await learner.save(folder);
-    expect(await readWeights(folder, tinyConfig)).toEqual(model.weights);
+    expect((await readWeights(folder, tinyConfig)).weights).toEqual(model.weights);
     await train(learner, 2);
 
     const resumed = loraLearnerOf(other);

@@ -1,6 +1,6 @@
 /** Rows that share prefixes, computed as one tree, give the outputs and gradients of each row alone. */
 import { createRng } from '@toolenv/core';
-import type { TokenGradients, TokenRow } from '@toolenv/core/learner';
+import type { TokenGradients, TokenOutputs, TokenRow } from '@toolenv/core/learner';
 import { expect, test } from 'vitest';
 import { attentionLength } from '../../src/learner/attention-length.ts';
 import { foldRows, hasBranches } from '../../src/learner/prefix-tree.ts';
@@ -81,7 +81,7 @@ test.each(cases)('%s', async (_title, options, critic, on, model = {}) => {
   await learner.addCritic({ critic });
   const all = [...rows.keys()];
   const learn = async (batches: number[][]) => {
-    const found = [];
+    const found: TokenOutputs[] = [];
     for (const batch of batches) {
       const pick = <Value>(values: readonly Value[]) => batch.map((b) => values[b]!);
       const { dLogprobs, dEntropy, dValues } = given;
@@ -107,7 +107,7 @@ test.each(cases)('%s', async (_title, options, critic, on, model = {}) => {
     expectAllClose(together[name], apart[name], 1e-5, name);
   expect(Object.keys(gradients)).toEqual(Object.keys(expected));
   for (const [name, { data }] of Object.entries(expected)) {
-    const largest = data.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+    const largest = Math.max(...data.map(Math.abs));
     expect(largest, name).toBeGreaterThan(0);
     expectAllClose(gradients[name]!.data, data, 1e-5 * largest, name);
   }

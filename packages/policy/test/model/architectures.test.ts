@@ -115,7 +115,7 @@ describe.each(architectures)('%s', (name) => {
 
   async function openModel(): Promise<Model> {
     const config = readModelConfig('config.json', readJson('config.json'));
-    return createModel(config, await readWeights(folder, config));
+    return createModel(config, (await readWeights(folder, config)).weights);
   }
 
   function readJson(file: string) {
