@@ -1,15 +1,13 @@
 /** Packs the prefix trees of ragged rows into padded batches within a token budget, and maps per-token results back to the rows. */
 import type { Rows, TokenRow } from '@toolenv/core/learner';
-import { causalMask } from '../model/causal-mask.ts';
 import { type Tensors, tensor } from '../runtime/runtime.ts';
-import { foldRows, hasBranches, type PrefixTree, type Slot, type TreeLimits } from './prefix-tree.ts';
+import { endsOf, foldRows, hasBranches, type PrefixTree, type Slot, type TreeLimits } from './prefix-tree.ts';
 
 /** Trees that run together, padded on the right to the length of the longest. */
 export interface PaddedBatch {
   /**
-   * tokens [B, T], positions [B, T], mask [T, T], or [B, 1, T, T] if a tree has branches, and for the predictions: where [M] (index
-   * into B·T of the position that predicts the token) and targets [M]. M is padded with zeros to a multiple of `parts`. If layers have
-   * a window, `window.mask` is like mask.
+   * tokens and positions [B, T], the inputs of {@link batchAttention}, and for the predictions: where [M] (index into B·T of the position
+   * that predicts the token) and targets [M]. M is padded with zeros to a multiple of `parts`.
    */
   inputs: Tensors;
   /** [M] where the rows have each predicted token. */
@@ -55,10 +53,9 @@ export function padRows(
   rows: readonly TokenRow[],
   {
     vocabulary,
-    window,
     attentionLength,
     ...budget
-  }: BatchBudget & Pick<TreeLimits, 'attentionLength'> & { vocabulary: number; window?: number },
+  }: BatchBudget & Pick<TreeLimits, 'attentionLength'> & { vocabulary: number },
 ): PaddedBatch[] {
   const trees = foldRows(rows, { mostTokens: budget.tokenBudget, attentionLength });
   trees.sort((a, b) => b.tokens.length - a.tokens.length);
@@ -68,7 +65,7 @@ export function padRows(
     const chosen = trees.slice(start, start + count);
     const time = lengths[start]!;
     start += count;
-    return padBatch(chosen, time, { vocabulary, window });
+    return padBatch(chosen, time, vocabulary);
   });
 }
 
@@ -113,17 +110,16 @@ function isBetter(one: Division, other: Division): boolean {
   return one.tokens < other.tokens || (one.tokens === other.tokens && one.squares < other.squares);
 }
 
-function padBatch(
-  trees: readonly PrefixTree[],
-  time: number,
-  { vocabulary, window }: { vocabulary: number; window: number | undefined },
-): PaddedBatch {
+function padBatch(trees: readonly PrefixTree[], time: number, vocabulary: number): PaddedBatch {
   const dims = [trees.length, time];
   const tokens = new Int32Array(trees.length * time);
   const positions = new Int32Array(trees.length * time);
+  // Padding attends to itself.
+  const ends = Float32Array.from(positions, (_, index) => (index % time) + 1);
   for (const [b, tree] of trees.entries()) {
     tokens.set(tree.tokens, b * time);
     positions.set(tree.positions, b * time);
+    ends.set(endsOf(tree), b * time);
   }
   const predictions = trees.flatMap((tree, b) =>
     tree.predictions.map(({ at, target, slots }) => ({ where: b * time + at, target, slots })),
@@ -135,16 +131,15 @@ function padBatch(
       Int32Array.from({ length: filled }, (_, m) => predictions[m]?.[field] ?? 0),
       [filled],
     );
-  const branches = trees.some(hasBranches);
-  const mask = (window?: number) =>
-    branches
-      ? tensor(ancestorMask(trees, time, window), [trees.length, 1, time, time])
-      : tensor(causalMask(time, window), [time, time]);
   const inputs = {
     tokens: tensor(tokens, dims),
     positions: tensor(positions, dims),
-    mask: mask(),
-    ...(window !== undefined && { 'window.mask': mask(window) }),
+    depths: tensor(Float32Array.from(positions), dims),
+    places: tensor(
+      Float32Array.from({ length: time }, (_, place) => place),
+      [time],
+    ),
+    ends: tensor(ends, dims),
     where: ofPredictions('where'),
     targets: ofPredictions('target'),
   };
@@ -153,27 +148,8 @@ function padBatch(
     slots: predictions.map(({ slots }) => slots),
     parts,
     blocks: attentionBlocks(time),
-    branches,
+    branches: trees.some(hasBranches),
   };
-}
-
-/** [B, 1, T, T]: 0 at the nodes that a node attends to (itself and its ancestors, at most `window` of them), −1e9 at the others. */
-function ancestorMask(trees: readonly PrefixTree[], time: number, window?: number): Float32Array {
-  const mask = new Float32Array(trees.length * time * time).fill(-1e9);
-  for (const [b, { parents, positions }] of trees.entries()) {
-    for (let node = 0; node < time; node++) {
-      const row = (b * time + node) * time;
-      const parent = parents[node] ?? -1;
-      const above = (b * time + parent) * time;
-      if (parent >= 0) mask.copyWithin(row, above, above + parent + 1);
-      mask[row + node] = 0;
-      // One ancestor of those that the parent attends to is too far away.
-      const lost = window === undefined ? -1 : positions[node]! - window;
-      for (let ancestor = 0; lost >= 0 && ancestor < node; ancestor++)
-        if (positions[ancestor] === lost) mask[row + ancestor] = -1e9;
-    }
-  }
-  return mask;
 }
 
 /** The sums of per-token `values` over the places of each prediction: [M], with 0 as padding. */

@@ -148,3 +148,13 @@ function compareTokens(a: Int32Array, b: Int32Array): number {
 export function hasBranches({ parents }: PrefixTree): boolean {
   return parents.some((parent, node) => parent !== node - 1);
 }
+
+/** The node after the last descendant of each node. */
+export function endsOf({ parents }: PrefixTree): number[] {
+  const ends = parents.map((_, node) => node + 1);
+  for (let node = parents.length - 1; node > 0; node--) {
+    const parent = parents[node]!;
+    if (parent >= 0) ends[parent] = Math.max(ends[parent]!, ends[node]!);
+  }
+  return ends;
+}

@@ -15,7 +15,6 @@ import type { MemoryEstimate } from '@toolenv/core/plugins';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import { readWeights, writeCheckpoint } from '../checkpoint/checkpoint.ts';
 import { readSafetensors, type StoredTypes, writeSafetensors } from '../checkpoint/safetensors.ts';
-import { architectureOf } from '../model/architecture.ts';
 import { parameterShapes } from '../model/decoder.ts';
 import { leaveModel, type Model } from '../model/model.ts';
 import type { Ops } from '../runtime/ops.ts';
@@ -345,7 +344,6 @@ export class TransformerLearner implements Learner {
     return padRows(rows, {
       ...budget,
       vocabulary: config.vocab_size,
-      window: architectureOf(config).window,
       attentionLength: attentionLength(config),
     });
   }
@@ -376,7 +374,7 @@ async function areFinite(groups: readonly ParameterGroup[], gradients: Tensors):
 
 /** Batches of one kind run the same program. */
 function nameOf({ parts, blocks, branches }: BatchKind): string {
-  return `in ${parts} and ${blocks}${branches ? ' of trees' : ''}`;
+  return `in ${parts} and ${blocks}${branches ? ' with branches' : ''}`;
 }
 
 function zerosLike({ rows }: TokenBatch): Rows {

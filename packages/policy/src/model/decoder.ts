@@ -163,32 +163,6 @@ export function logits<T>(ops: Ops<T>, config: ModelConfig, hidden: T): T {
   return ops.linear(scaled, parameters(ops, config).weight(headName(config)));
 }
 
-/**
- * Attention within one padded batch; `mask`, [T, T] or [B, 1, T, T], is added to the scores, and cancels those of later positions.
- * Queries attend to the keys up to the end of their quarter of the row, which skips three eighths of the scores.
- * @param blocks The number of equal blocks of queries: 1, or a multiple of 4. Only one block's scores are in memory at a time.
- */
-export function selfAttention<T>(ops: Ops<T>, config: ModelConfig, mask: T, blocks: number): Attention<T> {
-  const scale = 1 / Math.sqrt(headWidth(config));
-  const quarters = blocks === 1 ? 1 : 4;
-  const blocksPerQuarter = blocks / quarters;
-  const cut = (x: T, axis: number, count: number) => (count === 1 ? [x] : ops.split(x, axis, count));
-  const upTo = (quarter: number, whole: T, axis: number) =>
-    quarter === quarters - 1 ? whole : ops.concat(cut(whole, axis, quarters).slice(0, quarter + 1), axis);
-  const quarterOf = (block: number) => Math.floor(block / blocksPerQuarter);
-  const masks = cut(mask, -2, blocks).map((rows, block) => upTo(quarterOf(block), rows, -1));
-  return (_layer, queries, keys, values) => {
-    const seen = Array.from({ length: quarters }, (_, quarter) =>
-      [keys, values].map((x) => upTo(quarter, x, 2)),
-    );
-    const mixed = cut(queries, 2, blocks).map((some, block) => {
-      const [seenKeys, seenValues] = seen[quarterOf(block)] as [T, T];
-      return ops.attention(some, seenKeys, seenValues, masks[block]!, scale);
-    });
-    return blocks === 1 ? mixed[0]! : ops.concat(mixed, 2);
-  };
-}
-
 function parameters<T>(ops: Ops<T>, config: ModelConfig, lowRank?: LowRank<T>) {
   const shapes = parameterShapes(config);
   const { normOffset } = architectureOf(config);

@@ -28,6 +28,8 @@ export interface Ops<T> {
   neg(x: T): T;
   exp(x: T): T;
   sqrt(x: T): T;
+  /** max(x, 0). */
+  relu(x: T): T;
   /** Sum over `axes`, which are kept with length 1. */
   sum(x: T, axes: readonly number[]): T;
   /** Sum over all elements, shape []. */

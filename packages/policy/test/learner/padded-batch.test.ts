@@ -19,9 +19,9 @@ test('every action token appears exactly once and is predicted from the tokens b
     fc.property(rows, budget, (rows, budget) => {
       const seen = new Map<string, number>();
       for (const { inputs, slots } of padRows(rows, { tokenBudget: budget, vocabulary })) {
-        const { tokens, positions, where, targets, mask } = inputs;
+        const { tokens, positions, where, targets, places, ends } = inputs;
         const time = tokens!.dims[1]!;
-        const rowsOfMask = mask!.data.length / time;
+        expect([...places!.data]).toEqual([...Array(time).keys()]);
         for (const [index, places] of slots.entries())
           for (const { row, position } of places) {
             seen.set(`${row} ${position}`, (seen.get(`${row} ${position}`) ?? 0) + 1);
@@ -30,8 +30,8 @@ test('every action token appears exactly once and is predicted from the tokens b
             expect(positions!.data[at]).toBe(position - 1);
             const start = at - (at % time);
             // What the position attends to is the row up to it.
-            const masks = mask!.data.subarray((at % rowsOfMask) * time).subarray(0, time);
-            const attended = [...masks.keys()].filter((key) => masks[key] === 0).map((key) => start + key);
+            const isAncestor = (key: number) => ends!.data[start + key]! > at - start;
+            const attended = [...Array(at - start + 1).keys()].filter(isAncestor).map((key) => start + key);
             expect(attended.map((key) => tokens!.data[key])).toEqual([
               ...rows[row]!.tokens.subarray(0, position),
             ]);

@@ -75,6 +75,11 @@ export class OnnxOps implements Ops<Value> {
     return this.#record([x], y, [(g) => this.div(this.mul(g, this.scalar(0.5)), y)]);
   }
 
+  relu(x: Value): Value {
+    const y = this.#unary('Relu', x);
+    return this.#record([x], y, [(g) => this.mul(g, this.#unary('Sign', y))]);
+  }
+
   sum(x: Value, axes: readonly number[]): Value {
     const positive = axes.map((axis) => (axis + x.shape.length) % x.shape.length);
     const shape = x.shape.map((dim, axis) => (positive.includes(axis) ? 1 : dim));
