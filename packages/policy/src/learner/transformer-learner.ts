@@ -28,8 +28,8 @@ import {
   tensorsExcept,
 } from '../runtime/resident-tensor.ts';
 import { type Executable, gradientOf, type Runtime, type Tensors, tensor } from '../runtime/runtime.ts';
+import type { Shapes } from '../runtime/shape.ts';
 import { attentionLength } from './attention-length.ts';
-import { compileCheckpointed } from './checkpointed-backward.ts';
 import { createParameterGroup } from './create-parameter-group.ts';
 import { type Critic, createCritic, readCritic, writeCritic } from './critic.ts';
 import { LoraAdapter, type LoraOptions } from './lora.ts';
@@ -38,6 +38,7 @@ import { gatherSlots, type PaddedBatch, padRows, scatterSlots } from './padded-b
 import { momentShapes, type ParameterGroup } from './parameter-group.ts';
 import {
   type BatchKind,
+  checkpointedLayers,
   hiddenStates,
   linearFunctional,
   seenInBackward,
@@ -293,10 +294,10 @@ export class TransformerLearner implements Learner {
   ): Promise<Required<BackwardOutputs>> {
     const names = Object.keys(slopes) as TokenSlope[];
     const outputs = { logprobs: zerosLike(batch), entropy: zerosLike(batch) };
-    const to = groups.flatMap(({ shapes }) => [...shapes.keys()]);
+    const trained = new Map(groups.flatMap(({ shapes }) => [...shapes]));
     for (const padded of this.#padded(batch)) {
       const executable = await this.#programs.get(`backward ${names} ${nameOf(padded)}`, () =>
-        this.#compileBackward(names, padded, to, lora),
+        this.#compileBackward(names, padded, trained, lora),
       );
       const inputs = this.#inputs(batch, weights, padded);
       const given = cotangents(slopes, padded);
@@ -321,23 +322,19 @@ export class TransformerLearner implements Learner {
   #compileBackward(
     names: readonly TokenSlope[],
     kind: BatchKind,
-    to: readonly string[],
+    trained: Shapes,
     lora: LoraAdapter | undefined,
   ): Promise<Executable> {
     const { config } = this.#model;
-    const loss = <T>(ops: Ops<T>, hidden: T) => linearFunctional(ops, config, hidden, names, kind);
-    const lowRank = lora && (<T>(ops: Ops<T>) => lora.lowRank(ops));
-    if (this.#checkpointing)
-      return compileCheckpointed(this.#runtime, {
-        config,
-        kind,
-        loss,
-        usesLogits: usesLogits(names),
-        lowRank,
-        to,
-      });
-    return this.#runtime.compile((ops) => loss(ops, hiddenStates(ops, config, kind, lowRank?.(ops))), {
-      gradients: { of: 'loss', to },
+    const program = <T>(ops: Ops<T>) => {
+      const options = {
+        ...(lora && { lowRank: lora.lowRank(ops) }),
+        ...(this.#checkpointing && { computeLayer: checkpointedLayers(ops, trained) }),
+      };
+      return linearFunctional(ops, config, hiddenStates(ops, config, kind, options), names, kind, trained);
+    };
+    return this.#runtime.compile(program, {
+      gradients: { of: 'loss', to: [...trained.keys()] },
       stays: (name) => name.startsWith(gradientOf('')),
     });
   }

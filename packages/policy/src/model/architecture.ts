@@ -155,13 +155,6 @@ export function architectureOf(config: ModelConfig): Architecture {
   return { ...llama, ...entries[config.model_type].differences(config) };
 }
 
-/** For each layer, the first layer of its kind. */
-export function firstOfKind(config: ModelConfig): number[] {
-  const { layer } = architectureOf(config);
-  const kinds = Array.from({ length: config.num_hidden_layers }, (_, index) => JSON.stringify(layer(index)));
-  return kinds.map((kind) => kinds.indexOf(kind));
-}
-
 /** The fields that a config.json may leave out, with the values that transformers takes for them. */
 export function defaultsOf(type: ModelType): Partial<ModelConfig> {
   return entries[type].defaults ?? {};

@@ -1,5 +1,4 @@
 /** Attention within a padded batch, for layers with and without a window. */
-import { getOrInsert } from '../runtime/get-or-insert.ts';
 import type { Ops } from '../runtime/ops.ts';
 import { architectureOf } from './architecture.ts';
 import { type Attention, selfAttention } from './decoder.ts';
@@ -12,13 +11,12 @@ export function batchAttention<T>(
   { blocks, branches }: { blocks: number; branches: boolean },
 ): Attention<T> {
   const { layer: kindOf } = architectureOf(config);
-  const byMask = new Map<string, Attention<T>>();
-  return (layer, ...given) => {
-    const name = kindOf(layer).windowed ? 'window.mask' : 'mask';
-    const make = () => {
-      const mask = ops.input(name, 'float32', branches ? ['B', 1, 'T', 'T'] : ['T', 'T']);
-      return selfAttention(ops, config, mask, blocks);
-    };
-    return getOrInsert(byMask, name, make)(layer, ...given);
+  const masked = (name: string) => {
+    const mask = ops.input(name, 'float32', branches ? ['B', 1, 'T', 'T'] : ['T', 'T']);
+    return selfAttention(ops, config, mask, blocks);
   };
+  const layers = Array.from({ length: config.num_hidden_layers }, (_, layer) => kindOf(layer));
+  const whole = layers.some(({ windowed }) => !windowed) ? masked('mask') : undefined;
+  const windowed = layers.some(({ windowed }) => windowed) ? masked('window.mask') : undefined;
+  return (layer, ...given) => (kindOf(layer).windowed ? windowed : whole)!(layer, ...given);
 }

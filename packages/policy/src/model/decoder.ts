@@ -60,30 +60,39 @@ export type Attention<T> = (layer: number, queries: T, keys: T, values: T) => T;
 /** An adapter's addition to the output of the linear map `name` for input `x`; `undefined` if the map is not adapted. */
 export type LowRank<T> = (x: T, name: string) => T | undefined;
 
-/** Hidden states [B·T, width] after the last norm, for int32 `tokens` and `positions` [B, T]. `lowRank` adapts linear maps. */
+export interface DecoderOptions<T> {
+  /** Adapts linear maps. */
+  lowRank?: LowRank<T>;
+  /** Computes a layer's hidden states [N, width] from those before it. Default: calls `compute`. */
+  computeLayer?(layer: number, before: T, compute: (before: T) => T): T;
+}
+
+/** Hidden states [B·T, width] after the last norm, for int32 `tokens` and `positions` [B, T]. */
 export function decoder<T>(
   ops: Ops<T>,
   config: ModelConfig,
   tokens: T,
   positions: T,
   attention: Attention<T>,
-  lowRank?: LowRank<T>,
+  { lowRank, computeLayer = (_layer, before, compute) => compute(before) }: DecoderOptions<T> = {},
 ): T {
   let hidden = embed(ops, config, tokens);
   for (let layer = 0; layer < config.num_hidden_layers; layer++)
-    hidden = decoderLayer(ops, config, layer, hidden, positions, attention, lowRank);
-  return finalNorm(ops, config, hidden);
+    hidden = computeLayer(layer, hidden, (before) =>
+      decoderLayer(ops, config, layer, before, positions, attention, lowRank),
+    );
+  return parameters(ops, config).norm(hidden, 'model.norm');
 }
 
 /** The embeddings [N, width] of int32 `tokens` [B, T], where N = B·T. */
-export function embed<T>(ops: Ops<T>, config: ModelConfig, tokens: T): T {
+function embed<T>(ops: Ops<T>, config: ModelConfig, tokens: T): T {
   const { weight } = parameters(ops, config);
   const rows = ops.gatherRows(weight('model.embed_tokens.weight'), tokens);
   return times(ops, ops.reshape(rows, ['N', config.hidden_size]), architectureOf(config).factors.embeddings);
 }
 
 /** One layer: hidden states [N, width] → [N, width]. */
-export function decoderLayer<T>(
+function decoderLayer<T>(
   ops: Ops<T>,
   config: ModelConfig,
   layer: number,
@@ -143,15 +152,15 @@ export function decoderLayer<T>(
   }
 }
 
-export function finalNorm<T>(ops: Ops<T>, config: ModelConfig, hidden: T): T {
-  return parameters(ops, config).norm(hidden, 'model.norm');
+/** The name of the parameter that gives the logits. */
+export function headName(config: ModelConfig): string {
+  return config.tie_word_embeddings ? 'model.embed_tokens.weight' : 'lm_head.weight';
 }
 
 /** Logits [M, vocabulary] of hidden states [M, width]. */
 export function logits<T>(ops: Ops<T>, config: ModelConfig, hidden: T): T {
-  const head = config.tie_word_embeddings ? 'model.embed_tokens.weight' : 'lm_head.weight';
   const scaled = times(ops, hidden, architectureOf(config).factors.logits);
-  return ops.linear(scaled, parameters(ops, config).weight(head));
+  return ops.linear(scaled, parameters(ops, config).weight(headName(config)));
 }
 
 /**

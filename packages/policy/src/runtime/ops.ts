@@ -70,6 +70,12 @@ export interface Ops<T> {
   attention(queries: T, keys: T, values: T, mask: T, scale: number): T;
   /** SwiGLU's product (arXiv 2002.05202): gate · sigmoid(gate) · up, for two tensors of one shape. */
   swiglu(gate: T, up: T): T;
+
+  /**
+   * What `compute` gives for `x`. A runtime may compute it again for the gradients, and keep only `x` until then (arXiv 1604.06174).
+   * @param trained The inputs of the program that `compute` uses and that have gradients.
+   */
+  checkpoint(x: T, trained: readonly T[], compute: (x: T) => T[]): T[];
 }
 
 /** A computation over any runtime's tensors: named outputs from the inputs it declares. */

@@ -234,6 +234,17 @@ export const opsCases: readonly OpsCase[] = [
     build: (ops, { queries, keys, values, mask }) => ops.attention(queries!, keys!, values!, mask!, 0.5),
   },
   {
+    operation: 'checkpoint',
+    title: 'of a product and its exponential, the second of which has a gradient',
+    inputs: { x: random(['B', 3], batch), weight: random([3]) },
+    by: ['x', 'weight'],
+    build: (ops, { x, weight }) =>
+      ops.checkpoint(ops.add(x!, x!), [weight!], (sum) => {
+        const product = ops.mul(sum, weight!);
+        return [product, ops.exp(product)];
+      })[1]!,
+  },
+  {
     operation: 'rmsNorm',
     title: 'over the last axis',
     inputs: { x: random(['B', 3, 6], batch), weight: random([6]) },

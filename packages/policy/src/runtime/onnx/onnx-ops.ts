@@ -6,15 +6,11 @@ import type { Precision } from '../runtime.ts';
 import { broadcastShape, sameShape } from '../shape.ts';
 import { type Attributes, GraphBuilder, type Value } from './graph-builder.ts';
 import { dataType } from './onnx-proto.ts';
+import { pullBack, type TapeEntry } from './tape.ts';
 import * as webgpu from './webgpu-operations.ts';
 
-/** One recorded operation. Its pullbacks emit nodes only when they are called. */
-export interface TapeEntry {
-  inputs: readonly Value[];
-  outputs: readonly Value[];
-  /** pullbacks[i](gradients of outputs) is the gradient of inputs[i]. Integer inputs have no gradient and no pullback. */
-  pullbacks: readonly (((...gradients: Value[]) => Value) | undefined)[];
-}
+/** The gradient of an input from that of the only output. */
+type Pullback = (gradient: Value) => Value;
 
 export class OnnxOps implements Ops<Value> {
   readonly graph: GraphBuilder = new GraphBuilder();
@@ -167,9 +163,12 @@ export class OnnxOps implements Ops<Value> {
     const attributes: Attributes = equal ? { axis: at, num_outputs: into } : { axis: at };
     const inputs = equal ? [x] : [x, this.#sizes(into, at)];
     const pieces = this.graph.nodes('Split', inputs, outputs, attributes);
-    // The concatenated gradient would have a sum of names for the length. The input has its own name for it.
-    const pullback = (...gs: Value[]) => ({ ...this.concat(gs, at), shape: x.shape });
-    this.tape.push({ inputs: [x], outputs: pieces, pullbacks: [pullback] });
+    const pull: TapeEntry['pull'] = (arriving) => {
+      const all = pieces.map((piece, index) => arriving[index] ?? this.mul(piece, this.scalar(0)));
+      // The concatenated gradient would have a sum of names for the length. The input has its own name for it.
+      return [{ ...this.concat(all, at), shape: x.shape }];
+    };
+    this.tape.push({ inputs: [x], outputs: pieces, pull });
     return pieces;
   }
 
@@ -287,11 +286,8 @@ export class OnnxOps implements Ops<Value> {
 
     const arriving = (g: Value) => this.#once(`grouped ${g.name}`, () => grouped(g));
     // The probabilities are the largest tensor. They are computed again for the gradients, so that none are kept (arXiv 2205.14135).
-    // Without 0 · Σg in the mask, ONNX Runtime would compute them before the gradient arrives, or keep the first ones.
     const again = (g: Value) =>
-      this.#once(`probabilities ${mixed.name} ${g.name}`, () =>
-        probabilities(this.add(mask, this.mul(this.sumAll(g), this.scalar(0)))),
-      );
+      this.#once(`probabilities ${mixed.name} ${g.name}`, () => probabilities(this.#after([g], mask)));
     // Σ over T of dP·P equals Σ over D of dY·Y (arXiv 2205.14135), which is a much smaller sum.
     const scoreGradient = (g: Value) =>
       this.#once(`scores ${mixed.name} ${g.name}`, () => {
@@ -313,8 +309,67 @@ export class OnnxOps implements Ops<Value> {
     return this.#record([gate, up], y, [(g) => this.mul(g, slope()), (g) => this.mul(g, silu)]);
   }
 
-  #record(inputs: readonly Value[], output: Value, pullbacks: TapeEntry['pullbacks']): Value {
-    this.tape.push({ inputs, outputs: [output], pullbacks });
+  /** Keeps the inputs of `compute` only. The nodes of `compute` are emitted again where the gradients arrive. */
+  checkpoint(x: Value, _trained: readonly Value[], compute: (x: Value) => Value[]): Value[] {
+    const { outputs, tape } = this.#recorded(compute, x);
+    const made = new Set(tape.flatMap(({ outputs }) => outputs));
+    const inputs = [...new Set(tape.flatMap(({ inputs }) => inputs))].filter((input) => !made.has(input));
+    const pull: TapeEntry['pull'] = (arriving, wanted) => {
+      const tied = this.#after(
+        arriving.filter((gradient) => gradient !== undefined),
+        x,
+      );
+      const again = this.#recorded(compute, tied);
+      const given = again.outputs.flatMap((output, index) =>
+        arriving[index] ? [[output, arriving[index]] as const] : [],
+      );
+      const sources = inputs.filter(wanted);
+      const asked = sources.map((input) => (input === x ? tied : input));
+      const found = pullBack(again.tape, new Map(given), asked, (a, b) => this.add(a, b));
+      const gradientOf = (input: Value) => found.get(input === x ? tied : input);
+      // All at once, so that what was computed again can be freed.
+      const others = sources.filter((input) => input !== x).flatMap((input) => gradientOf(input) ?? []);
+      return inputs.map((input) => {
+        const gradient = wanted(input) ? gradientOf(input) : undefined;
+        return gradient && input === x ? this.#after(others, gradient) : gradient;
+      });
+    };
+    const together = outputs.map((output, index) => this.#after(outputs.toSpliced(index, 1), output));
+    this.tape.push({ inputs, outputs: together, pull });
+    return together;
+  }
+
+  /** What `compute` gives, and its operations, which the tape then lacks. */
+  #recorded(compute: (x: Value) => Value[], x: Value): { outputs: Value[]; tape: TapeEntry[] } {
+    const start = this.tape.length;
+    const outputs = compute(x);
+    return { outputs, tape: this.tape.splice(start) };
+  }
+
+  /**
+   * `x`, in a form that ONNX Runtime computes only after `values`: it adds 0 times their first rows. By itself it would compute what
+   * is needed for the gradients before they arrive, keep it, and merge it with the nodes of the forward pass.
+   */
+  #after(values: readonly Value[], x: Value): Value {
+    const start = this.tape.length;
+    const tied = values.reduce(
+      (sum, value) => this.add(sum, this.mul(this.sumAll(this.#firstRow(value)), this.scalar(0))),
+      x,
+    );
+    this.tape.length = start;
+    return tied;
+  }
+
+  #firstRow(x: Value): Value {
+    if (x.shape.length < 2) return x;
+    const first = this.graph.constant('int32', [1], [0]);
+    return this.graph.node('Gather', [x, first], x.type, x.shape.with(0, 1), { axis: 0 });
+  }
+
+  #record(inputs: readonly Value[], output: Value, pullbacks: readonly (Pullback | undefined)[]): Value {
+    const pull: TapeEntry['pull'] = ([gradient], wanted) =>
+      inputs.map((input, index) => (wanted(input) ? pullbacks[index]?.(gradient!) : undefined));
+    this.tape.push({ inputs, outputs: [output], pull });
     return output;
   }
 
@@ -327,7 +382,7 @@ export class OnnxOps implements Ops<Value> {
     opType: string,
     a: Value,
     b: Value,
-    [toA, toB]: readonly [toA: (g: Value) => Value, toB: (g: Value, y: Value) => Value],
+    [toA, toB]: readonly [toA: Pullback, toB: (g: Value, y: Value) => Value],
   ): Value {
     const y = this.#elementwise(opType, a, b);
     return this.#record([a, b], y, [
