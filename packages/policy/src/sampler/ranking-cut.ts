@@ -85,9 +85,11 @@ function cutInTail(
 ): Cut | undefined {
   const tail = tailOf(probabilities, least);
   let sum = above;
-  for (const [index, value] of tail.entries()) {
-    sum += value;
-    if (sum >= limit) return { bits: leastBits(value), ties: index - tail.indexOf(value) + 1 };
+  let ties = 0;
+  for (let i = 0; i < tail.length; i++) {
+    sum += tail[i]!;
+    ties = tail[i] === tail[i - 1] ? ties + 1 : 1;
+    if (sum >= limit) return { bits: leastBits(tail[i]!), ties };
   }
   return undefined;
 }
@@ -97,16 +99,45 @@ export function descendingSum(probabilities: Float32Array): number {
   let sum = 0;
   for (let i = 0; i < probabilities.length; i++)
     if (probabilities[i]! >= leastExact) sum += probabilities[i]!;
-  for (const value of tailOf(probabilities, 0)) sum += value;
+  const tail = tailOf(probabilities, 0);
+  for (let i = 0; i < tail.length; i++) sum += tail[i]!;
   return sum;
 }
 
 /** The probabilities above 0 and from `least` to `leastExact`, in descending order. */
 function tailOf(probabilities: Float32Array, least: number): Float32Array {
-  return probabilities
-    .filter((value) => value < leastExact && value >= least && value > 0)
-    .sort()
-    .reverse();
+  const all = bitsOf(probabilities);
+  const [lowest, above] = [Math.max(1, leastBits(least)), leastBits(leastExact)];
+  let count = 0;
+  for (let i = 0; i < all.length; i++) if (all[i]! >= lowest && all[i]! < above) count += 1;
+  let tail = new Int32Array(count);
+  for (let i = 0, to = 0; i < all.length; i++) {
+    if (all[i]! >= lowest && all[i]! < above) {
+      tail[to] = all[i]!;
+      to += 1;
+    }
+  }
+  for (const shift of [0, lowerBits]) tail = sortedBy(tail, shift);
+  return new Float32Array(tail.buffer);
+}
+
+/** Sorts by 15 bits in descending order. Numbers with equal ones stay in their order. */
+function sortedBy(given: Int32Array, shift: number): Int32Array<ArrayBuffer> {
+  counts.fill(0);
+  for (let i = 0; i < given.length; i++) counts[(given[i]! >>> shift) & lowerMask]! += 1;
+  let place = 0;
+  for (let digit = lowerMask; digit >= 0; digit--) {
+    const count = counts[digit]!;
+    counts[digit] = place;
+    place += count;
+  }
+  const sorted = new Int32Array(given.length);
+  for (let i = 0; i < given.length; i++) {
+    const digit = (given[i]! >>> shift) & lowerMask;
+    sorted[counts[digit]!] = given[i]!;
+    counts[digit]! += 1;
+  }
+  return sorted;
 }
 
 /** Signed, so that arithmetic with them is of 32 bits. */

@@ -32,17 +32,17 @@ export function truncateDistribution(distribution: Float32Array, truncation: Tru
     memory = { tokens: new Int32Array(all), probabilities: new Float32Array(all) };
   let probabilities = distribution;
   let tokens: Int32Array | undefined;
-  const keep = (cut: Cut | undefined, least: number) => {
-    ({ tokens, probabilities } = kept(probabilities, tokens, cut, least));
+  const keep = (least: number, cut?: Cut) => {
+    ({ tokens, probabilities } = kept(probabilities, tokens, least, cut));
   };
   // Tokens below `least` add up to less than 1 − topP, so the nucleus is complete without them.
   let [share, least] = [topP, (1 - topP) / all];
   if (topK < all) {
-    keep(cutAt(probabilities, topK, 'number'), 0);
+    keep(0, cutAt(probabilities, topK, 'number'));
     [share, least] = [topP * descendingSum(probabilities), 0];
   }
-  if (topP < 1) keep(cutAt(probabilities, share, 'sum', least), least);
-  if (minP > 0 || !tokens) keep(undefined, minP * highest(probabilities));
+  if (topP < 1) keep(least, cutAt(probabilities, share, 'sum', least));
+  if (minP > 0 || !tokens) keep(minP * highest(probabilities));
   return { tokens: tokens!, probabilities };
 }
 
@@ -53,8 +53,8 @@ let memory: Candidates = { tokens: new Int32Array(0), probabilities: new Float32
 function kept(
   probabilities: Float32Array,
   tokens: Int32Array | undefined,
-  cut: Cut = { bits: 0, ties: Infinity },
   least: number,
+  cut: Cut = { bits: 0, ties: Infinity },
 ): Candidates {
   const given = bitsOf(probabilities);
   const chosen = memory.tokens;
