@@ -2,6 +2,7 @@
 import { parseArgs } from 'node:util';
 import { ToolEnvError } from '@toolenv/core';
 import { type Device, devices } from '@toolenv/policy';
+import { measureDraw } from './draw.ts';
 import { measureEnv } from './env.ts';
 import { measureGateway } from './gateway.ts';
 import { measureGpu } from './gpu.ts';
@@ -15,7 +16,9 @@ interface Choice {
 
 const benchmarks: Record<string, (choice: Choice, rounds: number) => Promise<Record<string, unknown>>> = {
   train: ({ size = '1m', device }, rounds) => measureModel('train', size, { rounds, device }),
+  group: ({ size = '1m', device }, rounds) => measureModel('group', size, { rounds, device }),
   rollout: ({ size = '1m', device }, rounds) => measureModel('rollout', size, { rounds, device }),
+  draw: measureDraw,
   gpu: measureGpu,
   env: measureEnv,
   gateway: measureGateway,
@@ -29,11 +32,15 @@ Names: ${names}
 Prints one JSON line. The peers run on the Python that TOOLENV_PYTHON names, on .venv/bin/python (npm run interop makes it), or on
 python3.
 
-train and rollout: {name, size, ours, peer, ratio, unit, shape, ...} in tokens per second, for a model with --size parameters
+train, group and rollout: {name, size, ours, peer, ratio, unit, shape, ...} in tokens per second, for a model with --size parameters
 (default 1m). ours and peer are medians over --rounds (default 15), measured in turns with the same number of threads. The peer is
-PyTorch with transformers. Without the peer, peer and ratio are null. peakMemory is the peak memory of each process in bytes. rollout
-also has latency: the time of one token and of one turn in the first five turns of growing conversations. --device (default cpu) is
+PyTorch with transformers. Without the peer, peer and ratio are null. peakMemory is the peak memory of each process in bytes. group is a step on
+8 episodes with one prompt of 300 tokens and answers of 20; withoutSharing is ours where each has a prompt of its own. rollout also has
+latency: the time of one token and of one turn in the first five turns of growing conversations. --device (default cpu) is
 the device of this library. With a device other than the CPU, the peer runs on the GPU.
+
+draw: {name, ours, peer, worst, unit, shape, ...} in milliseconds per draw from a vocabulary of 151,936 tokens, for each truncation and shape of
+the distribution. The peer has the logits processors of transformers.
 
 gpu: {name, devices, gpu, results}: train and rollout at 100 and 500 million parameters, or at --size, on --device. Default: each of
 CUDA, Core ML, DirectML and WebGPU that multiplies matrices faster than the CPU.

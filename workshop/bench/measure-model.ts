@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Device, type ModelConfig, onnxRuntime } from '@toolenv/policy';
 import type { Benchmark } from './benchmark.ts';
+import { group } from './group.ts';
 import { busyShare, warnIfBusy } from './machine.ts';
 import { median } from './median.ts';
 import { sizes } from './model.ts';
@@ -11,7 +12,7 @@ import { findPython } from './python.ts';
 import { rollout } from './rollout.ts';
 import { train } from './train.ts';
 
-const benchmarks: Record<string, (config: ModelConfig) => Benchmark> = { train, rollout };
+const benchmarks: Record<string, (config: ModelConfig) => Benchmark> = { train, group, rollout };
 
 /**
  * Tokens per second of both sides: medians over `rounds`, measured in turns.

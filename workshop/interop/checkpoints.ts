@@ -28,12 +28,14 @@ export async function checkpointsToCheck(scratch: string): Promise<Map<string, O
     : await writeRandom(join(scratch, 'random'));
   const trained = await train(start, join(scratch, 'trained'));
   const adapted = await train(start, join(scratch, 'adapted'), { rank: 4, alpha: 6 });
+  const bfloat16 = await store(trained, 'bfloat16', join(scratch, 'bfloat16'));
   return new Map<string, Opened>([
     [start === shipped ? 'tiny-policy/checkpoint' : 'random weights', { folder: start }],
     ['after two updates', { folder: trained }],
     ['an adapter, merged', { folder: adapted }],
     ['an adapter on its base', { folder: adapted, base: start }],
-    ['stored as bfloat16', { folder: await store(trained, 'bfloat16', join(scratch, 'bfloat16')) }],
+    ['stored as bfloat16', { folder: bfloat16 }],
+    ['two updates of bfloat16', { folder: await train(bfloat16, join(scratch, 'trained-bfloat16')) }],
     ['stored as float16', { folder: await store(trained, 'float16', join(scratch, 'float16')) }],
   ]);
 }

@@ -7,7 +7,8 @@ import { loraTargets } from '../../packages/policy/src/learner/lora.ts';
 import { trainingMemory } from '../../packages/policy/src/learner/training-memory.ts';
 import { parameterShapes } from '../../packages/policy/src/model/decoder.ts';
 import { parameterCount } from '../../packages/policy/src/model/model.ts';
-import { type ModelConfig, readModelConfig } from '../../packages/policy/src/model/model-config.ts';
+import type { ModelConfig } from '../../packages/policy/src/model/model-config.ts';
+import { readModelConfig } from '../../packages/policy/src/model/read-model-config.ts';
 
 const root = join(import.meta.dirname, '../..');
 const page = readFileSync(join(root, 'docs/recipes/multihop-qa.md'), 'utf8');

@@ -13,6 +13,7 @@ export { type DeviceProbe, probeDevice } from './runtime/probe-device.ts';
 export { type Precision, type Runtime, type Tensors, tensor } from './runtime/runtime.ts';
 export type { TfjsBackend } from './runtime/tfjs/tfjs-backend.ts';
 export { type TfjsRuntimeOptions, tfjsRuntime } from './runtime/tfjs/tfjs-runtime.ts';
+export { type Drawing, type DrawnToken, drawToken } from './sampler/draw-token.ts';
 export type { Sample, SampleRequest } from './sampler/sample-request.ts';
 export { Sampler, type SamplerOptions } from './sampler/sampler.ts';
 export {

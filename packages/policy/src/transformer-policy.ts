@@ -72,11 +72,11 @@ export class TransformerPolicy implements TrainablePolicy, PolicyHandle {
   }
 
   /**
-   * Writes a Hugging Face folder for `transformers`, without optimizer state. A new folder is written atomically. In an
+   * Writes a Hugging Face folder for `transformers`, in the precision that was read and without optimizer state. A new folder is written atomically. In an
    * existing folder, each file is replaced atomically, and other files stay.
    */
   async save(folder: string): Promise<void> {
-    await writeFolder(folder, (partial) => this.learner.export(partial));
+    await writeFolder(folder, (partial) => this.learner.saveModel(partial));
   }
 
   /** Closes the learner too. */

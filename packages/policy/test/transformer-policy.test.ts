@@ -147,7 +147,7 @@ test('a failed save leaves the saved policy as it was', async () => {
   onTestFinished(() => rm(folder, { recursive: true }));
   await policy.save(folder);
   const before = await readCheckpoint(folder);
-  policy.learner.export = async (to) => {
+  policy.learner.saveModel = async (to) => {
     await mkdir(to, { recursive: true });
     await writeFile(join(to, 'model.safetensors'), 'half');
     throw new Error('the disk is full');

@@ -4,16 +4,25 @@ import { join } from 'node:path';
 import { messageOf, ToolEnvError } from '@toolenv/core';
 import { readRegular } from '@toolenv/core/recording';
 import { parameterShapes } from '../model/decoder.ts';
-import { type ModelConfig, readModelConfig } from '../model/model-config.ts';
+import type { ModelConfig } from '../model/model-config.ts';
+import { readModelConfig } from '../model/read-model-config.ts';
 import type { Tensors } from '../runtime/runtime.ts';
 import { checkFields } from './check-fields.ts';
-import { readSafetensors, readTensorNames, type StoredType, writeSafetensors } from './safetensors.ts';
+import {
+  readSafetensors,
+  readTensorNames,
+  type StoredType,
+  type StoredTypes,
+  writeSafetensors,
+} from './safetensors.ts';
 import { addedTokens, checkTokenizer, specialTokenText } from './tokenizer.ts';
 
 export interface Checkpoint {
   folder: string;
   config: ModelConfig;
   weights: Tensors;
+  /** How the weights are stored. Default: float32. */
+  types?: StoredTypes;
   /** tokenizer.json, parsed. */
   tokenizer: Record<string, unknown>;
   /** tokenizer_config.json, parsed, with `chat_template` from chat_template.jinja if present. It may be several named templates. */
@@ -46,11 +55,11 @@ export async function readCheckpoint(folder: string): Promise<Checkpoint> {
     const message = `${join(folder, 'config.json')}: quantized weights are not supported; use the unquantized checkpoint.`;
     throw new ToolEnvError('usage.checkpoint_unsupported', message);
   }
-  return { ...small, weights: await readWeights(folder, small.config) };
+  return { ...small, ...(await readWeights(folder, small.config)) };
 }
 
 /** A checkpoint without its weights. `config` has every field of config.json. */
-export type SmallFiles = Omit<Checkpoint, 'weights' | 'config'> & {
+export type SmallFiles = Omit<Checkpoint, 'weights' | 'types' | 'config'> & {
   config: ModelConfig & Record<string, unknown>;
 };
 
@@ -60,6 +69,8 @@ export type SmallFiles = Omit<Checkpoint, 'weights' | 'config'> & {
  */
 export async function readSmallFiles(folder: string): Promise<SmallFiles> {
   const present = await list(folder);
+  const gguf = present.find(isGguf);
+  if (gguf && !present.includes('config.json')) throw noGguf(join(folder, gguf));
   const files: Record<string, string> = {};
   for (const name of copied) if (present.includes(name)) files[name] = await readText(join(folder, name));
   const config = readModelConfig(join(folder, 'config.json'), parse(folder, files, 'config.json'));
@@ -94,11 +105,14 @@ export async function readSmallFiles(folder: string): Promise<SmallFiles> {
 }
 
 /**
- * Reads the weights of a folder and checks them against the configuration. Tensors that the model does not have are
+ * Reads the weights of a folder, with the types in which they are stored, and checks them against the configuration. Tensors that the model does not have are
  * left out, such as the `lm_head.weight` of tied embeddings.
  * @throws ToolEnvError `usage.checkpoint_*`, naming file and tensor.
  */
-export async function readWeights(folder: string, config: ModelConfig): Promise<Tensors> {
+export async function readWeights(
+  folder: string,
+  config: ModelConfig,
+): Promise<{ weights: Tensors; types: StoredTypes }> {
   const { source, files } = await locateTensors(folder);
   // A table of the shapes of a billion layers would not fit into memory.
   if (config.num_hidden_layers > files.size) {
@@ -120,11 +134,15 @@ export async function readWeights(folder: string, config: ModelConfig): Promise<
     wanted.set(file, (wanted.get(file) ?? new Map()).set(stored, shape));
   }
   const weights: Tensors = {};
+  const types: Record<string, StoredType> = {};
   for (const [file, shapes] of wanted) {
-    const { tensors } = await readSafetensors(join(folder, file), shapes);
-    for (const [stored, values] of Object.entries(tensors)) weights[names.get(stored)!] = values;
+    const read = await readSafetensors(join(folder, file), shapes);
+    for (const [stored, values] of Object.entries(read.tensors)) {
+      weights[names.get(stored)!] = values;
+      types[names.get(stored)!] = read.types[stored]!;
+    }
   }
-  return weights;
+  return { weights, types };
 }
 
 /** Several named templates, or one. */
@@ -151,6 +169,7 @@ async function list(folder: string): Promise<string[]> {
   try {
     return await readdir(folder);
   } catch (error) {
+    if (isGguf(folder)) throw noGguf(folder);
     const message = `No checkpoint at ${folder} (${messageOf(error)}): name a Hugging Face folder with --policy.`;
     throw new ToolEnvError('usage.checkpoint_missing', message);
   }
@@ -175,7 +194,18 @@ async function locateTensors(folder: string): Promise<{ source: string; files: M
   return { source, files: new Map((await readTensorNames(source)).map((name) => [name, weightsFile])) };
 }
 
+function isGguf(name: string): boolean {
+  return name.toLowerCase().endsWith('.gguf');
+}
+
+function noGguf(file: string): ToolEnvError {
+  const message = `${file}: GGUF is not supported; name the Hugging Face folder that it was made from, with config.json and *.safetensors.`;
+  return new ToolEnvError('usage.checkpoint_unsupported', message);
+}
+
 function noWeights(folder: string, present: readonly string[]): ToolEnvError {
+  const gguf = present.find(isGguf);
+  if (gguf) return noGguf(join(folder, gguf));
   const pickled = present.find((name) => /^pytorch_model.*\.bin$/.test(name));
   if (!pickled) {
     const message = `${join(folder, weightsFile)} and ${indexFile} are missing: name a whole Hugging Face folder.`;
@@ -188,25 +218,36 @@ function noWeights(folder: string, present: readonly string[]): ToolEnvError {
   );
 }
 
-/** Writes a folder that `transformers` opens. The weights are stored as `dtype`; 16-bit types round them. */
+/**
+ * Writes a folder that `transformers` opens. The weights are stored as the checkpoint's `types`, or all as `dtype`; 16-bit types round
+ * them. Tensors with numbers that are too large for float16 are stored as float32.
+ * @returns The types in which the weights are stored.
+ */
 export async function writeCheckpoint(
   folder: string,
-  checkpoint: Pick<Checkpoint, 'files' | 'weights'>,
-  { dtype = 'float32' }: { dtype?: StoredType } = {},
-): Promise<void> {
+  checkpoint: Pick<Checkpoint, 'files' | 'weights' | 'types'>,
+  { dtype }: { dtype?: StoredType } = {},
+): Promise<StoredTypes> {
   await mkdir(folder, { recursive: true });
+  const types: Record<string, StoredType> = {};
+  for (const [name, { data }] of Object.entries(checkpoint.weights)) {
+    const type = dtype ?? checkpoint.types?.[name] ?? 'float32';
+    types[name] = type === 'float16' && data.some((value) => Math.abs(value) > 65_504) ? 'float32' : type;
+  }
   for (const [name, content] of Object.entries(checkpoint.files))
-    await writeFile(join(folder, name), name === 'config.json' ? withType(content, dtype) : content);
-  await writeSafetensors(join(folder, weightsFile), checkpoint.weights, { format: 'pt' }, dtype);
+    await writeFile(join(folder, name), name === 'config.json' ? withType(content, types) : content);
+  await writeSafetensors(join(folder, weightsFile), checkpoint.weights, { format: 'pt' }, types);
+  return types;
 }
 
 /** A config.json whose dtype is that of the stored weights, because `transformers` loads and computes in that dtype. */
-function withType(config: string, dtype: StoredType): string {
+function withType(config: string, types: StoredTypes): string {
+  const [type, another] = new Set(Object.values(types));
   const fields: Record<string, unknown> = JSON.parse(config);
   // transformers 5 writes dtype; earlier versions write torch_dtype, which all versions read.
   const key = 'dtype' in fields ? 'dtype' : 'torch_dtype';
-  if ((fields[key] ?? 'float32') === dtype) return config;
-  return `${JSON.stringify({ ...fields, [key]: dtype }, null, 2)}\n`;
+  if (another !== undefined || (fields[key] ?? 'float32') === type) return config;
+  return `${JSON.stringify({ ...fields, [key]: type }, null, 2)}\n`;
 }
 
 function parse(

@@ -8,6 +8,8 @@ import { type HalfFormat, narrow, widen } from './half-precision.ts';
 
 /** How numbers are stored. */
 export type StoredType = 'float32' | HalfFormat;
+/** How each tensor is stored, by name. */
+export type StoredTypes = Readonly<Record<string, StoredType>>;
 
 interface Entry {
   dtype: string;
@@ -40,7 +42,7 @@ const storedTypes = new Map<string, StoredType>([
 export function readSafetensors(
   file: string,
   shapes?: Shapes,
-): Promise<{ tensors: Tensors; metadata: Record<string, string> }> {
+): Promise<{ tensors: Tensors; types: StoredTypes; metadata: Record<string, string> }> {
   return withFile(file, async (handle) => {
     const header = await readHeader(file, handle);
     for (const [name, shape] of shapes ?? []) {
@@ -54,11 +56,15 @@ export function readSafetensors(
         throw new ToolEnvError('usage.checkpoint_damaged', message);
       }
     }
-    const tensors = await readData(file, handle, header, [...(shapes ?? header.entries).keys()]);
+    const names = [...(shapes ?? header.entries).keys()];
+    const tensors = await readData(file, handle, header, names);
+    const types = Object.fromEntries(
+      names.map((name) => [name, storedTypes.get(header.entries.get(name)!.dtype)!]),
+    );
     if (shapes)
       for (const [name, { data }] of Object.entries(tensors))
         refuseNotFinite(file, name, data as Float32Array);
-    return { tensors, metadata: header.metadata };
+    return { tensors, types, metadata: header.metadata };
   });
 }
 
@@ -77,26 +83,29 @@ export function readTensorNames(file: string): Promise<string[]> {
   return withFile(file, async (handle) => [...(await readHeader(file, handle)).entries.keys()]);
 }
 
-/** Writes float32 tensors as `storedType`. The write is not atomic: a crash can leave an incomplete file. */
+/** Writes float32 tensors as `types`. The write is not atomic: a crash can leave an incomplete file. */
 export async function writeSafetensors(
   file: string,
   tensors: Tensors,
   metadata: Record<string, string>,
-  storedType: StoredType = 'float32',
+  types: StoredType | StoredTypes = 'float32',
 ): Promise<void> {
-  const [dtype] = [...storedTypes].find(([, type]) => type === storedType)!;
+  const typed = Object.entries(tensors).map(([name, value]) => {
+    const type = typeof types === 'string' ? types : (types[name] ?? 'float32');
+    return { name, ...value, type };
+  });
   const header: Record<string, unknown> = { __metadata__: metadata };
   let offset = 0;
-  for (const [name, { data, dims }] of Object.entries(tensors)) {
-    const end = offset + data.length * byteWidth(storedType);
+  for (const { name, data, dims, type } of typed) {
+    const [dtype] = [...storedTypes].find(([, stored]) => stored === type)!;
+    const end = offset + data.length * byteWidth(type);
     header[name] = { dtype, shape: dims, data_offsets: [offset, end] };
     offset = end;
   }
   // Yarn's replacement of `fs` cannot write a generator.
   const handle = await open(file, 'w');
   try {
-    for (const piece of fileContents(JSON.stringify(header), Object.values(tensors), storedType))
-      await handle.writeFile(piece);
+    for (const piece of fileContents(JSON.stringify(header), typed)) await handle.writeFile(piece);
   } finally {
     await handle.close();
   }
@@ -105,8 +114,7 @@ export async function writeSafetensors(
 /** The file contents in pieces, so that rounding to 16 bits needs little memory at a time. */
 function* fileContents(
   header: string,
-  tensors: readonly Tensor[],
-  storedType: StoredType,
+  tensors: readonly (Tensor & { type: StoredType })[],
 ): Generator<Uint8Array> {
   // Align tensors to 8 bytes for readers that map the file into memory.
   const headerBytes = Buffer.from(header.padEnd(Math.ceil(Buffer.byteLength(header) / 8) * 8));
@@ -115,11 +123,11 @@ function* fileContents(
   yield length;
   yield headerBytes;
   const pieceLength = 1 << 20;
-  for (const { data } of tensors) {
-    if (storedType === 'float32') yield bytesOf(data);
+  for (const { data, type } of tensors) {
+    if (type === 'float32') yield bytesOf(data);
     else {
       for (let start = 0; start < data.length; start += pieceLength)
-        yield bytesOf(narrow(data.subarray(start, start + pieceLength) as Float32Array, storedType));
+        yield bytesOf(narrow(data.subarray(start, start + pieceLength) as Float32Array, type));
     }
   }
 }

@@ -2,7 +2,12 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createRng, ToolEnvError } from '@toolenv/core';
-import { readSafetensors, writeSafetensors } from '../checkpoint/safetensors.ts';
+import {
+  readSafetensors,
+  type StoredType,
+  type StoredTypes,
+  writeSafetensors,
+} from '../checkpoint/safetensors.ts';
 import { type LowRank, parameterShapes } from '../model/decoder.ts';
 import type { ModelConfig } from '../model/model-config.ts';
 import type { Ops } from '../runtime/ops.ts';
@@ -16,7 +21,7 @@ export interface LoraOptions {
   rank: number;
   /** Default: twice the rank. */
   alpha?: number;
-  /** The projections of each layer to adapt. Default: all seven, as is common; arXiv 2106.09685 does not prescribe them. */
+  /** The projections of each layer to adapt. Default: all, as is common; arXiv 2106.09685 does not prescribe them. */
   targets?: readonly LoraTarget[];
   /** Seeds the initial A. Default 1. */
   seed?: number;
@@ -30,6 +35,9 @@ export const loraTargets = [
   'gate_proj',
   'up_proj',
   'down_proj',
+  // Phi-3's projections of queries, keys and values, and of gates and inputs of the MLP.
+  'qkv_proj',
+  'gate_up_proj',
 ] as const;
 export type LoraTarget = (typeof loraTargets)[number];
 
@@ -37,6 +45,8 @@ export type LoraTarget = (typeof loraTargets)[number];
 const lowRank = { a: 'lora_A.weight', b: 'lora_B.weight' };
 const prefixOfPeft = 'base_model.model.';
 const folderName = 'adapter';
+/** The distance of neighbours of 1. */
+const stepOf: Record<StoredType, number> = { float32: 0, bfloat16: 2 ** -7, float16: 2 ** -10 };
 
 export class LoraAdapter {
   /** The shapes of A [rank, in] and B [out, rank] of each target. */
@@ -51,19 +61,24 @@ export class LoraAdapter {
 
   /** B starts at 0, so that the adapted model starts equal to the base. */
   constructor(runtime: Runtime, config: ModelConfig, base: Tensors, options: LoraOptions) {
-    const { rank, alpha = 2 * rank, targets = loraTargets, seed = 1 } = options;
+    const shapesOfBase = parameterShapes(config);
+    const isOf = (target: string, name: string) => name.endsWith(`.${target}.weight`);
+    const available = loraTargets.filter((target) =>
+      [...shapesOfBase.keys()].some((name) => isOf(target, name)),
+    );
+    const { rank, alpha = 2 * rank, targets = available, seed = 1 } = options;
     if (!Number.isSafeInteger(rank) || rank < 1)
       throw new ToolEnvError('usage.lora', `LoRA: rank is ${rank}; give a whole number of at least 1.`);
-    const unknown = targets.find((target) => !loraTargets.includes(target));
+    const unknown = targets.find((target) => !available.includes(target));
     if (unknown || targets.length === 0) {
-      const message = `LoRA: ${unknown ? `unknown target "${unknown}"` : 'targets is empty'}; choose from ${loraTargets.join(', ')}.`;
+      const message = `LoRA: ${unknown ? `unknown target "${unknown}"` : 'targets is empty'}; choose from ${available.join(', ')}.`;
       throw new ToolEnvError('usage.lora', message);
     }
     this.#options = { rank, alpha, targets, seed };
     this.#runtime = runtime;
     this.#base = base;
-    const isAdapted = (name: string) => targets.some((target) => name.endsWith(`.${target}.weight`));
-    this.#adapted = new Map([...parameterShapes(config)].filter(([name]) => isAdapted(name)));
+    const isAdapted = (name: string) => targets.some((target) => isOf(target, name));
+    this.#adapted = new Map([...shapesOfBase].filter(([name]) => isAdapted(name)));
     const shapes = new Map<string, readonly number[]>();
     for (const [name, [to, from]] of this.#adapted as ReadonlyMap<string, readonly [number, number]>) {
       shapes.set(partOf(name, 'a'), [rank, from]);
@@ -87,14 +102,27 @@ export class LoraAdapter {
     };
   }
 
-  /** The weights of the whole model with the adapter's `weights` merged in, under the names of an ordinary checkpoint. */
-  async merge(weights: Tensors): Promise<Tensors> {
+  /**
+   * The weights of the whole model with the adapter's `weights` merged in, under the names of an ordinary checkpoint.
+   * @param before Earlier merged weights. Each is overwritten, or disposed, as soon as its successor is computed.
+   */
+  async merge(weights: Tensors, before: Tensors = {}): Promise<Tensors> {
     const merging = await this.#programs.get('merge', () =>
       this.#runtime.compile((ops) => this.#merged(ops), { stays: () => true }),
     );
-    const outputs = await merging.run({ ...this.#base, ...weights });
-    const merged = [...this.#adapted.keys()].map((name) => [name, outputs[mergedName(name)]!]);
-    return { ...this.#base, ...Object.fromEntries(merged) };
+    const merged = { ...this.#base };
+    for (const name of this.#adapted.keys()) {
+      const inputs = {
+        weight: this.#base[name]!,
+        a: weights[partOf(name, 'a')]!,
+        b: weights[partOf(name, 'b')]!,
+      };
+      const old = before[name];
+      const outputs = await merging.run(inputs, old && !old.dispose ? { merged: old } : {});
+      old?.dispose?.();
+      merged[name] = outputs.merged!;
+    }
+    return merged;
   }
 
   /** Writes the adapter as a folder that peft opens. */
@@ -133,15 +161,23 @@ export class LoraAdapter {
 
   /**
    * Checks that merging a loaded adapter into this base gives the merged weights that were saved with the adapter.
-   * @throws ToolEnvError `usage.checkpoint_other_base` if a merged weight differs by more than 1e-4 from the `expected` value.
+   * @param types How the `expected` weights are stored, which may have rounded them.
+   * @throws ToolEnvError `usage.checkpoint_other_base` if a merged weight differs by more than 1e-4 and the rounding from the expected one.
    */
-  async refuseOtherBase(weights: Tensors, expected: Tensors, folder: string): Promise<void> {
+  async refuseOtherBase(
+    weights: Tensors,
+    expected: Tensors,
+    { folder, types }: { folder: string; types: StoredTypes },
+  ): Promise<void> {
     const adapted = [...this.#adapted.keys()];
     const ours = Object.fromEntries(adapted.map((name) => [name, weights[name]!]));
     const found = await readTensorData(this.#runtime, ours);
     for (const name of adapted) {
       const [ours, theirs] = [found[name]!.data, expected[name]!.data];
-      if (ours.every((value, index) => Math.abs(value - theirs[index]!) <= 1e-4)) continue;
+      const step = stepOf[types[name]!];
+      const isNear = (value: number, index: number) =>
+        Math.abs(value - theirs[index]!) <= 1e-4 + step * Math.abs(value);
+      if (ours.every(isNear)) continue;
       const message = `${folder} was trained from another base model: "${name}" differs. Load it with the base model of its training.`;
       throw new ToolEnvError('usage.checkpoint_other_base', message);
     }
@@ -159,19 +195,19 @@ export class LoraAdapter {
     return ops.input(partOf(name, part), 'float32', this.shapes.get(partOf(name, part))!);
   }
 
+  /** One matrix [out, in] of any size. */
   #merged<T>(ops: Ops<T>): Record<string, T> {
-    const merged = [...this.#adapted].map(([name, shape]) => {
-      const [a, b] = [this.#part(ops, name, 'a'), this.#part(ops, name, 'b')];
-      const product = ops.matmul(b, a, { scale: this.#scale, exact: true });
-      return [mergedName(name), ops.add(ops.input(name, 'float32', shape), product)];
-    });
-    return Object.fromEntries(merged);
+    const { rank } = this.#options;
+    const product = ops.matmul(
+      ops.input('b', 'float32', ['out', rank]),
+      ops.input('a', 'float32', [rank, 'in']),
+      {
+        scale: this.#scale,
+        exact: true,
+      },
+    );
+    return { merged: ops.add(ops.input('weight', 'float32', ['out', 'in']), product) };
   }
-}
-
-/** A program's outputs and inputs must have different names. */
-function mergedName(weight: string): string {
-  return `merged ${weight}`;
 }
 
 function partOf(weight: string, part: keyof typeof lowRank): string {

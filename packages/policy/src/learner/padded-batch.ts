@@ -1,53 +1,71 @@
-/** Packs ragged rows into padded batches within a token budget, and maps per-token results back to the rows. */
+/** Packs the prefix trees of ragged rows into padded batches within a token budget, and maps per-token results back to the rows. */
 import type { Rows, TokenRow } from '@toolenv/core/learner';
-import { causalMask } from '../model/causal-mask.ts';
-import { attentionBlocks } from '../model/decoder.ts';
 import { type Tensors, tensor } from '../runtime/runtime.ts';
+import { endsOf, foldRows, hasBranches, type PrefixTree, type Slot, type TreeLimits } from './prefix-tree.ts';
 
-/** Rows that run together, padded on the right to the length of the longest. */
+/** Trees that run together, padded on the right to the length of the longest. */
 export interface PaddedBatch {
   /**
-   * tokens [B, T], positions [B, T], mask [T, T], and for the action tokens: where [M] (index into B·T of the
-   * position that predicts the token) and targets [M]. M is padded with zeros to a multiple of `parts`.
+   * tokens and positions [B, T], the inputs of {@link batchAttention}, and for the predictions: where [M] (index into B·T of the position
+   * that predicts the token) and targets [M]. M is padded with zeros to a multiple of `parts`.
    */
   inputs: Tensors;
-  /** The row of each action token in the caller's batch, and its position in that row. */
-  slots: { row: number; position: number }[];
-  /** The number of equal parts in which the logits of the action tokens are computed: a power of two. */
+  /** [M] where the rows have each predicted token. */
+  slots: Slot[][];
+  /** The number of equal parts in which the logits of the predictions are computed: a power of two. */
   parts: number;
+  /** The number of equal blocks of queries in which attention is computed: a power of two. T is a multiple of it. */
+  blocks: number;
+  /** Whether a tree has branches. Several tokens may then be predicted from one position. */
+  branches: boolean;
 }
 
 /** The largest number of logits in a part: 64 MiB. */
 const mostLogits = 2 ** 24;
 
+/**
+ * A row's attention is computed in at least four blocks, which skip three eighths of the work, and a block has at most 256 queries:
+ * its memory then grows with the length and not with its square.
+ */
+function attentionBlocks(length: number): number {
+  return Math.max(4, 2 ** Math.ceil(Math.log2(length / 256)));
+}
+
+function paddedLength({ tokens }: PrefixTree): number {
+  const blocks = attentionBlocks(tokens.length);
+  return Math.ceil(tokens.length / blocks) * blocks;
+}
+
 export interface BatchBudget {
   /** Padded tokens of a batch at most. */
   tokenBudget: number;
   /**
-   * What a batch takes beside its tokens, as a number of tokens: its gradients are added to those of the others. Default 128, as
-   * measured on CPUs.
+   * The fixed cost of a batch as a number of tokens: its gradients are added to those of the others. Default 128, as measured on CPUs.
    */
   tokensPerBatch?: number;
 }
 
 /**
- * Splits rows into batches of at most `tokenBudget` padded tokens; a longer row has a batch of its own. Rows of
- * similar length run together to keep padding small. Rows without action tokens are left out.
+ * Folds rows into trees, and splits these into batches of at most `tokenBudget` padded tokens; a longer row has a batch of its own.
+ * Trees of similar length run together to keep padding small. Rows without action tokens are left out.
  */
 export function padRows(
   rows: readonly TokenRow[],
-  { vocabulary, ...budget }: BatchBudget & { vocabulary: number },
+  {
+    vocabulary,
+    attentionLength,
+    ...budget
+  }: BatchBudget & Pick<TreeLimits, 'attentionLength'> & { vocabulary: number },
 ): PaddedBatch[] {
-  const order = [...rows.keys()]
-    .filter((row) => rows[row]!.mask.includes(1))
-    .sort((a, b) => usedLength(rows[b]!) - usedLength(rows[a]!) || a - b);
-  const lengths = order.map((row) => Math.ceil(usedLength(rows[row]!) / attentionBlocks) * attentionBlocks);
+  const trees = foldRows(rows, { mostTokens: budget.tokenBudget, attentionLength });
+  trees.sort((a, b) => b.tokens.length - a.tokens.length);
+  const lengths = trees.map(paddedLength);
   let start = 0;
   return divideRows(lengths, budget).map((count) => {
-    const chosen = order.slice(start, start + count);
+    const chosen = trees.slice(start, start + count);
     const time = lengths[start]!;
     start += count;
-    return padBatch(rows, chosen, time, vocabulary);
+    return padBatch(chosen, time, vocabulary);
   });
 }
 
@@ -92,55 +110,58 @@ function isBetter(one: Division, other: Division): boolean {
   return one.tokens < other.tokens || (one.tokens === other.tokens && one.squares < other.squares);
 }
 
-/** The number of tokens to compute. The last action token is only predicted, and tokens after it have no effect. */
-function usedLength({ mask }: TokenRow): number {
-  return Math.max(1, mask.lastIndexOf(1));
-}
-
-function padBatch(
-  rows: readonly TokenRow[],
-  chosen: readonly number[],
-  time: number,
-  vocabulary: number,
-): PaddedBatch {
-  const tokens = new Int32Array(chosen.length * time);
-  const positions = tokens.map((_, index) => index % time);
-  const where: number[] = [];
-  const targets: number[] = [];
-  const slots: PaddedBatch['slots'] = [];
-  for (const [b, row] of chosen.entries()) {
-    const { tokens: ids, mask } = rows[row]!;
-    tokens.set(ids.subarray(0, Math.min(time, ids.length)), b * time);
-    for (let position = 1; position <= time && position < ids.length; position++) {
-      if (mask[position] !== 1) continue;
-      // The position before a token predicts it.
-      where.push(b * time + position - 1);
-      targets.push(ids[position]!);
-      slots.push({ row, position });
-    }
+function padBatch(trees: readonly PrefixTree[], time: number, vocabulary: number): PaddedBatch {
+  const dims = [trees.length, time];
+  const tokens = new Int32Array(trees.length * time);
+  const positions = new Int32Array(trees.length * time);
+  // Padding attends to itself.
+  const ends = Float32Array.from(positions, (_, index) => (index % time) + 1);
+  for (const [b, tree] of trees.entries()) {
+    tokens.set(tree.tokens, b * time);
+    positions.set(tree.positions, b * time);
+    ends.set(endsOf(tree), b * time);
   }
-  const parts = 2 ** Math.ceil(Math.log2(Math.max(1, (slots.length * vocabulary) / mostLogits)));
-  const filled = Math.ceil(slots.length / parts) * parts;
-  const ofActions = (ids: number[]) => Int32Array.from({ length: filled }, (_, m) => ids[m] ?? 0);
-  const dims = [chosen.length, time];
+  const predictions = trees.flatMap((tree, b) =>
+    tree.predictions.map(({ at, target, slots }) => ({ where: b * time + at, target, slots })),
+  );
+  const parts = 2 ** Math.ceil(Math.log2(Math.max(1, (predictions.length * vocabulary) / mostLogits)));
+  const filled = Math.ceil(predictions.length / parts) * parts;
+  const ofPredictions = (field: 'where' | 'target') =>
+    tensor(
+      Int32Array.from({ length: filled }, (_, m) => predictions[m]?.[field] ?? 0),
+      [filled],
+    );
   const inputs = {
     tokens: tensor(tokens, dims),
     positions: tensor(positions, dims),
-    mask: tensor(causalMask(time), [time, time]),
-    where: tensor(ofActions(where), [filled]),
-    targets: tensor(ofActions(targets), [filled]),
+    depths: tensor(Float32Array.from(positions), dims),
+    places: tensor(
+      Float32Array.from({ length: time }, (_, place) => place),
+      [time],
+    ),
+    ends: tensor(ends, dims),
+    where: ofPredictions('where'),
+    targets: ofPredictions('target'),
   };
-  return { inputs, slots, parts };
+  return {
+    inputs,
+    slots: predictions.map(({ slots }) => slots),
+    parts,
+    blocks: attentionBlocks(time),
+    branches: trees.some(hasBranches),
+  };
 }
 
-/** The per-token `values` of a batch's action tokens: [M], with 0 as padding. */
+/** The sums of per-token `values` over the places of each prediction: [M], with 0 as padding. */
 export function gatherSlots(values: Rows, { slots, inputs }: PaddedBatch): Float32Array {
   const gathered = new Float32Array(inputs.where!.data.length);
-  for (const [m, { row, position }] of slots.entries()) gathered[m] = values[row]![position]!;
+  for (const [m, places] of slots.entries())
+    gathered[m] = places.reduce((sum, { row, position }) => sum + values[row]![position]!, 0);
   return gathered;
 }
 
-/** Writes a batch's per-token results [M] to their rows and positions. */
+/** Writes a batch's results [M] to their rows and positions. */
 export function scatterSlots(results: ArrayLike<number>, slots: PaddedBatch['slots'], into: Rows): void {
-  for (const [index, { row, position }] of slots.entries()) into[row]![position] = results[index]!;
+  for (const [m, places] of slots.entries())
+    for (const { row, position } of places) into[row]![position] = results[m]!;
 }

@@ -1,5 +1,4 @@
 /** The Learner of a transformer: compiled forward and backward programs over weights that it shares with the sampler. */
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ToolEnvError } from '@toolenv/core';
 import type {
@@ -15,7 +14,7 @@ import type {
 import type { MemoryEstimate } from '@toolenv/core/plugins';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import { readWeights, writeCheckpoint } from '../checkpoint/checkpoint.ts';
-import { readSafetensors, writeSafetensors } from '../checkpoint/safetensors.ts';
+import { readSafetensors, type StoredTypes, writeSafetensors } from '../checkpoint/safetensors.ts';
 import { parameterShapes } from '../model/decoder.ts';
 import { leaveModel, type Model } from '../model/model.ts';
 import type { Ops } from '../runtime/ops.ts';
@@ -28,7 +27,8 @@ import {
   tensorsExcept,
 } from '../runtime/resident-tensor.ts';
 import { type Executable, gradientOf, type Runtime, type Tensors, tensor } from '../runtime/runtime.ts';
-import { compileCheckpointed } from './checkpointed-backward.ts';
+import type { Shapes } from '../runtime/shape.ts';
+import { attentionLength } from './attention-length.ts';
 import { createParameterGroup } from './create-parameter-group.ts';
 import { type Critic, createCritic, readCritic, writeCritic } from './critic.ts';
 import { LoraAdapter, type LoraOptions } from './lora.ts';
@@ -36,6 +36,8 @@ import { leastLossScale, lossScale, scaled } from './loss-scale.ts';
 import { gatherSlots, type PaddedBatch, padRows, scatterSlots } from './padded-batch.ts';
 import { momentShapes, type ParameterGroup } from './parameter-group.ts';
 import {
+  type BatchKind,
+  checkpointedLayers,
   hiddenStates,
   linearFunctional,
   seenInBackward,
@@ -63,7 +65,7 @@ export interface LearnerOptions {
 export class TransformerLearner implements Learner {
   readonly #runtime: Runtime;
   readonly #model: Model;
-  readonly #checkpoint: Pick<Checkpoint, 'folder' | 'files'>;
+  readonly #checkpoint: Pick<Checkpoint, 'folder' | 'files' | 'types'>;
   readonly #tokenBudget: number;
   readonly #checkpointing: boolean;
   readonly #programs: Programs = new Programs();
@@ -76,7 +78,7 @@ export class TransformerLearner implements Learner {
   constructor(
     runtime: Runtime,
     model: Model,
-    { folder, files }: Pick<Checkpoint, 'folder' | 'files'>,
+    { folder, files, types }: Pick<Checkpoint, 'folder' | 'files' | 'types'>,
     {
       gradientCheckpointing = false,
       tokenBudget = defaultTokenBudget(model.config, gradientCheckpointing),
@@ -86,7 +88,7 @@ export class TransformerLearner implements Learner {
     this.#runtime = runtime;
     this.#model = model;
     model.users.add(this);
-    this.#checkpoint = { folder, files };
+    this.#checkpoint = { folder, files, types };
     this.#tokenBudget = tokenBudget;
     this.#checkpointing = gradientCheckpointing;
     this.#lora = lora && new LoraAdapter(runtime, model.config, model.weights, lora);
@@ -167,7 +169,8 @@ export class TransformerLearner implements Learner {
     if (gradNorm !== undefined) {
       if (this.#lora) {
         this.#lora.weights = await this.#group.step(this.#lora.weights, options, gradNorm);
-        this.#take(await this.#lora.merge(this.#lora.weights));
+        const before = tensorsExcept(this.#model.weights, this.#lora.inputs);
+        this.#model.weights = await this.#lora.merge(this.#lora.weights, before);
       } else this.#model.weights = await this.#group.step(this.#model.weights, options, gradNorm);
     }
     if (critic && criticGradNorm !== undefined) {
@@ -185,28 +188,49 @@ export class TransformerLearner implements Learner {
     return { forward: (batch) => this.#forward(batch, { ...weights, ...copies }, ['logprobs', 'entropy']) };
   }
 
-  /** Writes what sampling needs: a Hugging Face folder. With an adapter, its weights are merged, and it has its own folder too. */
+  /**
+   * Writes a Hugging Face folder with the exact weights, so that other processes sample from the policy that learns. With an adapter, its
+   * weights are merged, and it has its own folder too.
+   */
   async export(folder: string): Promise<void> {
-    await mkdir(folder, { recursive: true });
-    const weights = await readTensorData(this.#runtime, this.#model.weights);
-    await writeCheckpoint(folder, { ...this.#checkpoint, weights });
-    await this.#lora?.save(folder, this.#checkpoint.folder);
+    await this.#write(folder, {});
   }
 
+  /** Writes the folder of {@link export} in the precision in which the model was read. */
+  async saveModel(folder: string): Promise<void> {
+    await this.#write(folder, this.#checkpoint.types);
+  }
+
+  /** @returns The exact weights that the folder has rounded, as {@link exactOf} names them. */
+  async #write(folder: string, types: StoredTypes | undefined): Promise<Tensors> {
+    const weights = await readTensorData(this.#runtime, this.#model.weights);
+    const written = await writeCheckpoint(folder, { ...this.#checkpoint, types, weights });
+    await this.#lora?.save(folder, this.#checkpoint.folder);
+    return Object.fromEntries(roundedNames(written).map((name) => [exactOf(name), weights[name]!]));
+  }
+
+  /** Writes the folder of {@link saveModel}, and what a resumed run needs. */
   async save(folder: string): Promise<void> {
-    await this.export(folder);
+    const exact = await this.#write(folder, this.#checkpoint.types);
     const { step, moments } = await this.#group.state();
-    await writeSafetensors(join(folder, optimizerFile), moments, { step: String(step) });
+    // An adapter is exact, and gives the exact weights.
+    const state = this.#lora ? moments : { ...moments, ...exact };
+    await writeSafetensors(join(folder, optimizerFile), state, { step: String(step) });
     if (this.#critic) await writeCritic(folder, this.#runtime, this.#critic);
   }
 
   async load(folder: string): Promise<void> {
-    const shapes = momentShapes(this.#group.shapes);
-    const weights = await readWeights(folder, this.#model.config);
+    const { weights, types } = await readWeights(folder, this.#model.config);
+    const rounded = this.#lora ? [] : roundedNames(types);
+    const exact = new Map(rounded.map((name) => [exactOf(name), weights[name]!.dims]));
     const adapter = await this.#lora?.read(folder);
     const merged = adapter && (await this.#lora!.merge(adapter));
-    if (merged) await this.#lora!.refuseOtherBase(merged, weights, folder);
-    const { tensors, metadata } = await readSafetensors(join(folder, optimizerFile), shapes);
+    if (merged) await this.#lora!.refuseOtherBase(merged, weights, { folder, types });
+    const { tensors, metadata } = await readSafetensors(
+      join(folder, optimizerFile),
+      new Map([...momentShapes(this.#group.shapes), ...exact]),
+    );
+    for (const name of rounded) weights[name] = tensors[exactOf(name)]!;
     const critic = this.#critic && (await readCritic(folder, this.#critic));
     if (adapter) {
       disposeTensors(this.#lora!.weights);
@@ -249,12 +273,13 @@ export class TransformerLearner implements Learner {
     const { config } = this.#model;
     const outputs = Object.fromEntries(names.map((name) => [name, zerosLike(batch)])) as Record<Name, Rows>;
     for (const padded of this.#padded(batch)) {
-      const { parts, slots } = padded;
-      const executable = await this.#programs.get(`forward ${names} in ${parts}`, () =>
-        this.#runtime.compile((ops) => tokenOutputs(ops, config, hiddenStates(ops, config), names, parts)),
+      const executable = await this.#programs.get(`forward ${names} ${nameOf(padded)}`, () =>
+        this.#runtime.compile((ops) =>
+          tokenOutputs(ops, config, hiddenStates(ops, config, padded), names, padded),
+        ),
       );
       const results = await executable.run(this.#inputs(batch, weights, padded));
-      for (const name of names) scatterSlots(results[name]!.data, slots, outputs[name]);
+      for (const name of names) scatterSlots(results[name]!.data, padded.slots, outputs[name]);
     }
     return outputs;
   }
@@ -268,10 +293,10 @@ export class TransformerLearner implements Learner {
   ): Promise<Required<BackwardOutputs>> {
     const names = Object.keys(slopes) as TokenSlope[];
     const outputs = { logprobs: zerosLike(batch), entropy: zerosLike(batch) };
-    const to = groups.flatMap(({ shapes }) => [...shapes.keys()]);
+    const trained = new Map(groups.flatMap(({ shapes }) => [...shapes]));
     for (const padded of this.#padded(batch)) {
-      const executable = await this.#programs.get(`backward ${names} in ${padded.parts}`, () =>
-        this.#compileBackward(names, padded.parts, to, lora),
+      const executable = await this.#programs.get(`backward ${names} ${nameOf(padded)}`, () =>
+        this.#compileBackward(names, padded, trained, lora),
       );
       const inputs = this.#inputs(batch, weights, padded);
       const given = cotangents(slopes, padded);
@@ -295,24 +320,32 @@ export class TransformerLearner implements Learner {
 
   #compileBackward(
     names: readonly TokenSlope[],
-    parts: number,
-    to: readonly string[],
+    kind: BatchKind,
+    trained: Shapes,
     lora: LoraAdapter | undefined,
   ): Promise<Executable> {
     const { config } = this.#model;
-    const loss = <T>(ops: Ops<T>, hidden: T) => linearFunctional(ops, config, hidden, names, parts);
-    const lowRank = lora && (<T>(ops: Ops<T>) => lora.lowRank(ops));
-    if (this.#checkpointing)
-      return compileCheckpointed(this.#runtime, { config, loss, usesLogits: usesLogits(names), lowRank, to });
-    return this.#runtime.compile((ops) => loss(ops, hiddenStates(ops, config, lowRank?.(ops))), {
-      gradients: { of: 'loss', to },
+    const program = <T>(ops: Ops<T>) => {
+      const options = {
+        ...(lora && { lowRank: lora.lowRank(ops) }),
+        ...(this.#checkpointing && { computeLayer: checkpointedLayers(ops, trained) }),
+      };
+      return linearFunctional(ops, config, hiddenStates(ops, config, kind, options), names, kind, trained);
+    };
+    return this.#runtime.compile(program, {
+      gradients: { of: 'loss', to: [...trained.keys()] },
       stays: (name) => name.startsWith(gradientOf('')),
     });
   }
 
   #padded({ rows }: TokenBatch): PaddedBatch[] {
     const budget = { tokenBudget: this.#tokenBudget, tokensPerBatch: this.#runtime.tokensPerRun };
-    return padRows(rows, { ...budget, vocabulary: this.#model.config.vocab_size });
+    const { config } = this.#model;
+    return padRows(rows, {
+      ...budget,
+      vocabulary: config.vocab_size,
+      attentionLength: attentionLength(config),
+    });
   }
 
   #inputs({ temperature = 1 }: TokenBatch, weights: Tensors, { inputs }: PaddedBatch): Tensors {
@@ -325,9 +358,23 @@ export class TransformerLearner implements Learner {
   }
 }
 
+/** The name, in the optimizer's file, of a weight that the model's file has rounded. */
+function exactOf(name: string): string {
+  return `weight ${name}`;
+}
+
+function roundedNames(types: StoredTypes): string[] {
+  return Object.keys(types).filter((name) => types[name] !== 'float32');
+}
+
 async function areFinite(groups: readonly ParameterGroup[], gradients: Tensors): Promise<boolean> {
   for (const group of groups) if (!(await group.areFinite(gradients))) return false;
   return true;
+}
+
+/** Batches of one kind run the same program. */
+function nameOf({ parts, blocks, branches }: BatchKind): string {
+  return `in ${parts} and ${blocks}${branches ? ' with branches' : ''}`;
 }
 
 function zerosLike({ rows }: TokenBatch): Rows {

@@ -1,13 +1,15 @@
 /** The sampling program: new tokens attend to the cache and to each other, and each row's last token gets a distribution. */
-import type { Ops } from '../runtime/ops.ts';
-import { type Attention, decoder, groupQueries, logits } from './decoder.ts';
+import type { Dim, Ops } from '../runtime/ops.ts';
+import { architectureOf } from './architecture.ts';
+import { type Attention, decoder, logits } from './decoder.ts';
+
 import { headWidth, type ModelConfig } from './model-config.ts';
 
 /**
  * The program for `time` new tokens of each row: 1, or any number S.
  * - Inputs: tokens and positions [B, S], inverseTemperature [B, 1], pastMask [B, 1, 1, P],
  *   `past.<layer>.key|value` [B, key-value heads, P, head width] and, unless `time` is 1, mask [S, S] and last [B]
- *   (the index into B·S of each row's last token).
+ *   (the index into B·S of each row's last token). If layers have windows, `window.pastMask` [B, 1, S, P] and `window.mask` [S, S].
  * - Outputs: probabilities [B, vocabulary], `new.<layer>.key|value` [B, key-value heads, S, head width] and, with
  *   several `blocks`, sums [B, blocks]: the total probability of each block of the vocabulary.
  */
@@ -43,15 +45,21 @@ function cachedAttention<T>(
   const heads = config.num_key_value_heads;
   const size = headWidth(config);
   const scale = 1 / Math.sqrt(size);
-  const pastMask = ops.input('pastMask', 'float32', ['B', 1, 1, 'P']);
   const groupSize = config.num_attention_heads / heads;
+  const { layer: kindOf } = architectureOf(config);
   return (layer, queries, keys, values) => {
+    const { windowed } = kindOf(layer);
     const past = (part: string) => ops.input(`past.${layer}.${part}`, 'float32', ['B', heads, 'P', size]);
     outputs[`new.${layer}.key`] = keys;
     outputs[`new.${layer}.value`] = values;
     const grouped = groupQueries(ops, config, queries);
-    const pastScores = ops.add(ops.matmul(grouped, past('key'), { transposeB: true, scale }), pastMask);
-    const newScores = time === 1 ? scoreOfOne(grouped, keys) : scores(grouped, keys);
+    const pastProducts = ops.matmul(grouped, past('key'), { transposeB: true, scale });
+    const pastScores = ops.add(
+      pastProducts,
+      windowed ? windowOfPast() : ops.input('pastMask', 'float32', ['B', 1, 1, 'P']),
+    );
+    const newScores =
+      time === 1 ? scoreOfOne(grouped, keys) : scores(grouped, keys, windowed ? 'window.mask' : 'mask');
     // Concatenate the scores and not the caches, because scores are smaller by a factor of the head width.
     const probabilities = ops.softmax(ops.concat([pastScores, newScores], -1));
     const [toPast, toNew] = ops.split(probabilities, -1, [pastScores, newScores]) as [T, T];
@@ -65,9 +73,26 @@ function cachedAttention<T>(
     return ops.mul(ops.sum(ops.mul(grouped, keys), [-1]), ops.scalar(scale));
   }
 
-  function scores(grouped: T, keys: T): T {
-    const mask = ops.input('mask', 'float32', [time, time]);
-    const masks = ops.concat(Array(groupSize).fill(mask), 0);
-    return ops.add(ops.matmul(grouped, keys, { transposeB: true, scale }), masks);
+  function scores(grouped: T, keys: T, maskName: string): T {
+    const mask = ops.input(maskName, 'float32', [time, time]);
+    return ops.add(ops.matmul(grouped, keys, { transposeB: true, scale }), ofGroup(mask, 0));
   }
+
+  function windowOfPast(): T {
+    return ofGroup(ops.input('window.pastMask', 'float32', ['B', 1, time, 'P']), 2);
+  }
+
+  /** The mask for each of the query heads that share keys. */
+  function ofGroup(mask: T, axis: number): T {
+    return time === 1 ? mask : ops.concat(Array(groupSize).fill(mask), axis);
+  }
+}
+
+/** [B, heads, T, D] → [B, key-value heads, heads per key-value head · T, D], so that keys and values need not be repeated. */
+function groupQueries<T>(ops: Ops<T>, config: ModelConfig, queries: T): T {
+  const [batch, heads, time, size] = ops.shapeOf(queries) as [Dim, number, Dim, number];
+  const groupSize = heads / config.num_key_value_heads;
+  // A name of the time becomes the name that Ops.concat gives to `groupSize` concatenated masks of `time` rows.
+  const merged = typeof time === 'number' ? groupSize * time : Array(groupSize).fill(time).join('+');
+  return ops.reshape(queries, [batch, config.num_key_value_heads, merged, size]);
 }

@@ -1,37 +1,50 @@
 /**
  * The decoder of Llama (arXiv 2302.13971) and its relatives over Ops: RMSNorm, rotary positions, grouped-query attention,
- * SwiGLU. Qwen2 (arXiv 2407.10671) adds biases; Qwen3 (arXiv 2505.09388) normalises queries and keys.
+ * SwiGLU. Their differences are in architecture.ts.
  */
 import type { Dim, Ops } from '../runtime/ops.ts';
+import { architectureOf } from './architecture.ts';
 import { headWidth, type ModelConfig } from './model-config.ts';
 
-/** Parameter names as in Hugging Face checkpoints, with their shapes. The differences between architectures are defined here. */
+/** Parameter names as in Hugging Face checkpoints, with their shapes. */
 export function parameterShapes(config: ModelConfig): Map<string, readonly number[]> {
-  const { hidden_size: width, intermediate_size: inner, vocab_size: vocabulary, model_type: type } = config;
-  const queryWidth = headWidth(config) * config.num_attention_heads;
-  const keyValueWidth = headWidth(config) * config.num_key_value_heads;
-  const attentionBias = config.attention_bias === true && (type === 'llama' || type === 'qwen3');
-  const mlpBias = config.mlp_bias === true && type === 'llama';
+  const { hidden_size: width, intermediate_size: inner, vocab_size: vocabulary } = config;
+  const { biased, fused, queryKeyNorm, norms } = architectureOf(config);
+  const size = headWidth(config);
+  const queryWidth = size * config.num_attention_heads;
+  const keyValueWidth = size * config.num_key_value_heads;
   const shapes = new Map<string, readonly number[]>([['model.embed_tokens.weight', [vocabulary, width]]]);
-  const addLinear = (name: string, to: number, from: number, bias: boolean) => {
-    shapes.set(`${name}.weight`, [to, from]);
-    if (bias) shapes.set(`${name}.bias`, [to]);
-  };
   for (let layer = 0; layer < config.num_hidden_layers; layer++) {
-    const prefix = `model.layers.${layer}.`;
-    shapes.set(`${prefix}input_layernorm.weight`, [width]);
-    addLinear(`${prefix}self_attn.q_proj`, queryWidth, width, attentionBias || type === 'qwen2');
-    addLinear(`${prefix}self_attn.k_proj`, keyValueWidth, width, attentionBias || type === 'qwen2');
-    addLinear(`${prefix}self_attn.v_proj`, keyValueWidth, width, attentionBias || type === 'qwen2');
-    if (type === 'qwen3') {
-      shapes.set(`${prefix}self_attn.q_norm.weight`, [headWidth(config)]);
-      shapes.set(`${prefix}self_attn.k_norm.weight`, [headWidth(config)]);
+    const at = `model.layers.${layer}`;
+    const addLinear = (part: string, name: string, to: number, from: number) => {
+      shapes.set(`${at}.${part}.${name}.weight`, [to, from]);
+      if (biased.includes(name)) shapes.set(`${at}.${part}.${name}.bias`, [to]);
+    };
+    const addNorm = (name: string | undefined) => {
+      if (name !== undefined) shapes.set(`${at}.${name}.weight`, [width]);
+    };
+    addNorm(norms.beforeAttention);
+    if (fused) addLinear('self_attn', 'qkv_proj', queryWidth + 2 * keyValueWidth, width);
+    else {
+      addLinear('self_attn', 'q_proj', queryWidth, width);
+      addLinear('self_attn', 'k_proj', keyValueWidth, width);
+      addLinear('self_attn', 'v_proj', keyValueWidth, width);
     }
-    addLinear(`${prefix}self_attn.o_proj`, width, queryWidth, attentionBias);
-    shapes.set(`${prefix}post_attention_layernorm.weight`, [width]);
-    addLinear(`${prefix}mlp.gate_proj`, inner, width, mlpBias);
-    addLinear(`${prefix}mlp.up_proj`, inner, width, mlpBias);
-    addLinear(`${prefix}mlp.down_proj`, width, inner, mlpBias);
+    if (queryKeyNorm) {
+      const together = queryKeyNorm === 'together';
+      shapes.set(`${at}.self_attn.q_norm.weight`, [together ? queryWidth : size]);
+      shapes.set(`${at}.self_attn.k_norm.weight`, [together ? keyValueWidth : size]);
+    }
+    addLinear('self_attn', 'o_proj', width, queryWidth);
+    addNorm(norms.afterAttention);
+    addNorm(norms.beforeMlp);
+    if (fused) addLinear('mlp', 'gate_up_proj', 2 * inner, width);
+    else {
+      addLinear('mlp', 'gate_proj', inner, width);
+      addLinear('mlp', 'up_proj', inner, width);
+    }
+    addLinear('mlp', 'down_proj', width, inner);
+    addNorm(norms.afterMlp);
   }
   shapes.set('model.norm.weight', [width]);
   if (!config.tie_word_embeddings) shapes.set('lm_head.weight', [vocabulary, width]);
@@ -47,29 +60,39 @@ export type Attention<T> = (layer: number, queries: T, keys: T, values: T) => T;
 /** An adapter's addition to the output of the linear map `name` for input `x`; `undefined` if the map is not adapted. */
 export type LowRank<T> = (x: T, name: string) => T | undefined;
 
-/** Hidden states [B·T, width] after the last norm, for int32 `tokens` and `positions` [B, T]. `lowRank` adapts linear maps. */
+export interface DecoderOptions<T> {
+  /** Adapts linear maps. */
+  lowRank?: LowRank<T>;
+  /** Computes a layer's hidden states [N, width] from those before it. Default: calls `compute`. */
+  computeLayer?(layer: number, before: T, compute: (before: T) => T): T;
+}
+
+/** Hidden states [B·T, width] after the last norm, for int32 `tokens` and `positions` [B, T]. */
 export function decoder<T>(
   ops: Ops<T>,
   config: ModelConfig,
   tokens: T,
   positions: T,
   attention: Attention<T>,
-  lowRank?: LowRank<T>,
+  { lowRank, computeLayer = (_layer, before, compute) => compute(before) }: DecoderOptions<T> = {},
 ): T {
   let hidden = embed(ops, config, tokens);
   for (let layer = 0; layer < config.num_hidden_layers; layer++)
-    hidden = decoderLayer(ops, config, layer, hidden, positions, attention, lowRank);
-  return finalNorm(ops, config, hidden);
+    hidden = computeLayer(layer, hidden, (before) =>
+      decoderLayer(ops, config, layer, before, positions, attention, lowRank),
+    );
+  return parameters(ops, config).norm(hidden, 'model.norm');
 }
 
 /** The embeddings [N, width] of int32 `tokens` [B, T], where N = B·T. */
-export function embed<T>(ops: Ops<T>, config: ModelConfig, tokens: T): T {
+function embed<T>(ops: Ops<T>, config: ModelConfig, tokens: T): T {
   const { weight } = parameters(ops, config);
-  return ops.reshape(ops.gatherRows(weight('model.embed_tokens.weight'), tokens), ['N', config.hidden_size]);
+  const rows = ops.gatherRows(weight('model.embed_tokens.weight'), tokens);
+  return times(ops, ops.reshape(rows, ['N', config.hidden_size]), architectureOf(config).factors.embeddings);
 }
 
 /** One layer: hidden states [N, width] → [N, width]. */
-export function decoderLayer<T>(
+function decoderLayer<T>(
   ops: Ops<T>,
   config: ModelConfig,
   layer: number,
@@ -79,95 +102,96 @@ export function decoderLayer<T>(
   lowRank?: LowRank<T>,
 ): T {
   const { num_attention_heads: heads, num_key_value_heads: keyValueHeads } = config;
-  const { linear, norm, has } = parameters(ops, config, lowRank);
+  const { fused, queryKeyNorm, norms, activation, factors, layer: kindOf } = architectureOf(config);
+  const { linear, norm } = parameters(ops, config, lowRank);
   const at = `model.layers.${layer}`;
   const size = headWidth(config);
-  const table: readonly Dim[] = [config.max_position_embeddings, size / 2];
-  const cos = ops.input('rotary.cos', 'float32', table);
-  const sin = ops.input('rotary.sin', 'float32', table);
   const [batch, time] = ops.shapeOf(positions) as [Dim, Dim];
+  const normed = (x: T, name: string | undefined) => (name === undefined ? x : norm(x, `${at}.${name}`));
+  const plus = (x: T, addition: T, normName: string | undefined) =>
+    ops.add(x, times(ops, normed(addition, normName), factors.additions));
 
-  const normed = norm(before, `${at}.input_layernorm`);
-  /** [N, heads · D] → [B, heads, T, D]. */
-  const project = (part: 'q' | 'k' | 'v', count: number) => {
-    const perHead = ops.reshape(linear(normed, `${at}.self_attn.${part}_proj`), [batch, time, count, size]);
-    const normName = `${at}.self_attn.${part}_norm`;
-    return ops.transpose(has(`${normName}.weight`) ? norm(perHead, normName) : perHead, [0, 2, 1, 3]);
+  /** [N, heads · D] → [B, heads, T, D], normalised if there is a norm. */
+  const perHead = (x: T, count: number, normName?: string) => {
+    const whole = normed(x, queryKeyNorm === 'together' ? normName : undefined);
+    const cut = ops.reshape(whole, [batch, time, count, size]);
+    return ops.transpose(normed(cut, queryKeyNorm === 'each' ? normName : undefined), [0, 2, 1, 3]);
   };
-  const queries = ops.rotary(project('q', heads), positions, cos, sin);
-  const keys = ops.rotary(project('k', keyValueHeads), positions, cos, sin);
-  const values = project('v', keyValueHeads);
+  const { rotary } = kindOf(layer);
+  const turned = (x: T) => {
+    if (!rotary) return x;
+    const table: readonly Dim[] = [config.max_position_embeddings, size / 2];
+    const [cos, sin] = [`${rotary}.cos`, `${rotary}.sin`].map((name) => ops.input(name, 'float32', table));
+    return ops.rotary(x, positions, cos!, sin!);
+  };
+
+  const entering = normed(before, norms.beforeAttention);
+  const [q, k, v] = fused
+    ? fusedProjections(linear(entering, `${at}.self_attn.qkv_proj`))
+    : (['q', 'k', 'v'].map((part) => linear(entering, `${at}.self_attn.${part}_proj`)) as [T, T, T]);
+  const queries = times(ops, turned(perHead(q, heads, 'self_attn.q_norm')), factors.scores);
+  const keys = turned(perHead(k, keyValueHeads, 'self_attn.k_norm'));
+  const values = perHead(v, keyValueHeads);
   const mixed = ops.transpose(attention(layer, queries, keys, values), [0, 2, 1, 3]);
   const merged = ops.reshape(mixed, ['N', heads * size]);
-  const hidden = ops.add(before, linear(merged, `${at}.self_attn.o_proj`));
+  const hidden = plus(before, linear(merged, `${at}.self_attn.o_proj`), norms.afterAttention);
 
-  const inner = norm(hidden, `${at}.post_attention_layernorm`);
-  const gate = linear(inner, `${at}.mlp.gate_proj`);
-  const up = linear(inner, `${at}.mlp.up_proj`);
-  return ops.add(hidden, linear(ops.swiglu(gate, up), `${at}.mlp.down_proj`));
+  const inner = normed(hidden, norms.beforeMlp);
+  const [gate, up] = fused
+    ? (ops.split(linear(inner, `${at}.mlp.gate_up_proj`), 1, 2) as [T, T])
+    : (['gate', 'up'].map((part) => linear(inner, `${at}.mlp.${part}_proj`)) as [T, T]);
+  const gated = activation.name === 'silu' ? ops.swiglu(gate, up) : geglu(ops, gate, up);
+  return plus(hidden, linear(gated, `${at}.mlp.down_proj`), norms.afterMlp);
+
+  /** Queries, keys and values from [N, (heads + 2 · key-value heads) · D], which is split into parts of the width of the keys. */
+  function fusedProjections(all: T): [T, T, T] {
+    const parts = ops.split(all, 1, heads / keyValueHeads + 2);
+    const ofQueries = parts.slice(0, -2);
+    const queries = ofQueries.length === 1 ? ofQueries[0]! : ops.concat(ofQueries, 1);
+    return [queries, ...(parts.slice(-2) as [T, T])];
+  }
 }
 
-export function finalNorm<T>(ops: Ops<T>, config: ModelConfig, hidden: T): T {
-  return parameters(ops, config).norm(hidden, 'model.norm');
+/** The name of the parameter that gives the logits. */
+export function headName(config: ModelConfig): string {
+  return config.tie_word_embeddings ? 'model.embed_tokens.weight' : 'lm_head.weight';
 }
 
 /** Logits [M, vocabulary] of hidden states [M, width]. */
 export function logits<T>(ops: Ops<T>, config: ModelConfig, hidden: T): T {
-  const head = config.tie_word_embeddings ? 'model.embed_tokens.weight' : 'lm_head.weight';
-  return ops.linear(hidden, parameters(ops, config).weight(head));
-}
-
-/** The number of query blocks in {@link selfAttention}. The length of a padded batch must be a multiple of it. */
-export const attentionBlocks = 4;
-
-/**
- * Causal attention within one padded batch; `mask` [T, T] is added to the scores. Each of four blocks of queries
- * attends only to the keys up to its own end. This skips three eighths of the scores, which the mask would cancel.
- */
-export function selfAttention<T>(ops: Ops<T>, config: ModelConfig, mask: T): Attention<T> {
-  const groupSize = config.num_attention_heads / config.num_key_value_heads;
-  const scale = 1 / Math.sqrt(headWidth(config));
-  const upTo = (whole: T, blocks: readonly T[], index: number, axis: number) =>
-    index === blocks.length - 1 ? whole : ops.concat(blocks.slice(0, index + 1), axis);
-  const masks = ops.split(mask, 0, attentionBlocks).map((rows, index) => {
-    const seen = upTo(rows, ops.split(rows, 1, attentionBlocks), index, 1);
-    return ops.concat(Array(groupSize).fill(seen), 0);
-  });
-  return (_layer, queries, keys, values) => {
-    const keyBlocks = ops.split(keys, 2, attentionBlocks);
-    const valueBlocks = ops.split(values, 2, attentionBlocks);
-    const mixed = ops.split(queries, 2, attentionBlocks).map((block, index) => {
-      const seenKeys = upTo(keys, keyBlocks, index, 2);
-      const seenValues = upTo(values, valueBlocks, index, 2);
-      const grouped = groupQueries(ops, config, block);
-      return ops.reshape(
-        ops.attention(grouped, seenKeys, seenValues, masks[index]!, scale),
-        ops.shapeOf(block),
-      );
-    });
-    return ops.concat(mixed, 2);
-  };
-}
-
-/** [B, heads, T, D] → [B, key-value heads, heads per key-value head · T, D], so that keys and values need not be repeated. */
-export function groupQueries<T>(ops: Ops<T>, config: ModelConfig, queries: T): T {
-  const [batch, heads, time, size] = ops.shapeOf(queries) as [Dim, number, Dim, number];
-  const groupSize = heads / config.num_key_value_heads;
-  // A name of the time becomes the name that Ops.concat gives to `groupSize` concatenated masks of `time` rows.
-  const merged = typeof time === 'number' ? groupSize * time : Array(groupSize).fill(time).join('+');
-  return ops.reshape(queries, [batch, config.num_key_value_heads, merged, size]);
+  const scaled = times(ops, hidden, architectureOf(config).factors.logits);
+  return ops.linear(scaled, parameters(ops, config).weight(headName(config)));
 }
 
 function parameters<T>(ops: Ops<T>, config: ModelConfig, lowRank?: LowRank<T>) {
   const shapes = parameterShapes(config);
-  const has = (name: string) => shapes.has(name);
+  const { normOffset } = architectureOf(config);
   const weight = (name: string) => ops.input(name, 'float32', shapes.get(name)!);
   const linear = (x: T, name: string) => {
-    const bias = has(`${name}.bias`) ? weight(`${name}.bias`) : undefined;
+    const bias = shapes.has(`${name}.bias`) ? weight(`${name}.bias`) : undefined;
     const y = ops.linear(x, weight(`${name}.weight`), bias);
     const low = lowRank?.(x, name);
     return low === undefined ? y : ops.add(y, low);
   };
-  const norm = (x: T, name: string) => ops.rmsNorm(x, weight(`${name}.weight`), config.rms_norm_eps);
-  return { has, weight, linear, norm };
+  const norm = (x: T, name: string) => {
+    const given = weight(`${name}.weight`);
+    const scale = normOffset === 0 ? given : ops.add(given, ops.scalar(normOffset));
+    return ops.rmsNorm(x, scale, config.rms_norm_eps);
+  };
+  return { weight, linear, norm };
+}
+
+function times<T>(ops: Ops<T>, x: T, factor: number): T {
+  return factor === 1 ? x : ops.mul(x, ops.scalar(factor));
+}
+
+/**
+ * GeGLU's product (arXiv 2002.05202) with the approximation by tanh: gelu(gate) · up. That is gate · sigmoid(c · gate) · up, where
+ * c = 2 · √(2/π) · (1 + 0.044715 · gate²), and so SwiGLU's product of c · gate and up / c.
+ */
+function geglu<T>(ops: Ops<T>, gate: T, up: T): T {
+  const factor = 2 * Math.sqrt(2 / Math.PI);
+  const square = ops.mul(ops.mul(gate, gate), ops.scalar(0.044715 * factor));
+  const c = ops.add(square, ops.scalar(factor));
+  return ops.swiglu(ops.mul(c, gate), ops.div(up, c));
 }

@@ -3,8 +3,21 @@ import { type Tensors, tensor } from '../runtime/runtime.ts';
 import { headWidth, type ModelConfig } from './model-config.ts';
 import type { RopeScaling } from './rope-scaling.ts';
 
-/** The tables `rotary.cos` and `rotary.sin` [max_position_embeddings, head width / 2] of position · frequency. */
+/**
+ * The tables `rotary.cos` and `rotary.sin` [max_position_embeddings, head width / 2] of position · frequency, and `rotary.local.cos`
+ * and `rotary.local.sin` if some layers have frequencies of their own.
+ */
 export function rotaryTables(config: ModelConfig): Tensors {
+  const { rope_local_base_freq: local } = config;
+  const tables = tablesOf(config, 'rotary');
+  if (local === undefined) return tables;
+  return {
+    ...tables,
+    ...tablesOf({ ...config, rope_theta: local, rope_scaling: undefined }, 'rotary.local'),
+  };
+}
+
+function tablesOf(config: ModelConfig, name: string): Tensors {
   const frequencies = scaledFrequencies(config);
   const amplitude = attentionFactor(config);
   const dims = [config.max_position_embeddings, frequencies.length] as const;
@@ -18,7 +31,7 @@ export function rotaryTables(config: ModelConfig): Tensors {
       sin[position * dims[1] + i] = Math.sin(angle) * amplitude;
     }
   }
-  return { 'rotary.cos': tensor(cos, dims), 'rotary.sin': tensor(sin, dims) };
+  return { [`${name}.cos`]: tensor(cos, dims), [`${name}.sin`]: tensor(sin, dims) };
 }
 
 /** Radians per position, [head width / 2] in float32: theta^(−2i / head width), scaled for longer contexts. */

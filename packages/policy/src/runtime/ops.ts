@@ -28,6 +28,8 @@ export interface Ops<T> {
   neg(x: T): T;
   exp(x: T): T;
   sqrt(x: T): T;
+  /** max(x, 0). */
+  relu(x: T): T;
   /** Sum over `axes`, which are kept with length 1. */
   sum(x: T, axes: readonly number[]): T;
   /** Sum over all elements, shape []. */
@@ -64,12 +66,18 @@ export interface Ops<T> {
    */
   rotary(x: T, positions: T, cos: T, sin: T): T;
   /**
-   * softmax(queries · keysᵀ · scale + mask) · values: queries [B, H, S, D], keys and values [B, H, T, D], a mask that
-   * broadcasts to [B, H, S, T] and has no gradient.
+   * softmax(queries · keysᵀ · scale + mask) · values: queries [B, H, S, D], keys and values [B, K, T, D], where H is a multiple of K
+   * and neighbouring heads share keys (arXiv 2305.13245), and a mask that broadcasts to [B, H, S, T] and has no gradient.
    */
   attention(queries: T, keys: T, values: T, mask: T, scale: number): T;
   /** SwiGLU's product (arXiv 2002.05202): gate · sigmoid(gate) · up, for two tensors of one shape. */
   swiglu(gate: T, up: T): T;
+
+  /**
+   * What `compute` gives for `x`. A runtime may compute it again for the gradients, and keep only `x` until then (arXiv 1604.06174).
+   * @param trained The inputs of the program that `compute` uses and that have gradients.
+   */
+  checkpoint(x: T, trained: readonly T[], compute: (x: T) => T[]): T[];
 }
 
 /** A computation over any runtime's tensors: named outputs from the inputs it declares. */

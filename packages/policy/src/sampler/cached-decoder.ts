@@ -1,11 +1,13 @@
 /** Runs the model for many conversations at a time, caches their keys and values, and draws the next token of each. */
 import { createRng, type Rng } from '@toolenv/core';
+import { architectureOf } from '../model/architecture.ts';
 import { samplingProgram } from '../model/cached-attention.ts';
 import { causalMask } from '../model/causal-mask.ts';
 import { type Model, parameterCount } from '../model/model.ts';
 import { Programs } from '../runtime/programs.ts';
 import { type Executable, type Runtime, type Tensors, tensor } from '../runtime/runtime.ts';
 import { BlockDrawing, blockCount } from './block-drawing.ts';
+import { pastWindowMask } from './cached-past.ts';
 import { type Drawing, type DrawnToken, drawToken } from './draw-token.ts';
 import { HostKvCache } from './host-kv-cache.ts';
 import type { KvCache } from './kv-cache.ts';
@@ -81,11 +83,13 @@ export class CachedDecoder {
     // A run with one token per slot has all active slots, so the cache may choose their order.
     const order = time === 1 ? this.#cache.inOrder(slots) : slots;
     const rows = order.map((slot) => bySlot.get(slot)!);
+    const past = await this.#cache.view(order);
     const outputs = await program.run({
       ...weights,
       ...this.#model.constants,
-      ...(await this.#cache.view(order)),
+      ...past,
       ...this.#inputs(rows, time),
+      ...this.#windowMasks(order, time, past.pastMask!.dims.at(-1)!),
     });
     const added = rows.map((row) => row.tokens.length);
     await this.#cache.append(order, added, outputs);
@@ -110,6 +114,17 @@ export class CachedDecoder {
       mask: tensor(causalMask(time), [time, time]),
       inverseTemperature: tensor(inverse, [rows.length, 1]),
       last: tensor(last, [rows.length]),
+    };
+  }
+
+  /** The masks of layers with a window. */
+  #windowMasks(order: readonly number[], time: number, past: number): Tensors {
+    const window = architectureOf(this.#model.config).window;
+    if (window === undefined) return {};
+    const lengths = order.map((slot) => this.#cache.length(slot));
+    return {
+      'window.pastMask': pastWindowMask(lengths, past, { time, window }),
+      'window.mask': tensor(causalMask(time, window), [time, time]),
     };
   }
 

@@ -35,3 +35,19 @@ export function pastMask(lengths: readonly number[], past: number): Tensor {
   for (const [row, length] of lengths.entries()) mask.fill(-1e9, row * past + length, (row + 1) * past);
   return tensor(mask, [lengths.length, 1, 1, past]);
 }
+
+/** [B, 1, time, past]: as {@link pastMask}, for `time` new positions that attend to `window` positions, their own included. */
+export function pastWindowMask(
+  lengths: readonly number[],
+  past: number,
+  { time, window }: { time: number; window: number },
+): Tensor {
+  const mask = new Float32Array(lengths.length * time * past).fill(-1e9);
+  for (const [row, length] of lengths.entries()) {
+    for (let fresh = 0; fresh < time; fresh++) {
+      const start = (row * time + fresh) * past;
+      mask.fill(0, start + Math.min(length, Math.max(0, length + fresh + 1 - window)), start + length);
+    }
+  }
+  return tensor(mask, [lengths.length, 1, time, past]);
+}

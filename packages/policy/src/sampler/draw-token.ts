@@ -1,6 +1,6 @@
 /** Draws the next token from a distribution. */
 import type { Rng } from '@toolenv/core';
-import { type Truncation, truncateDistribution } from './truncate-distribution.ts';
+import { type Truncation, truncateDistribution, truncates } from './truncate-distribution.ts';
 
 export interface Drawing extends Truncation {
   /** 0 means greedy decoding. */
@@ -19,10 +19,13 @@ export function drawToken(probabilities: Float32Array, drawing: Drawing, rng: Rn
   return { token, logprob: Math.log(probabilities[token]!) };
 }
 
-function sampled(probabilities: Float32Array, truncation: Truncation, rng: Rng): number {
-  const allowed = truncateDistribution(probabilities, truncation);
-  const mass = allowed === probabilities ? 1 : allowed.reduce((sum, p) => sum + p, 0);
-  return passing(allowed, rng.float() * mass).index;
+function sampled(distribution: Float32Array, truncation: Truncation, rng: Rng): number {
+  if (!truncates(truncation, distribution.length)) return passing(distribution, rng.float()).index;
+  const { tokens, probabilities } = truncateDistribution(distribution, truncation);
+  let mass = 0;
+  for (let i = 0; i < probabilities.length; i++) mass += probabilities[i]!;
+  // No token is left of a distribution that is not of numbers.
+  return tokens[passing(probabilities, rng.float() * mass).index] ?? 0;
 }
 
 function mostProbable(probabilities: Float32Array): number {

@@ -1,4 +1,5 @@
 /** Which tokens may be sampled: top-k, then the nucleus (arXiv 1904.09751), then min-p (arXiv 2407.01082), as in transformers. */
+import { bitsOf, type Cut, cutAt, descendingSum, leastBits } from './ranking-cut.ts';
 
 export interface Truncation {
   /** Keep this many of the likeliest tokens. Default: all. */
@@ -9,46 +10,74 @@ export interface Truncation {
   minP?: number;
 }
 
+/** Tokens in the order of the vocabulary, with their probabilities. */
+export interface Candidates {
+  tokens: Int32Array;
+  probabilities: Float32Array;
+}
+
 /** Whether the truncation can exclude a token of the vocabulary. */
 export function truncates({ topK, topP = 1, minP = 0 }: Truncation, vocabulary: number): boolean {
   return (topK !== undefined && topK < vocabulary) || topP < 1 || minP > 0;
 }
 
 /**
- * The distribution [V] with 0 for tokens that may not be sampled. The other probabilities are not scaled up. The
- * likeliest token always stays; among equally likely tokens, the first stays. Without a truncation, the result is
- * `probabilities` itself.
+ * The tokens of the distribution [V] that may be sampled, until the next call. Their probabilities are not scaled up. The
+ * likeliest token always stays; among equally likely tokens, the first stay.
  */
-export function truncateDistribution(probabilities: Float32Array, truncation: Truncation): Float32Array {
-  const all = probabilities.length;
-  if (!truncates(truncation, all)) return probabilities;
-  const { topK, topP = 1, minP = 0 } = truncation;
-  const limited = topK !== undefined && topK < all;
-
-  // Tokens below this probability add up to less than 1 − topP, so the nucleus is complete without them. Skipping
-  // them saves sorting.
-  const least = limited ? 0 : (1 - topP) / all;
-  let ranked = [...probabilities.keys()].filter((token) => probabilities[token]! >= least);
-  if (limited || topP < 1) ranked.sort((a, b) => probabilities[b]! - probabilities[a]! || a - b);
-  if (limited) ranked = ranked.slice(0, topK);
-  if (topP < 1)
-    ranked = nucleus(ranked, probabilities, limited ? topP * massOf(ranked, probabilities) : topP);
-
-  const most = probabilities.reduce((a, b) => Math.max(a, b), 0);
-  const kept = new Float32Array(all);
-  for (const token of ranked) if (probabilities[token]! >= minP * most) kept[token] = probabilities[token]!;
-  return kept;
+export function truncateDistribution(distribution: Float32Array, truncation: Truncation): Candidates {
+  const { topK = Infinity, topP = 1, minP = 0 } = truncation;
+  const all = distribution.length;
+  if (memory.tokens.length < all)
+    memory = { tokens: new Int32Array(all), probabilities: new Float32Array(all) };
+  let probabilities = distribution;
+  let tokens: Int32Array | undefined;
+  const keep = (least: number, cut?: Cut) => {
+    ({ tokens, probabilities } = kept(probabilities, tokens, least, cut));
+  };
+  // Tokens below `least` add up to less than 1 − topP, so the nucleus is complete without them.
+  let [share, least] = [topP, (1 - topP) / all];
+  if (topK < all) {
+    keep(0, cutAt(probabilities, topK, 'number'));
+    [share, least] = [topP * descendingSum(probabilities), 0];
+  }
+  if (topP < 1) keep(least, cutAt(probabilities, share, 'sum', least));
+  if (minP > 0 || !tokens) keep(minP * highest(probabilities));
+  return { tokens: tokens!, probabilities };
 }
 
-function nucleus(ranked: readonly number[], probabilities: Float32Array, share: number): number[] {
-  let sum = 0;
-  const end = ranked.findIndex((token) => {
-    sum += probabilities[token]!;
-    return sum >= share;
-  });
-  return end < 0 ? [...ranked] : ranked.slice(0, end + 1);
+/** The memory of the candidates. Draws reuse it, because a vocabulary is large. */
+let memory: Candidates = { tokens: new Int32Array(0), probabilities: new Float32Array(0) };
+
+/** The candidates that the cut keeps and whose probability is at least `least`, in `memory`. The given ones may be there too. */
+function kept(
+  probabilities: Float32Array,
+  tokens: Int32Array | undefined,
+  least: number,
+  cut: Cut = { bits: 0, ties: Infinity },
+): Candidates {
+  const given = bitsOf(probabilities);
+  const chosen = memory.tokens;
+  const into = bitsOf(memory.probabilities);
+  const lowest = Math.max(cut.bits, leastBits(least));
+  let ties = lowest > cut.bits ? Infinity : cut.ties;
+  let count = 0;
+  for (let i = 0; i < given.length; i++) {
+    const bits = given[i]!;
+    if (bits === lowest && --ties < 0) continue;
+    chosen[count] = tokens ? tokens[i]! : i;
+    into[count] = bits;
+    // 1 if the bits are not below the lowest: an addition is faster than a branch that nothing predicts.
+    count += (lowest - 1 - bits) >>> 31;
+  }
+  return {
+    tokens: chosen.subarray(0, count),
+    probabilities: memory.probabilities.subarray(0, count),
+  };
 }
 
-function massOf(tokens: readonly number[], probabilities: Float32Array): number {
-  return tokens.reduce((sum, token) => sum + probabilities[token]!, 0);
+function highest(probabilities: Float32Array): number {
+  let most = 0;
+  for (let i = 0; i < probabilities.length; i++) if (probabilities[i]! > most) most = probabilities[i]!;
+  return most;
 }

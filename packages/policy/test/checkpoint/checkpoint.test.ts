@@ -72,18 +72,32 @@ test('chat_template.jinja and generation_config.json take precedence', async () 
 });
 
 test.each([
-  ['model_type', 'gemma3', /model_type "gemma3".*qwen2, qwen3, llama, mistral/],
+  [
+    'model_type',
+    'gemma2',
+    /model_type "gemma2".*llama, mistral, qwen2, qwen3, granite, smollm3, olmo2, gemma3_text, phi3/,
+  ],
   ['rope_scaling', { type: 'dynamic', factor: 2 }, /rope_scaling.*"dynamic"/],
   ['rope_parameters', { rope_type: 'longrope' }, /rope_scaling.*"longrope"/],
   ['rope_scaling', { rope_type: 'llama3', factor: 8 }, /"llama3" needs a number low_freq_factor/],
   ['hidden_act', 'gelu', /hidden_act "gelu"/],
-  ['use_sliding_window', true, /sliding-window/],
-  // For Mistral without sliding_window, transformers uses a window of 4,096.
-  ['model_type', 'mistral', /sliding-window/],
+  ['model_type', 'gemma3_text', /hidden_activation "relu".*gelu_pytorch_tanh/],
+  ['partial_rotary_factor', 0.5, /partial_rotary_factor is 0.5.*use a checkpoint with 1/],
+  ['rope_parameters', { partial_rotary_factor: 0.75 }, /partial_rotary_factor is 0.75/],
+  [
+    'rope_parameters',
+    { sliding_attention: { rope_type: 'linear' } },
+    /rope_type "linear" of sliding_attention/,
+  ],
+  ['final_logit_softcapping', 30, /final_logit_softcapping is 30/],
+  ['attn_logit_softcapping', 50, /attn_logit_softcapping is 50/],
+  ['use_bidirectional_attention', true, /use_bidirectional_attention is true/],
+  ['layer_types', ['chunked_attention', 'full_attention'], /layer_types has "chunked_attention"/],
   ['quantization_config', { quant_method: 'gptq' }, /config\.json: quantized weights/],
 ])('a configuration with %s = %j is refused', async (key, value, message) => {
   await folderWith(async (folder) => {
     await editConfig(folder, (config) => {
+      config.hidden_activation = 'relu';
       config[key] = value;
     });
     await expect(readCheckpoint(folder)).rejects.toMatchObject({
@@ -103,6 +117,11 @@ test.each([
   ['num_key_value_heads', 3, 'num_attention_heads is 4 and must be a multiple of num_key_value_heads, 3'],
   ['head_dim', '4', 'head_dim is "4" and must be integer'],
   ['head_dim', 3, 'the head width 3 is not even'],
+  ['sliding_window', 0, 'sliding_window is 0 and must be >= 1'],
+  ['layer_types', ['full_attention'], 'layer_types has 1 entries for 2 layers'],
+  ['layer_types', 'full_attention', 'layer_types is "full_attention" and must be array'],
+  ['no_rope_layers', [1], 'no_rope_layers has 1 entries for 2 layers'],
+  ['logits_scaling', 0, 'logits_scaling is 0 and must be > 0'],
   ['rope_theta', 0, 'rope_theta is 0 and must be > 1'],
   ['rope_theta', 'x', 'rope_theta is "x" and must be number'],
   ['rope_theta', -10_000, 'rope_theta is -10000 and must be > 1'],
@@ -334,6 +353,22 @@ test('the error about pickled weights says how to convert them', async () => {
   });
 });
 
+test('the error about GGUF says what to use instead', async () => {
+  await folderWith(async (folder) => {
+    const file = join(folder, 'model.GGUF');
+    const refused = {
+      code: 'usage.checkpoint_unsupported',
+      message: `${file}: GGUF is not supported; name the Hugging Face folder that it was made from, with config.json and *.safetensors.`,
+    };
+    await expect(readCheckpoint(file)).rejects.toMatchObject(refused);
+    await rename(join(folder, 'model.safetensors'), file);
+    await expect(readCheckpoint(file)).rejects.toMatchObject(refused);
+    await expect(readCheckpoint(folder)).rejects.toMatchObject(refused);
+    await rm(join(folder, 'config.json'));
+    await expect(readCheckpoint(folder)).rejects.toMatchObject(refused);
+  });
+});
+
 async function editTokenizer(folder: string, change: (tokenizer: TokenizerFile) => void): Promise<void> {
   const tokenizer = JSON.parse(await readFile(join(folder, 'tokenizer.json'), 'utf8'));
   change(tokenizer);
@@ -444,10 +479,15 @@ test.each([undefined, 'float32', 'bfloat16'])(
       const read = await readCheckpoint(folder);
       expectRounded(read.weights, weights);
       expect(storedType(read)).toBe('bfloat16');
-      await writeCheckpoint(folder, read);
-      const again = await readCheckpoint(folder);
-      expect(again.weights).toEqual(read.weights);
-      expect(storedType(again)).toBe('float32');
+      for (const [options, type] of [
+        [{}, 'bfloat16'],
+        [{ dtype: 'float32' }, 'float32'],
+      ] as const) {
+        await writeCheckpoint(folder, read, options);
+        const again = await readCheckpoint(folder);
+        expect(again.weights).toEqual(read.weights);
+        expect(storedType(again)).toBe(type);
+      }
     });
   },
 );

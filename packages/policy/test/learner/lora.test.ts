@@ -10,7 +10,14 @@ import type { TransformerLearner } from '../../src/learner/transformer-learner.t
 import { createModel, type Model } from '../../src/model/model.ts';
 import type { Tensor } from '../../src/runtime/runtime.ts';
 import { expectAllClose } from '../expect-close.ts';
-import { inTemporaryFolder, learnerOf, takeGradients, tinyConfig, tinyModel } from '../tiny-model.ts';
+import {
+  inTemporaryFolder,
+  learnerOf,
+  randomWeights,
+  takeGradients,
+  tinyConfig,
+  tinyModel,
+} from '../tiny-model.ts';
 
 const rng = createRng(1, 'rows');
 const rows = [7, 12].map((length) => ({
@@ -87,13 +94,28 @@ test('only the targets are adapted', async () => {
   );
 });
 
+test("Phi-3's fused projections are adapted, with checkpointed layers too, and others are refused", async () => {
+  const config = { ...tinyConfig, model_type: 'phi3' as const };
+  const [model, other] = [0, 1].map(() => createModel(config, randomWeights(config, 1)));
+  const learner = loraLearnerOf(model!);
+  await train(learner, 2);
+  const adapted = Object.keys(await savedAdapter(learner)).map((name) => name.split('.').at(-3));
+  expect(new Set(adapted)).toEqual(new Set(['qkv_proj', 'o_proj', 'gate_up_proj', 'down_proj']));
+  await train(learnerOf(other!, { lora, gradientCheckpointing: true }), 2);
+  for (const [name, { data }] of Object.entries(model!.weights))
+    expectAllClose(other!.weights[name]!.data, data, 1e-4, name);
+  expect(() => loraLearnerOf(model!, { rank: 2, targets: ['q_proj'] })).toThrow(
+    'unknown target "q_proj"; choose from o_proj, down_proj, qkv_proj, gate_up_proj',
+  );
+});
+
 test('a saved run resumes bit by bit, and its model.safetensors is the merged model', async () => {
   await inTemporaryFolder(async (folder) => {
     const [model, other] = [tinyModel(), tinyModel()];
     const learner = loraLearnerOf(model);
     await train(learner, 2);
     await learner.save(folder);
-    expect(await readWeights(folder, tinyConfig)).toEqual(model.weights);
+    expect((await readWeights(folder, tinyConfig)).weights).toEqual(model.weights);
     await train(learner, 2);
 
     const resumed = loraLearnerOf(other);

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { divideRows, gatherSlots, padRows, scatterSlots } from '../../src/learner/padded-batch.ts';
 
 const row: fc.Arbitrary<TokenRow> = fc
-  .array(fc.tuple(fc.nat(50), fc.constantFrom(0, 1)), { minLength: 1, maxLength: 30 })
+  .array(fc.tuple(fc.oneof(fc.nat(50), fc.nat(1)), fc.constantFrom(0, 1)), { minLength: 1, maxLength: 30 })
   .map((pairs) => ({
     tokens: Int32Array.from(pairs, ([token]) => token),
     mask: Uint8Array.from(pairs, ([, bit], position) => (position === 0 ? 0 : bit)),
@@ -19,16 +19,24 @@ test('every action token appears exactly once and is predicted from the tokens b
     fc.property(rows, budget, (rows, budget) => {
       const seen = new Map<string, number>();
       for (const { inputs, slots } of padRows(rows, { tokenBudget: budget, vocabulary })) {
-        const { tokens, positions, where, targets } = inputs;
+        const { tokens, positions, where, targets, places, ends } = inputs;
         const time = tokens!.dims[1]!;
-        for (const [index, { row, position }] of slots.entries()) {
-          seen.set(`${row} ${position}`, (seen.get(`${row} ${position}`) ?? 0) + 1);
-          const at = where!.data[index]!;
-          expect(targets!.data[index]).toBe(rows[row]!.tokens[position]);
-          expect(positions!.data[at]).toBe(position - 1);
-          const start = at - (at % time);
-          expect(tokens!.data.subarray(start, at + 1)).toEqual(rows[row]!.tokens.subarray(0, position));
-        }
+        expect([...places!.data]).toEqual([...Array(time).keys()]);
+        for (const [index, places] of slots.entries())
+          for (const { row, position } of places) {
+            seen.set(`${row} ${position}`, (seen.get(`${row} ${position}`) ?? 0) + 1);
+            const at = where!.data[index]!;
+            expect(targets!.data[index]).toBe(rows[row]!.tokens[position]);
+            expect(positions!.data[at]).toBe(position - 1);
+            const start = at - (at % time);
+            // What the position attends to is the row up to it.
+            const isAncestor = (key: number) => ends!.data[start + key]! > at - start;
+            const attended = [...Array(at - start + 1).keys()].filter(isAncestor).map((key) => start + key);
+            expect(attended.map((key) => tokens!.data[key])).toEqual([
+              ...rows[row]!.tokens.subarray(0, position),
+            ]);
+            expect(attended.map((key) => positions!.data[key])).toEqual([...attended.keys()]);
+          }
       }
       const expected = rows.flatMap(({ mask }, b) =>
         [...mask.keys()].filter((t) => mask[t] === 1).map((t) => `${b} ${t}`),
@@ -53,8 +61,11 @@ test('a batch has one row, or at most `tokenBudget` padded tokens', () => {
 test('rows of equal length are divided evenly among as few batches as the budget allows', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 9 }), (count, most) => {
-      const row = { tokens: new Int32Array(5), mask: new Uint8Array(5).fill(1, 1) };
-      const batches = padRows(Array(count).fill(row), { tokenBudget: 4 * most, vocabulary });
+      const rows = Array.from({ length: count }, (_, row) => ({
+        tokens: new Int32Array(5).fill(row),
+        mask: new Uint8Array(5).fill(1, 1),
+      }));
+      const batches = padRows(rows, { tokenBudget: 4 * most, vocabulary });
       const sizes = batches.map(({ inputs }) => inputs.tokens!.dims[0]!);
       expect(sizes.length).toBe(Math.ceil(count / most));
       expect(Math.max(...sizes) - Math.min(...sizes)).toBeLessThanOrEqual(1);
@@ -106,14 +117,21 @@ test('long and short rows are apart where padding would cost more than another b
   expect(divideRows([400, 400, 100, 100], { tokenBudget, tokensPerBatch: 1024 })).toEqual([4]);
 });
 
-test('per-token values round-trip through the slots of the batches', () => {
+test('outputs go to every place of a prediction, and the slopes of the places are added', () => {
   fc.assert(
     fc.property(rows, budget, (rows, budget) => {
-      const values = rows.map(({ mask }, b) => Float32Array.from(mask, (bit, t) => bit * (100 * b + t + 1)));
+      const ones = rows.map(({ mask }) => new Float32Array(mask.length).fill(1));
       const back = rows.map(({ mask }) => new Float32Array(mask.length));
-      for (const padded of padRows(rows, { tokenBudget: budget, vocabulary }))
-        scatterSlots(gatherSlots(values, padded), padded.slots, back);
-      expect(back).toEqual(values);
+      const batches = padRows(rows, { tokenBudget: budget, vocabulary });
+      for (const padded of batches) scatterSlots(gatherSlots(ones, padded), padded.slots, back);
+      // Each place gets the number of places that share its prediction, 0 where the mask is 0.
+      const expected = rows.map(({ mask }) => new Float32Array(mask.length));
+      for (const places of batches.flatMap(({ slots }) => slots))
+        for (const { row, position } of places) expected[row]![position] = places.length;
+      expect(back).toEqual(expected);
+      expect(
+        back.flatMap((row, b) => [...row].filter((count, t) => count > 0 !== (rows[b]!.mask[t] === 1))),
+      ).toEqual([]);
     }),
   );
 });

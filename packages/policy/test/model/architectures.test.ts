@@ -5,9 +5,9 @@ import { describe, expect, test } from 'vitest';
 import { readWeights } from '../../src/checkpoint/checkpoint.ts';
 import { readSafetensors } from '../../src/checkpoint/safetensors.ts';
 import { createModel, type Model } from '../../src/model/model.ts';
-import { readModelConfig } from '../../src/model/model-config.ts';
+import { readModelConfig } from '../../src/model/read-model-config.ts';
 import { Sampler } from '../../src/sampler/sampler.ts';
-import { AllLogits } from '../all-logits.ts';
+import { AllLogits, logProbabilityOf } from '../all-logits.ts';
 import { expectAllClose } from '../expect-close.ts';
 import { learnerOf, runtime, takeGradients } from '../tiny-model.ts';
 
@@ -27,6 +27,16 @@ const architectures = [
   'llama-biases-linear',
   'smollm2',
   'mistral',
+  'mistral-window',
+  'qwen2-window',
+  'qwen3-window',
+  'granite',
+  'smollm3',
+  'smollm3-window',
+  'olmo2',
+  'gemma3',
+  'phi3',
+  'phi3-window',
 ];
 
 describe.each(architectures)('%s', (name) => {
@@ -42,21 +52,24 @@ describe.each(architectures)('%s', (name) => {
     }
   });
 
-  test("every parameter's gradient equals PyTorch's", async () => {
-    const learner = learnerOf(await openModel());
-    const rows = golden.tokens.map((tokens) => ({
-      tokens: Int32Array.from(tokens),
-      mask: Uint8Array.from(tokens, (_, position) => Number(position > 0)),
-    }));
-    await learner.backward({ rows }, { dLogprobs: golden.dLogprobs.map((row) => Float32Array.from(row)) });
-    const found = await takeGradients(learner);
-    const { tensors: expected } = await readSafetensors(join(folder, 'gradients.safetensors'));
-    expect(Object.keys(found).sort()).toEqual(Object.keys(expected).sort());
-    for (const [parameter, { data, dims }] of Object.entries(expected)) {
-      expect(found[parameter]!.dims, parameter).toEqual(dims);
-      expectAllClose(found[parameter]!.data, data, 1e-4 * Math.max(...data.map(Math.abs)), parameter);
-    }
-  });
+  test.each(["every parameter's gradient equals PyTorch's", 'so do gradients of checkpointed layers'])(
+    '%s',
+    async (title) => {
+      const learner = learnerOf(await openModel(), { gradientCheckpointing: title.includes('checkpointed') });
+      const rows = golden.tokens.map((tokens) => ({
+        tokens: Int32Array.from(tokens),
+        mask: Uint8Array.from(tokens, (_, position) => Number(position > 0)),
+      }));
+      await learner.backward({ rows }, { dLogprobs: golden.dLogprobs.map((row) => Float32Array.from(row)) });
+      const found = await takeGradients(learner);
+      const { tensors: expected } = await readSafetensors(join(folder, 'gradients.safetensors'));
+      expect(Object.keys(found).sort()).toEqual(Object.keys(expected).sort());
+      for (const [parameter, { data, dims }] of Object.entries(expected)) {
+        expect(found[parameter]!.dims, parameter).toEqual(dims);
+        expectAllClose(found[parameter]!.data, data, 1e-4 * Math.max(...data.map(Math.abs)), parameter);
+      }
+    },
+  );
 
   test('greedy tokens equal those of transformers', async () => {
     const sampler = new Sampler(runtime, await openModel());
@@ -75,9 +88,34 @@ describe.each(architectures)('%s', (name) => {
     await sampler.close();
   });
 
+  test('log-probabilities of a second turn, on the cache of the first, equal those of the whole sequence', async () => {
+    const model = await openModel();
+    const sampler = new Sampler(runtime, model);
+    const all = new AllLogits(runtime, model);
+    const conversation = [...golden.tokens[0]!.slice(0, 12)];
+    for (const heard of [[], golden.tokens[0]!.slice(12, 21)]) {
+      conversation.push(...heard);
+      const { tokens, logprobs } = await sampler.sample({
+        prompt: Int32Array.from(conversation),
+        maxTokens: 5,
+        temperature: 1,
+        seed: 3,
+        stopTokens: [],
+        episodeId: 'two turns',
+      });
+      conversation.push(...tokens);
+      const logits = await all.of(conversation);
+      const expected = [...tokens].map((token, i) =>
+        logProbabilityOf(logits[conversation.length - tokens.length + i - 1]!, token),
+      );
+      expectAllClose(logprobs, expected, 1e-4);
+    }
+    await sampler.close();
+  });
+
   async function openModel(): Promise<Model> {
     const config = readModelConfig('config.json', readJson('config.json'));
-    return createModel(config, await readWeights(folder, config));
+    return createModel(config, (await readWeights(folder, config)).weights);
   }
 
   function readJson(file: string) {

@@ -39,7 +39,7 @@ const dLogprobs = golden.dLogprobs.map((row) => Float32Array.from(row));
 
 async function openModel(): Promise<Model> {
   const full: ModelConfig = { ...config, ...rope };
-  return createModel(full, await readWeights(join(folder, 'checkpoint'), full));
+  return createModel(full, (await readWeights(join(folder, 'checkpoint'), full)).weights);
 }
 
 test('logits equal those of transformers', async () => {

@@ -38,7 +38,7 @@ function ids(shape: readonly number[], values: readonly number[]): Given {
 }
 
 function unary(
-  operation: 'neg' | 'exp' | 'sqrt' | 'softmax' | 'entropy' | 'sumAll',
+  operation: 'neg' | 'exp' | 'sqrt' | 'relu' | 'softmax' | 'entropy' | 'sumAll',
   x: Given = random([3, 5]),
 ): OpsCase {
   return {
@@ -94,6 +94,7 @@ export const opsCases: readonly OpsCase[] = [
   unary('neg'),
   unary('exp'),
   unary('sqrt', random([3, 5], { low: 0.5, high: 2 })),
+  unary('relu', random([3, 5])),
   binary('swiglu', random([3, 5], { low: -4, high: 4 }), random([3, 5])),
   unary('softmax'),
   unary('softmax', random(['B', 2, 'T', 4], batch)),
@@ -220,6 +221,29 @@ export const opsCases: readonly OpsCase[] = [
     },
     by: ['queries', 'keys', 'values'],
     build: (ops, { queries, keys, values, mask }) => ops.attention(queries!, keys!, values!, mask!, 0.5),
+  },
+  {
+    operation: 'attention',
+    title: 'of six heads with three heads of keys, and a mask of each row',
+    inputs: {
+      queries: random(['B', 6, 'S', 4], { dims: { B: 2, S: 4 } }),
+      keys: random(['B', 3, 'T', 4], batch),
+      values: random(['B', 3, 'T', 4], batch),
+      mask: random(['B', 1, 'S', 'T'], { dims: { ...batch.dims, S: 4 } }),
+    },
+    by: ['queries', 'keys', 'values'],
+    build: (ops, { queries, keys, values, mask }) => ops.attention(queries!, keys!, values!, mask!, 0.5),
+  },
+  {
+    operation: 'checkpoint',
+    title: 'of a product and its exponential, the second of which has a gradient',
+    inputs: { x: random(['B', 3], batch), weight: random([3]) },
+    by: ['x', 'weight'],
+    build: (ops, { x, weight }) =>
+      ops.checkpoint(ops.add(x!, x!), [weight!], (sum) => {
+        const product = ops.mul(sum, weight!);
+        return [product, ops.exp(product)];
+      })[1]!,
   },
   {
     operation: 'rmsNorm',

@@ -77,8 +77,12 @@ const differing: Record<string, [cpu: string, webgpu: string]> = {
     'Reshape ReduceMax Sub Exp ReduceSum Log Sub GatherElements Reshape Shape Expand Reshape Exp Neg Mul ScatterElements',
   ],
   'attention with more queries than keys and a mask that broadcasts': [
-    'FusedMatMul Add Softmax MatMul Shape Expand FusedMatMul Mul ReduceSum Sub Mul FusedMatMul FusedMatMul FusedMatMul',
-    'Mul Transpose MatMul Add Softmax MatMul Shape Expand Transpose MatMul Mul ReduceSum Sub Mul Mul MatMul Mul Transpose MatMul Transpose MatMul',
+    'FusedMatMul Add Softmax MatMul Shape Expand FusedMatMul Gather ReduceSum Mul Add FusedMatMul Add Softmax Mul ReduceSum Sub Mul FusedMatMul FusedMatMul FusedMatMul',
+    'Mul Transpose MatMul Add Softmax MatMul Shape Expand Transpose MatMul Gather ReduceSum Mul Add Mul Transpose MatMul Add Softmax Mul ReduceSum Sub Mul Mul MatMul Mul Transpose MatMul Transpose MatMul',
+  ],
+  'attention of six heads with three heads of keys, and a mask of each row': [
+    'Reshape FusedMatMul Reshape Add Softmax Reshape MatMul Reshape Shape Expand Reshape FusedMatMul Gather ReduceSum Mul Add FusedMatMul Reshape Add Softmax Reshape Mul ReduceSum Sub Mul FusedMatMul Reshape FusedMatMul FusedMatMul',
+    'Reshape Mul Transpose MatMul Reshape Add Softmax Reshape MatMul Reshape Shape Expand Reshape Transpose MatMul Gather ReduceSum Mul Add Mul Transpose MatMul Reshape Add Softmax Reshape Mul ReduceSum Sub Mul Mul MatMul Reshape Mul Transpose MatMul Transpose MatMul',
   ],
   'rmsNorm over the last axis': [
     'SimplifiedLayerNormalization Shape Expand Mul Mul Reshape FusedMatMul Mul Mul Mul Mul Sub ReduceSum Reshape',

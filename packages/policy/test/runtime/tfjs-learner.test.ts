@@ -1,9 +1,10 @@
 /** Learning and sampling on TensorFlow.js agree with ONNX Runtime. */
 import { createRequire } from 'node:module';
 import { expect, test } from 'vitest';
+import { createModel } from '../../src/model/model.ts';
 import { tfjsRuntime } from '../../src/runtime/tfjs/tfjs-runtime.ts';
 import { createPolicy } from '../../src/transformer-policy.ts';
-import { inTemporaryFolder, runtime } from '../tiny-model.ts';
+import { inTemporaryFolder, randomWeights, runtime, tinyConfig } from '../tiny-model.ts';
 import { wordCheckpoint } from '../word-checkpoint.ts';
 import { remoteRuntime } from './remote-runtime.ts';
 import { furthest, learnerRun, samplingRun, trainingRun } from './runtime-agreement.ts';
@@ -27,6 +28,23 @@ test('greedy tokens are the same with an empty and with a cached past', async ()
   const expected = await samplingRun(runtime);
   expect(await samplingRun(tfjs)).toEqual(expected);
   expect(await samplingRun(await remoteRuntime())).toEqual(expected);
+});
+
+test.each([
+  {
+    model_type: 'gemma3_text' as const,
+    sliding_window_pattern: 2,
+    rope_local_base_freq: 100,
+    sliding_window: 4,
+  },
+  { model_type: 'phi3' as const, sliding_window: 4 },
+])('%j agrees too', async (fields) => {
+  const config = { ...tinyConfig, ...fields };
+  const model = () => createModel(config, randomWeights(config, 1));
+  const { name, apart } = furthest(await learnerRun(tfjs, model()), await learnerRun(runtime, model()));
+  expect(apart, name).toBeLessThan(1e-5);
+  const expected = await samplingRun(runtime, { model: model() });
+  expect(await samplingRun(await remoteRuntime(), { model: model() })).toEqual(expected);
 });
 
 test.each([{}, { lora: { rank: 2 } }])(

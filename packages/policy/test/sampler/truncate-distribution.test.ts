@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { drawToken } from '../../src/sampler/draw-token.ts';
 import { type Truncation, truncateDistribution } from '../../src/sampler/truncate-distribution.ts';
+import { sortedDraw, sortedTruncation } from './sorted-draw.ts';
 
 /** Distributions over a few tokens, with ties. */
 const distributions = fc
@@ -43,18 +44,85 @@ test('keeps exactly the tokens of the definitions, with unchanged probabilities'
   fc.assert(
     fc.property(distributions, truncations, (probabilities, truncation) => {
       const kept = truncateDistribution(probabilities, truncation);
-      const tokens = [...kept.keys()].filter((token) => kept[token]! > 0);
-      expect(tokens).toEqual(allowed(probabilities, truncation));
-      for (const token of tokens) expect(kept[token]).toBe(probabilities[token]);
+      expect(positive(kept)).toEqual(allowed(probabilities, truncation));
+      for (const [i, token] of kept.tokens.entries())
+        expect(kept.probabilities[i]).toBe(probabilities[token]);
     }),
     { numRuns: 2000 },
   );
 });
 
-test('topK 1 is greedy, and without truncation the distribution itself is returned', () => {
+/** Weights at the edges of floating-point numbers: ties, zeros, denormals, and running sums that are rounded. */
+const edges = fc
+  .array(
+    fc.oneof(
+      fc.constantFrom(0, 1, 1, 2 ** -24, 2 ** -28, 2 ** -29, 2 ** -30, 2 ** -54, 2 ** -140, 2 ** -149),
+      fc.float({ min: 0, max: 1, noNaN: true }),
+      fc.integer({ min: 20, max: 60 }).map((exponent) => 1.7 * 2 ** -exponent),
+    ),
+    { minLength: 1, maxLength: 60 },
+  )
+  .map((weights) => {
+    const sum = weights.reduce((total, weight) => total + weight, 0) || 1;
+    return Float32Array.from(weights, (weight) => weight / sum);
+  });
+const edgeTruncations: fc.Arbitrary<Truncation> = fc.record(
+  {
+    topK: fc.integer({ min: 1, max: 65 }),
+    topP: fc.oneof(
+      fc.double({ min: 0.01, max: 1, noNaN: true }),
+      fc.constantFrom(0.25, 0.5, 0.8, 1 - 2 ** -24, 1 - 2 ** -53),
+    ),
+    minP: fc.oneof(fc.double({ min: 0, max: 1, noNaN: true }), fc.constantFrom(2 ** -30, 2 ** -149)),
+  },
+  { requiredKeys: [] },
+);
+
+test('keeps the tokens that sorting keeps, and draws the same', () => {
+  fc.assert(
+    fc.property(edges, edgeTruncations, fc.nat(99), fc.nat(), (probabilities, given, at, seed) => {
+      // A running sum as the share, where the last bit of each sum counts.
+      const share = runningSums(probabilities)[at];
+      const truncation = { ...given, ...(share && { topP: Math.min(1, share) }) };
+      const expected = sortedTruncation(probabilities, truncation);
+      expect(positive(truncateDistribution(probabilities, truncation))).toEqual(
+        [...expected.keys()].filter((token) => expected[token]! > 0),
+      );
+      for (let draw = seed; draw < seed + 3; draw++) {
+        const [ours, theirs] = [createRng(draw, 'draw'), createRng(draw, 'draw')];
+        expect(drawToken(probabilities, { temperature: 1, ...truncation }, ours).token).toBe(
+          sortedDraw(probabilities, truncation, theirs),
+        );
+      }
+    }),
+    { numRuns: 3500 },
+  );
+});
+
+/** The sums of the highest probabilities, added in descending order. */
+function runningSums(probabilities: Float32Array): number[] {
+  let sum = 0;
+  return [...probabilities].sort((a, b) => b - a).map((probability) => (sum += probability));
+}
+
+test('sums round as in descending order', () => {
+  const tail = 2 ** -54;
+  const probabilities = Float32Array.of(...Array(8).fill(tail), 0.5, 0.5, 0);
+  // 0.5 + 0.5 + 2⁻⁵⁴ + … is 1, and half of it is one token. 8 · 2⁻⁵⁴ + 0.5 + 0.5 would be more.
+  expect(positive(truncateDistribution(probabilities, { topK: 10, topP: 0.5 }))).toEqual([8]);
+});
+
+test('a distribution without numbers gives the first token', () => {
+  for (const truncation of [{ topK: 2 }, { topP: 0.5 }, { minP: 0.1 }, { topK: 2, topP: 0.5, minP: 0.1 }]) {
+    for (const value of [0, Number.NaN]) {
+      const nothing = new Float32Array(4).fill(value);
+      expect(drawToken(nothing, { temperature: 1, ...truncation }, createRng(1, 'draw')).token).toBe(0);
+    }
+  }
+});
+
+test('topK 1 is greedy', () => {
   const probabilities = Float32Array.of(0.2, 0.5, 0.3);
-  expect(truncateDistribution(probabilities, {})).toBe(probabilities);
-  expect(truncateDistribution(probabilities, { topK: 3, topP: 1, minP: 0 })).toBe(probabilities);
   for (let seed = 0; seed < 50; seed++) {
     const { token, logprob } = drawToken(probabilities, { temperature: 1, topK: 1 }, createRng(seed, 'draw'));
     expect([token, logprob]).toEqual([1, Math.log(0.5)]);
@@ -75,3 +143,7 @@ test('the remaining tokens are drawn in proportion to their probabilities', () =
   // 0.999 quantile with two degrees of freedom.
   expect(chiSquare).toBeLessThan(13.8);
 });
+
+function positive({ tokens, probabilities }: ReturnType<typeof truncateDistribution>): number[] {
+  return [...tokens].filter((_, i) => probabilities[i]! > 0);
+}

@@ -6,15 +6,11 @@ import type { Precision } from '../runtime.ts';
 import { broadcastShape, sameShape } from '../shape.ts';
 import { type Attributes, GraphBuilder, type Value } from './graph-builder.ts';
 import { dataType } from './onnx-proto.ts';
+import { pullBack, type TapeEntry } from './tape.ts';
 import * as webgpu from './webgpu-operations.ts';
 
-/** One recorded operation. Its pullbacks emit nodes only when they are called. */
-export interface TapeEntry {
-  inputs: readonly Value[];
-  outputs: readonly Value[];
-  /** pullbacks[i](gradients of outputs) is the gradient of inputs[i]. Integer inputs have no gradient and no pullback. */
-  pullbacks: readonly (((...gradients: Value[]) => Value) | undefined)[];
-}
+/** The gradient of an input from that of the only output. */
+type Pullback = (gradient: Value) => Value;
 
 export class OnnxOps implements Ops<Value> {
   readonly graph: GraphBuilder = new GraphBuilder();
@@ -77,6 +73,11 @@ export class OnnxOps implements Ops<Value> {
   sqrt(x: Value): Value {
     const y = this.#unary('Sqrt', x);
     return this.#record([x], y, [(g) => this.div(this.mul(g, this.scalar(0.5)), y)]);
+  }
+
+  relu(x: Value): Value {
+    const y = this.#unary('Relu', x);
+    return this.#record([x], y, [(g) => this.mul(g, this.#unary('Sign', y))]);
   }
 
   sum(x: Value, axes: readonly number[]): Value {
@@ -167,9 +168,12 @@ export class OnnxOps implements Ops<Value> {
     const attributes: Attributes = equal ? { axis: at, num_outputs: into } : { axis: at };
     const inputs = equal ? [x] : [x, this.#sizes(into, at)];
     const pieces = this.graph.nodes('Split', inputs, outputs, attributes);
-    // The concatenated gradient would have a sum of names for the length. The input has its own name for it.
-    const pullback = (...gs: Value[]) => ({ ...this.concat(gs, at), shape: x.shape });
-    this.tape.push({ inputs: [x], outputs: pieces, pullbacks: [pullback] });
+    const pull: TapeEntry['pull'] = (arriving) => {
+      const all = pieces.map((piece, index) => arriving[index] ?? this.mul(piece, this.scalar(0)));
+      // The concatenated gradient would have a sum of names for the length. The input has its own name for it.
+      return [{ ...this.concat(all, at), shape: x.shape }];
+    };
+    this.tape.push({ inputs: [x], outputs: pieces, pull });
     return pieces;
   }
 
@@ -266,21 +270,39 @@ export class OnnxOps implements Ops<Value> {
 
   attention(queries: Value, keys: Value, values: Value, mask: Value, scale: number): Value {
     const before = this.tape.length;
-    const scores = this.matmul(queries, keys, { transposeB: true, scale });
-    const probabilities = this.softmax(this.add(scores, mask));
-    const y = this.matmul(probabilities, values);
+    const [batch, heads, time] = queries.shape as [Dim, number, Dim];
+    const keyHeads = keys.shape[1] as number;
+    // The queries of heads that share keys are rows of one product. A reshape copies the other dimensions, whatever their names.
+    const headed = (x: Value, shape: readonly Dim[]) =>
+      heads === keyHeads
+        ? x
+        : this.graph.node('Reshape', [x, this.#ints([0, shape[1] as number, -1, 0])], x.type, shape);
+    const grouped = (x: Value) => headed(x, [batch, keyHeads, 'grouped', x.shape[3]!]);
+    const ungrouped = (x: Value) => headed(x, [batch, heads, time, x.shape[3]!]);
+
+    const asked = grouped(queries);
+    const probabilities = (mask: Value) => {
+      const scores = this.matmul(asked, keys, { transposeB: true, scale });
+      return grouped(this.softmax(this.add(ungrouped(scores), mask)));
+    };
+    const mixed = this.matmul(probabilities(mask), values);
     // One entry is recorded for the whole: the entries of its parts would add their gradients a second time.
     this.tape.length = before;
+
+    const arriving = (g: Value) => this.#once(`grouped ${g.name}`, () => grouped(g));
+    // The probabilities are the largest tensor. They are computed again for the gradients, so that none are kept (arXiv 2205.14135).
+    const again = (g: Value) =>
+      this.#once(`probabilities ${mixed.name} ${g.name}`, () => probabilities(this.#after([g], mask)));
     // Σ over T of dP·P equals Σ over D of dY·Y (arXiv 2205.14135), which is a much smaller sum.
     const scoreGradient = (g: Value) =>
-      this.#once(`scores ${y.name} ${g.name}`, () => {
+      this.#once(`scores ${mixed.name} ${g.name}`, () => {
         const toProbabilities = this.matmul(g, values, { transposeB: true });
-        return this.mul(probabilities, this.sub(toProbabilities, this.sum(this.mul(g, y), [-1])));
+        return this.mul(again(g), this.sub(toProbabilities, this.sum(this.mul(g, mixed), [-1])));
       });
-    return this.#record([queries, keys, values], y, [
-      (g) => this.matmul(scoreGradient(g), keys, { scale }),
-      (g) => this.matmul(scoreGradient(g), queries, { transposeA: true, scale }),
-      (g) => this.matmul(probabilities, g, { transposeA: true }),
+    return this.#record([queries, keys, values], ungrouped(mixed), [
+      (g) => ungrouped(this.matmul(scoreGradient(arriving(g)), keys, { scale })),
+      (g) => this.matmul(scoreGradient(arriving(g)), asked, { transposeA: true, scale }),
+      (g) => this.matmul(again(arriving(g)), arriving(g), { transposeA: true }),
     ]);
   }
 
@@ -292,8 +314,67 @@ export class OnnxOps implements Ops<Value> {
     return this.#record([gate, up], y, [(g) => this.mul(g, slope()), (g) => this.mul(g, silu)]);
   }
 
-  #record(inputs: readonly Value[], output: Value, pullbacks: TapeEntry['pullbacks']): Value {
-    this.tape.push({ inputs, outputs: [output], pullbacks });
+  /** Keeps the inputs of `compute` only. The nodes of `compute` are emitted again where the gradients arrive. */
+  checkpoint(x: Value, _trained: readonly Value[], compute: (x: Value) => Value[]): Value[] {
+    const { outputs, tape } = this.#recorded(compute, x);
+    const made = new Set(tape.flatMap(({ outputs }) => outputs));
+    const inputs = [...new Set(tape.flatMap(({ inputs }) => inputs))].filter((input) => !made.has(input));
+    const pull: TapeEntry['pull'] = (arriving, wanted) => {
+      const tied = this.#after(
+        arriving.filter((gradient) => gradient !== undefined),
+        x,
+      );
+      const again = this.#recorded(compute, tied);
+      const given = again.outputs.flatMap((output, index) =>
+        arriving[index] ? [[output, arriving[index]] as const] : [],
+      );
+      const sources = inputs.filter(wanted);
+      const asked = sources.map((input) => (input === x ? tied : input));
+      const found = pullBack(again.tape, new Map(given), asked, (a, b) => this.add(a, b));
+      const gradientOf = (input: Value) => found.get(input === x ? tied : input);
+      // All at once, so that what was computed again can be freed.
+      const others = sources.filter((input) => input !== x).flatMap((input) => gradientOf(input) ?? []);
+      return inputs.map((input) => {
+        const gradient = wanted(input) ? gradientOf(input) : undefined;
+        return gradient && input === x ? this.#after(others, gradient) : gradient;
+      });
+    };
+    const together = outputs.map((output, index) => this.#after(outputs.toSpliced(index, 1), output));
+    this.tape.push({ inputs, outputs: together, pull });
+    return together;
+  }
+
+  /** What `compute` gives, and its operations, which the tape then lacks. */
+  #recorded(compute: (x: Value) => Value[], x: Value): { outputs: Value[]; tape: TapeEntry[] } {
+    const start = this.tape.length;
+    const outputs = compute(x);
+    return { outputs, tape: this.tape.splice(start) };
+  }
+
+  /**
+   * `x`, in a form that ONNX Runtime computes only after `values`: it adds 0 times their first rows. By itself it would compute what
+   * is needed for the gradients before they arrive, keep it, and merge it with the nodes of the forward pass.
+   */
+  #after(values: readonly Value[], x: Value): Value {
+    const start = this.tape.length;
+    const tied = values.reduce(
+      (sum, value) => this.add(sum, this.mul(this.sumAll(this.#firstRow(value)), this.scalar(0))),
+      x,
+    );
+    this.tape.length = start;
+    return tied;
+  }
+
+  #firstRow(x: Value): Value {
+    if (x.shape.length < 2) return x;
+    const first = this.graph.constant('int32', [1], [0]);
+    return this.graph.node('Gather', [x, first], x.type, x.shape.with(0, 1), { axis: 0 });
+  }
+
+  #record(inputs: readonly Value[], output: Value, pullbacks: readonly (Pullback | undefined)[]): Value {
+    const pull: TapeEntry['pull'] = ([gradient], wanted) =>
+      inputs.map((input, index) => (wanted(input) ? pullbacks[index]?.(gradient!) : undefined));
+    this.tape.push({ inputs, outputs: [output], pull });
     return output;
   }
 
@@ -306,7 +387,7 @@ export class OnnxOps implements Ops<Value> {
     opType: string,
     a: Value,
     b: Value,
-    [toA, toB]: readonly [toA: (g: Value) => Value, toB: (g: Value, y: Value) => Value],
+    [toA, toB]: readonly [toA: Pullback, toB: (g: Value, y: Value) => Value],
   ): Value {
     const y = this.#elementwise(opType, a, b);
     return this.#record([a, b], y, [

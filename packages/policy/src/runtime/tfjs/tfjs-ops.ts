@@ -7,6 +7,7 @@ import { getOrInsert } from '../get-or-insert.ts';
 import type { Dim, Ops } from '../ops.ts';
 import { ResidentTensor } from '../resident-tensor.ts';
 import type { Tensor, Tensors } from '../runtime.ts';
+import { sizeOf } from '../shape.ts';
 import type { Tfjs } from './load-tfjs.ts';
 
 /** One run of a program. Dimensions are numbers; names are resolved from the earlier inputs. */
@@ -57,6 +58,7 @@ export function tfjsOps(tf: Tfjs, tensors: Tensors): TfjsOps {
     neg: (x) => tf.neg(x),
     exp: (x) => tf.exp(x),
     sqrt: (x) => tf.sqrt(x),
+    relu: (x) => tf.relu(x),
     softmax: (x) => tf.softmax(x),
     sum: (x, axes) => tf.sum(x, [...axes], true),
     // Row by row: WebAssembly adds numbers one by one, and loses the third digit over millions of numbers.
@@ -165,28 +167,53 @@ export function tfjsOps(tf: Tfjs, tensors: Tensors): TfjsOps {
       );
     },
 
-    attention: (queries, keys, values, mask, scale) =>
-      withGradient(
+    attention(queries, keys, values, mask, scale) {
+      // The queries of heads that share keys are rows of one product.
+      const headed = (x: TfTensor, heads: number) => tf.reshape(x, [x.shape[0]!, heads, -1, x.shape[3]!]);
+      const grouped = (x: TfTensor) => headed(x, keys.shape[1]!);
+      const ungrouped = (x: TfTensor) => headed(x, queries.shape[1]!);
+      return withGradient(
         tf,
         [queries, keys, values],
         () => {
-          const scores = product(tf, tf.mul(queries, scale), keys, false, true);
-          const probabilities = tf.softmax(tf.add(scores, mask));
-          const value = product(tf, probabilities, values, false, false);
-          return { value, saved: [queries, keys, values, probabilities, value] };
+          const asked = grouped(queries);
+          const scores = ungrouped(product(tf, tf.mul(asked, scale), keys, false, true));
+          const probabilities = grouped(tf.softmax(tf.add(scores, mask)));
+          const mixed = product(tf, probabilities, values, false, false);
+          return { value: ungrouped(mixed), saved: [asked, keys, values, probabilities, mixed] };
         },
-        (g, queries, keys, values, probabilities, value) => {
+        (given, asked, keys, values, probabilities, mixed) => {
+          const g = grouped(given);
           // Σ over T of dP·P equals Σ over D of dY·Y (arXiv 2205.14135), a much smaller sum.
-          const inner = tf.mul(tf.sum(tf.mul(g, value), -1, true), scale);
+          const inner = tf.mul(tf.sum(tf.mul(g, mixed), -1, true), scale);
           const toProbabilities = product(tf, tf.mul(g, scale), values, false, true);
           const toScores = tf.mul(probabilities, tf.sub(toProbabilities, inner));
           return [
-            product(tf, toScores, keys, false, false),
-            product(tf, toScores, queries, true, false),
+            ungrouped(product(tf, toScores, keys, false, false)),
+            product(tf, toScores, asked, true, false),
             product(tf, probabilities, g, true, false),
           ];
         },
-      ),
+      );
+    },
+
+    checkpoint(x, trained, compute) {
+      let shapes: number[][] = [];
+      // TensorFlow.js has gradients of functions with one value.
+      const joined = (x: TfTensor) => {
+        const outputs = compute(x);
+        shapes = outputs.map(({ shape }) => shape);
+        return tf.concat(outputs.map((output) => tf.reshape(output, [-1])));
+      };
+      const value = withGradient(
+        tf,
+        [x, ...trained],
+        () => ({ value: joined(x), saved: [x] }),
+        (g, x) => nestedGradients(tf, () => joined(x), [x, ...trained], g),
+      );
+      const pieces = tf.split(value, shapes.map(sizeOf));
+      return pieces.map((piece, index) => tf.reshape(piece, shapes[index]!));
+    },
 
     swiglu: (gate, up) =>
       withGradient(
@@ -204,6 +231,17 @@ export function tfjsOps(tf: Tfjs, tensors: Tensors): TfjsOps {
         },
       ),
   };
+}
+
+/** Differentiates within a gradient. The engine keeps a single tape, which it would otherwise forget. */
+function nestedGradients(tf: Tfjs, compute: () => TfTensor, to: TfTensor[], g: TfTensor): TfTensor[] {
+  const { state } = tf.engine();
+  const outer = state.activeTape;
+  try {
+    return tf.engine().gradients(compute, to, g).grads;
+  } finally {
+    state.activeTape = outer;
+  }
 }
 
 type Saved = [TfTensor, TfTensor, TfTensor, TfTensor, TfTensor];

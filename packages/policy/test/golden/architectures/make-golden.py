@@ -1,15 +1,27 @@
 """Makes the numbers that architectures.test.ts compares each architecture with: logits, gradients, greedy tokens.
 
-Run `python make-golden.py` with torch 2.13, transformers and safetensors, then `npx biome format --write .` here. It writes a
-subfolder for each case: a random checkpoint, golden.json, logits.safetensors and gradients.safetensors.
+Run `python make-golden.py` with torch 2.13 or later, transformers and safetensors, then `npx biome format --write .` here. It writes a
+subfolder for each case, or for the cases that are named: a random checkpoint, golden.json, logits.safetensors and gradients.safetensors.
 """
 
 import json
+import sys
 from pathlib import Path
 
 import torch
 from safetensors.torch import save_file
-from transformers import AutoModelForCausalLM, LlamaConfig, MistralConfig, Qwen2Config, Qwen3Config
+from transformers import (
+    AutoModelForCausalLM,
+    Gemma3TextConfig,
+    GraniteConfig,
+    LlamaConfig,
+    MistralConfig,
+    Olmo2Config,
+    Phi3Config,
+    Qwen2Config,
+    Qwen3Config,
+    SmolLM3Config,
+)
 
 torch.set_num_threads(1)
 
@@ -23,7 +35,9 @@ common = {
     "max_position_embeddings": 64,
     "bos_token_id": None,
     "eos_token_id": None,
+    "pad_token_id": None,
 }
+four_layers = {**common, "num_hidden_layers": 4}
 
 
 def rope(theta, **scaling):
@@ -56,6 +70,44 @@ cases = {
         tie_word_embeddings=True,
     ),
     "mistral": MistralConfig(**common, **rope(1e6), sliding_window=None, tie_word_embeddings=False),
+    "mistral-window": MistralConfig(**common, **rope(1e4), sliding_window=8),
+    "qwen2-window": Qwen2Config(**four_layers, **rope(1e4), use_sliding_window=True, sliding_window=8, max_window_layers=2),
+    "qwen3-window": Qwen3Config(
+        **common,
+        **rope(1e4),
+        head_dim=8,
+        use_sliding_window=True,
+        sliding_window=5,
+        layer_types=["sliding_attention", "full_attention"],
+    ),
+    "granite": GraniteConfig(
+        **common,
+        **rope(1e4),
+        attention_bias=True,
+        tie_word_embeddings=True,
+        embedding_multiplier=6.0,
+        attention_multiplier=0.3,
+        residual_multiplier=0.7,
+        logits_scaling=2.5,
+    ),
+    "smollm3": SmolLM3Config(**four_layers, **rope(1e4), no_rope_layer_interval=2),
+    "smollm3-window": SmolLM3Config(
+        **four_layers, **rope(1e4), no_rope_layers=[1, 0, 0, 1], use_sliding_window=True, sliding_window=8
+    ),
+    "olmo2": Olmo2Config(**common, **rope(5e5)),
+    "gemma3": Gemma3TextConfig(
+        **four_layers,
+        head_dim=8,
+        rope_parameters={
+            "sliding_attention": {"rope_type": "default", "rope_theta": 100.0},
+            "full_attention": {"rope_type": "linear", "rope_theta": 1e4, "factor": 2.0},
+        },
+        query_pre_attn_scalar=12,
+        sliding_window=8,
+        sliding_window_pattern=3,
+    ),
+    "phi3": Phi3Config(**common, **rope(1e4)),
+    "phi3-window": Phi3Config(**{**common, "num_key_value_heads": 4}, **rope(1e4), sliding_window=8),
 }
 
 
@@ -65,7 +117,8 @@ def make(folder, config):
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             # Large enough that no distribution is flat, and no bias or norm is at its trivial value.
-            parameter.copy_((1 if "norm" in name else 0) + 0.3 * torch.randn_like(parameter))
+            one = "norm" in name and config.model_type != "gemma3_text"
+            parameter.copy_((1 if one else 0) + 0.3 * torch.randn_like(parameter))
     model.save_pretrained(folder)
     (folder / "generation_config.json").unlink(missing_ok=True)
 
@@ -93,5 +146,5 @@ def make(folder, config):
     (folder / "golden.json").write_text(json.dumps(golden) + "\n")
 
 
-for name, config in cases.items():
-    make(Path(__file__).parent / name, config)
+for name in sys.argv[1:] or cases:
+    make(Path(__file__).parent / name, cases[name])

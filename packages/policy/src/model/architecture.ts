@@ -1,0 +1,201 @@
+/** Architectures: what each of them does differently from Llama. */
+import { headWidth, type ModelConfig, type ModelType } from './model-config.ts';
+
+/** The traits that the decoder asks for. */
+export interface Architecture {
+  /** The linear maps with biases, by the last part of their names. */
+  biased: readonly string[];
+  /** Whether one matrix projects queries, keys and values, and one projects gates and inputs of the MLP. */
+  fused: boolean;
+  /** Whether queries and keys are normalised: each head by itself, or all heads together. */
+  queryKeyNorm?: 'each' | 'together';
+  /** The names of a layer's norms. */
+  norms: { beforeAttention?: string; afterAttention?: string; beforeMlp?: string; afterMlp?: string };
+  /** What norms add to their weights. */
+  normOffset: 0 | 1;
+  /** The gate's activation, and the field of config.json that names it. */
+  activation: { name: 'silu' | 'gelu_pytorch_tanh'; field: string };
+  /** Factors of the embeddings, of attention's scores beside 1/√(head width), of what a layer adds, and of the logits. */
+  factors: { embeddings: number; scores: number; additions: number; logits: number };
+  /** How many positions the windowed layers attend to, their own included. Absent if no layer is windowed. */
+  window?: number;
+  layer(index: number): LayerKind;
+}
+
+/** What the layers of a model may differ in. */
+export interface LayerKind {
+  windowed: boolean;
+  /** The name of the tables of rotary positions. Absent for a layer that knows no positions. */
+  rotary?: 'rotary' | 'rotary.local';
+}
+
+interface Entry {
+  /** What transformers takes for fields that config.json leaves out. */
+  defaults?: Partial<ModelConfig>;
+  differences(config: ModelConfig): Partial<Architecture>;
+}
+
+const llama: Architecture = {
+  biased: [],
+  fused: false,
+  norms: { beforeAttention: 'input_layernorm', beforeMlp: 'post_attention_layernorm' },
+  normOffset: 0,
+  activation: { name: 'silu', field: 'hidden_act' },
+  factors: { embeddings: 1, scores: 1, additions: 1, logits: 1 },
+  layer: () => ({ windowed: false, rotary: 'rotary' }),
+};
+
+const entries: Record<ModelType, Entry> = {
+  // arXiv 2302.13971
+  llama: { differences: (config) => ({ biased: [...attentionBiases(config), ...mlpBiases(config)] }) },
+
+  // arXiv 2310.06825
+  mistral: {
+    defaults: { sliding_window: 4096 },
+    differences: (config) => withWindows(config, () => true),
+  },
+
+  // arXiv 2407.10671
+  qwen2: {
+    defaults: { sliding_window: 4096, max_window_layers: 28 },
+    differences: (config) => ({ biased: ['q_proj', 'k_proj', 'v_proj'], ...withUpperWindows(config) }),
+  },
+
+  // arXiv 2505.09388
+  qwen3: {
+    defaults: { sliding_window: 4096, max_window_layers: 28 },
+    differences: (config) => ({
+      biased: attentionBiases(config),
+      queryKeyNorm: 'each',
+      ...withUpperWindows(config),
+    }),
+  },
+
+  // arXiv 2405.04324
+  granite: {
+    differences: (config) => ({
+      biased: [...attentionBiases(config), ...mlpBiases(config)],
+      factors: {
+        embeddings: config.embedding_multiplier ?? 1,
+        scores: (config.attention_multiplier ?? 1) * Math.sqrt(headWidth(config)),
+        additions: config.residual_multiplier ?? 1,
+        logits: 1 / (config.logits_scaling ?? 1),
+      },
+    }),
+  },
+
+  // Layers without positions are those of arXiv 2501.18795.
+  smollm3: {
+    defaults: { tie_word_embeddings: true, rope_theta: 2_000_000 },
+    differences: (config) => {
+      const { no_rope_layers: turned, no_rope_layer_interval: interval = 4 } = config;
+      const isTurned = (layer: number) => (turned ? turned[layer] !== 0 : (layer + 1) % interval !== 0);
+      return {
+        biased: [...attentionBiases(config), ...mlpBiases(config)],
+        ...withWindows(
+          withOptionalWindow(config),
+          (layer) => !isTurned(layer),
+          (layer) => (isTurned(layer) ? 'rotary' : undefined),
+        ),
+      };
+    },
+  },
+
+  // arXiv 2501.00656
+  olmo2: {
+    differences: (config) => ({
+      biased: attentionBiases(config),
+      queryKeyNorm: 'together',
+      norms: { afterAttention: 'post_attention_layernorm', afterMlp: 'post_feedforward_layernorm' },
+    }),
+  },
+
+  // arXiv 2503.19786
+  gemma3_text: {
+    defaults: {
+      tie_word_embeddings: true,
+      head_dim: 256,
+      query_pre_attn_scalar: 256,
+      sliding_window: 4096,
+      rope_theta: 1_000_000,
+      rope_local_base_freq: 10_000,
+    },
+    differences: (config) => {
+      const { query_pre_attn_scalar: scalar = headWidth(config), sliding_window_pattern: pattern = 6 } =
+        config;
+      const isLocal = (layer: number) => (layer + 1) % pattern !== 0;
+      return {
+        biased: attentionBiases(config),
+        queryKeyNorm: 'each',
+        norms: {
+          beforeAttention: 'input_layernorm',
+          afterAttention: 'post_attention_layernorm',
+          beforeMlp: 'pre_feedforward_layernorm',
+          afterMlp: 'post_feedforward_layernorm',
+        },
+        normOffset: 1,
+        activation: { name: 'gelu_pytorch_tanh', field: 'hidden_activation' },
+        factors: {
+          ...llama.factors,
+          embeddings: Math.sqrt(config.hidden_size),
+          scores: Math.sqrt(headWidth(config) / scalar),
+        },
+        ...withWindows(config, isLocal, (_layer, isWindowed) => (isWindowed ? 'rotary.local' : 'rotary')),
+      };
+    },
+  },
+
+  // arXiv 2404.14219
+  phi3: { differences: (config) => ({ fused: true, ...withWindows(config, () => true) }) },
+};
+
+export const modelTypes: readonly ModelType[] = Object.keys(entries) as ModelType[];
+
+export function architectureOf(config: ModelConfig): Architecture {
+  return { ...llama, ...entries[config.model_type].differences(config) };
+}
+
+/** The fields that a config.json may leave out, with the values that transformers takes for them. */
+export function defaultsOf(type: ModelType): Partial<ModelConfig> {
+  return entries[type].defaults ?? {};
+}
+
+function attentionBiases({ attention_bias: has }: ModelConfig): string[] {
+  return has ? ['q_proj', 'k_proj', 'v_proj', 'o_proj'] : [];
+}
+
+function mlpBiases({ mlp_bias: has }: ModelConfig): string[] {
+  return has ? ['gate_proj', 'up_proj', 'down_proj'] : [];
+}
+
+/** The window and the layers that have it: those of `layer_types`, or else those that `isWindowed` names. */
+function withWindows(
+  config: ModelConfig,
+  isWindowed: (layer: number) => boolean,
+  rotaryOf: (layer: number, isWindowed: boolean) => LayerKind['rotary'] = () => 'rotary',
+): Pick<Architecture, 'window' | 'layer'> {
+  const { sliding_window: window, layer_types: types, max_position_embeddings: context } = config;
+  // A window as long as the context leaves nothing out.
+  const slides = typeof window === 'number' && window < context;
+  return {
+    ...(slides && { window }),
+    layer: (index) => {
+      const named = types ? types[index] === slidingAttention : isWindowed(index);
+      return { windowed: slides && named, rotary: rotaryOf(index, named) };
+    },
+  };
+}
+
+/** The name of windowed layers in `layer_types`; the others have `full_attention`. */
+export const slidingAttention = 'sliding_attention';
+
+/** The Qwens' windows, in the layers from `max_window_layers` on. */
+function withUpperWindows(config: ModelConfig): Pick<Architecture, 'window' | 'layer'> {
+  const { max_window_layers: first = 0 } = config;
+  return withWindows(withOptionalWindow(config), (layer) => layer >= first);
+}
+
+/** Without `use_sliding_window`, `sliding_window` means nothing. */
+function withOptionalWindow(config: ModelConfig): ModelConfig {
+  return config.use_sliding_window ? config : { ...config, sliding_window: null };
+}

@@ -1,0 +1,154 @@
+/** Reads and checks the configuration of a model in a parsed config.json. */
+import { ToolEnvError } from '@toolenv/core';
+import { checkFields } from '../checkpoint/check-fields.ts';
+import { architectureOf, defaultsOf, modelTypes, slidingAttention } from './architecture.ts';
+import { headWidth, type ModelConfig } from './model-config.ts';
+import { readRopeScaling } from './rope-scaling.ts';
+
+/** The rotary tables have a row for each position. */
+const mostPositions = 2 ** 21;
+
+const count = { type: 'integer', minimum: 1, maximum: 2 ** 31 - 1 };
+const factor = { type: 'number', exclusiveMinimum: 0, maximum: 1e6 };
+const flag = { type: ['boolean', 'null'] };
+
+/** Sizes are compared with the shapes of the weights later, before any weights are read. */
+const schema = {
+  type: 'object',
+  properties: {
+    vocab_size: count,
+    hidden_size: count,
+    intermediate_size: count,
+    num_hidden_layers: count,
+    num_attention_heads: count,
+    num_key_value_heads: count,
+    head_dim: count,
+    max_position_embeddings: { ...count, maximum: mostPositions },
+    rms_norm_eps: { type: 'number', exclusiveMinimum: 0, maximum: 1 },
+    rope_theta: { type: 'number', exclusiveMinimum: 1, maximum: 1e12 },
+    tie_word_embeddings: { type: 'boolean' },
+    attention_bias: flag,
+    mlp_bias: flag,
+    sliding_window: { ...count, type: ['integer', 'null'] },
+    layer_types: { type: ['array', 'null'], items: { type: 'string' } },
+    use_sliding_window: flag,
+    max_window_layers: { ...count, minimum: 0 },
+    sliding_window_pattern: count,
+    rope_local_base_freq: { type: 'number', exclusiveMinimum: 1, maximum: 1e12 },
+    query_pre_attn_scalar: factor,
+    no_rope_layers: { type: ['array', 'null'], items: { enum: [0, 1] } },
+    no_rope_layer_interval: count,
+    embedding_multiplier: factor,
+    attention_multiplier: factor,
+    residual_multiplier: factor,
+    logits_scaling: factor,
+  },
+  required: [
+    'vocab_size',
+    'hidden_size',
+    'intermediate_size',
+    'num_hidden_layers',
+    'num_attention_heads',
+    'max_position_embeddings',
+    'rms_norm_eps',
+  ],
+};
+
+/**
+ * Reads a parsed config.json of older and newer versions of transformers. Errors name `file`.
+ * @throws ToolEnvError `usage.checkpoint_unsupported` or `usage.checkpoint_damaged`.
+ */
+export function readModelConfig(
+  file: string,
+  given: Record<string, unknown>,
+): ModelConfig & Record<string, unknown> {
+  const unsupported = (what: string) => new ToolEnvError('usage.checkpoint_unsupported', `${file}: ${what}.`);
+  const damaged = (what: string) =>
+    new ToolEnvError('usage.checkpoint_damaged', `${file}: ${what}: copy it again.`);
+  const type = modelTypes.find((known) => known === given.model_type);
+  if (!type) {
+    const known = modelTypes.join(', ');
+    throw unsupported(`model_type ${shown(given.model_type)} is not supported; use a checkpoint of ${known}`);
+  }
+  for (const name of ['rope_parameters', 'rope_scaling']) {
+    const value = given[name] ?? {};
+    if (typeof value !== 'object' || Array.isArray(value)) throw damaged(`${name} is not an object`);
+  }
+  const config = {
+    ...defaultsOf(type),
+    ...given,
+    tie_word_embeddings: given.tie_word_embeddings ?? defaultsOf(type).tie_word_embeddings ?? false,
+    num_key_value_heads: given.num_key_value_heads ?? given.num_attention_heads,
+    head_dim: given.head_dim ?? defaultsOf(type).head_dim,
+    ...ropeOf(given, defaultsOf(type).rope_theta, unsupported),
+  } as ModelConfig & Record<string, unknown>;
+  checkFields(file, schema, config);
+  refuseUnsupported(config, unsupported);
+  if (config.num_attention_heads % config.num_key_value_heads !== 0)
+    throw damaged(
+      `num_attention_heads is ${config.num_attention_heads} and must be a multiple of num_key_value_heads, ${config.num_key_value_heads}`,
+    );
+  if (headWidth(config) % 2 !== 0) throw damaged(`the head width ${headWidth(config)} is not even`);
+  for (const field of ['layer_types', 'no_rope_layers'] as const) {
+    const given = config[field]?.length ?? config.num_hidden_layers;
+    if (given < config.num_hidden_layers)
+      throw damaged(`${field} has ${given} entries for ${config.num_hidden_layers} layers`);
+  }
+  return config;
+}
+
+/**
+ * transformers 5 moved rope_theta and rope_scaling into rope_parameters. Gemma 3 has such parameters for each kind of layers, and
+ * no scaling in the layers with a window.
+ */
+function ropeOf(
+  given: Record<string, unknown>,
+  defaultTheta: number | undefined,
+  unsupported: (what: string) => Error,
+): Record<string, unknown> {
+  const all = (given.rope_parameters ?? {}) as Record<string, unknown>;
+  const { rope_theta: theta, ...scaling } = (all.full_attention ?? all) as Record<string, unknown>;
+  const { rope_theta: local, rope_type: kind = 'default' } = (all[slidingAttention] ?? {}) as typeof all;
+  if (kind !== 'default')
+    throw unsupported(`rope_type ${shown(kind)} of ${slidingAttention} is not supported`);
+  return {
+    rope_theta: given.rope_theta ?? theta ?? defaultTheta ?? 10_000,
+    rope_scaling: readRopeScaling(given.rope_scaling ?? scaling, unsupported),
+    partial_rotary_factor: given.partial_rotary_factor ?? scaling.partial_rotary_factor ?? 1,
+    ...(local !== undefined && { rope_local_base_freq: local }),
+  };
+}
+
+/** The only supported value of fields that change the computation. */
+const supportedValues: Record<string, unknown> = {
+  partial_rotary_factor: 1,
+  attn_logit_softcapping: null,
+  final_logit_softcapping: null,
+  use_bidirectional_attention: false,
+};
+
+function refuseUnsupported(
+  config: ModelConfig & Record<string, unknown>,
+  unsupported: (what: string) => Error,
+): void {
+  const { name, field } = architectureOf(config).activation;
+  if (config[field] !== undefined && config[field] !== name)
+    throw unsupported(`${field} ${shown(config[field])} is not supported; use a checkpoint with ${name}`);
+  for (const [field, value] of Object.entries(supportedValues)) {
+    if ((config[field] ?? value) === value) continue;
+    throw unsupported(
+      `${field} is ${JSON.stringify(config[field]).slice(0, 40)}, which is not supported; use a checkpoint with ${value}`,
+    );
+  }
+  const other = config.layer_types?.find((kind) => kind !== slidingAttention && kind !== 'full_attention');
+  if (other !== undefined)
+    throw unsupported(
+      `layer_types has ${shown(other)}, which is not supported; use a checkpoint with ${slidingAttention} and full_attention only`,
+    );
+}
+
+/** A value that should be a word, for an error. */
+function shown(value: unknown): string {
+  if (typeof value !== 'string') return `of type ${typeof value}`;
+  return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value);
+}
