@@ -35,7 +35,9 @@ it('estimates memory by its options, and names options that need less', async ()
   expect(whole.memory?.savers).toEqual({ loraRank: 16, gradientCheckpointing: true, tokenBudget: 512 });
   expect(adapter.memory?.savers).toEqual({});
   expect(adapter.memory!.gradients).toBeLessThan(whole.memory!.gradients / 10);
-  expect(adapter.memory!.activations).toBeLessThan(whole.memory!.activations / 10);
+  // A compiled program takes 40 MiB, whatever the batch.
+  const ofTokens = ({ memory }: typeof whole) => memory!.activations - 40 * 2 ** 20;
+  expect(ofTokens(adapter)).toBeLessThan(ofTokens(whole) / 10);
   await Promise.all([whole.close?.(), adapter.close?.()]);
 });
 

@@ -59,9 +59,12 @@ export function adamwStep(
   }
 }
 
-/** The same update as a program. Inputs: weight, gradient, mean and variance of the given rank, and each factor as a scalar. */
-export function adamwProgram<T>(ops: Ops<T>, rank: number): Record<UpdatedName, T> {
-  const given = (name: keyof AdamWArrays) => ops.input(name, 'float32', anyShape(rank));
+/**
+ * The same update as a program. Inputs: `weight`, `gradient`, `mean` and `variance <index>` of the given rank, and each factor as a scalar.
+ * Outputs: `updated weight`, `updated mean` and `updated variance <index>`, because inputs and outputs must have different names.
+ */
+export function adamwProgram<T>(ops: Ops<T>, index: number, rank: number): Record<string, T> {
+  const given = (name: keyof AdamWArrays) => ops.input(`${name} ${index}`, 'float32', anyShape(rank, index));
   const times = (factor: keyof AdamWFactors, x: T) => ops.mul(ops.input(factor, 'float32', []), x);
   const gradient = given('gradient');
   const mean = ops.add(times('keptMean', given('mean')), times('meanShare', gradient));
@@ -69,8 +72,9 @@ export function adamwProgram<T>(ops: Ops<T>, rank: number): Record<UpdatedName, 
   const variance = ops.add(times('keptVariance', given('variance')), times('varianceShare', square));
   const deviation = ops.add(ops.sqrt(variance), ops.input('smallest', 'float32', []));
   const weight = ops.sub(times('kept', given('weight')), ops.div(times('stepSize', mean), deviation));
-  return { 'updated weight': weight, 'updated mean': mean, 'updated variance': variance };
+  return {
+    [`updated weight ${index}`]: weight,
+    [`updated mean ${index}`]: mean,
+    [`updated variance ${index}`]: variance,
+  };
 }
-
-/** A program's outputs and inputs must have different names. */
-type UpdatedName = `updated ${Exclude<keyof AdamWArrays, 'gradient'>}`;

@@ -21,14 +21,13 @@ export interface PaddedBatch {
 }
 
 /** The largest number of logits in a part: 64 MiB. */
-const mostLogits = 2 ** 24;
+export const mostLogits: number = 2 ** 24;
+/** The largest number of a row's queries in a block of attention, whose memory then grows with the length and not with its square. */
+export const mostQueries = 256;
 
-/**
- * A row's attention is computed in at least four blocks, which skip three eighths of the work, and a block has at most 256 queries:
- * its memory then grows with the length and not with its square.
- */
+/** At least four, because four blocks skip three eighths of the work. */
 function attentionBlocks(length: number): number {
-  return Math.max(4, 2 ** Math.ceil(Math.log2(length / 256)));
+  return Math.max(4, 2 ** Math.ceil(Math.log2(length / mostQueries)));
 }
 
 function paddedLength({ tokens }: PrefixTree): number {

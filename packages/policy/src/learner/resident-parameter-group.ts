@@ -12,7 +12,7 @@ import {
   tensor,
   zeros,
 } from '../runtime/runtime.ts';
-import { anyShape, type Shapes } from '../runtime/shape.ts';
+import { anyShape, type Shapes, sizeOf } from '../runtime/shape.ts';
 import { adamwFactors, adamwProgram } from './adamw.ts';
 import {
   meanOf,
@@ -22,12 +22,18 @@ import {
   varianceOf,
 } from './parameter-group.ts';
 
-/** All programs except the norm take one parameter at a time, so that few tensors exist twice at any time. */
+/** Parameters of one run at most. A run has a fixed cost. */
+const mostParameters = 32;
+/** Numbers in the parameters of one run at most, unless it has a single parameter, so that few tensors exist twice at any time. */
+const mostNumbers = 2 ** 25;
+
 export class ResidentParameterGroup implements ParameterGroup {
   readonly shapes: Shapes;
   readonly destination: Tensors = {};
   readonly #runtime: Runtime;
   readonly #programs: Programs = new Programs();
+  /** The names of the parameters that run together, which have the same rank. */
+  readonly #batches: string[][];
   #steps = 0;
   /** Empty before the first step; missing moments are 0. */
   #moments: Tensors = {};
@@ -36,6 +42,7 @@ export class ResidentParameterGroup implements ParameterGroup {
   constructor(runtime: Runtime, shapes: Shapes) {
     this.#runtime = runtime;
     this.shapes = shapes;
+    this.#batches = batchesOf(shapes);
   }
 
   async areFinite(gradients: Tensors): Promise<boolean> {
@@ -43,21 +50,27 @@ export class ResidentParameterGroup implements ParameterGroup {
   }
 
   async accumulate(gradients: Tensors, share = 1): Promise<void> {
-    const sums: Tensors = {};
-    for (const [name, { length: rank }] of this.shapes) {
-      const key = gradientOf(name);
-      const [gradient, before] = [gradients[key]!, this.#waiting?.[key]];
-      sums[key] = gradient;
-      if (!before && share === 1) continue;
-      const given = { gradient, before: before ?? scalar(0), share: scalar(share) };
-      const { length: rankBefore } = given.before.dims;
-      const program = await this.#program(`add ${rank} to ${rankBefore}`, (ops) =>
-        weightedSum(ops, rank, rankBefore),
-      );
-      sums[key] = (await program.run(given)).sum!;
-      disposeTensors(given);
+    if (!this.#waiting && share === 1) {
+      this.#waiting = Object.fromEntries(this.#keys.map((key) => [key, gradients[key]!]));
+      return;
     }
-    this.#waiting = sums;
+    const before = this.#waiting;
+    this.#waiting = {};
+    for (const names of this.#batches) {
+      const rank = this.shapes.get(names[0]!)!.length;
+      const rankBefore = before ? rank : 0;
+      const keys = names.map(gradientOf);
+      const given = numbered({
+        gradient: keys.map((key) => gradients[key]!),
+        before: keys.map((key) => before?.[key] ?? scalar(0)),
+      });
+      const program = await this.#program(`add ${names.length} of ${rank} to ${rankBefore}`, (ops) =>
+        eachOf(names, (index) => weightedSum(ops, index, rank, rankBefore)),
+      );
+      const found = await program.run({ ...given, share: scalar(share) });
+      disposeTensors(given);
+      for (const [index, key] of keys.entries()) this.#waiting[key] = found[`sum ${index}`]!;
+    }
   }
 
   clearGradients(): void {
@@ -74,22 +87,28 @@ export class ResidentParameterGroup implements ParameterGroup {
     this.#waiting = undefined;
     this.#steps += 1;
     const updated: Tensors = {};
-    for (const [name, shape] of this.shapes) {
-      const { length: rank } = shape;
-      const given = {
-        weight: weights[name]!,
-        gradient: gradients[gradientOf(name)]!,
-        mean: this.#moments[meanOf(name)] ?? zeros(shape),
-        variance: this.#moments[varianceOf(name)] ?? zeros(shape),
-      };
+    for (const names of this.#batches) {
+      const rank = this.shapes.get(names[0]!)!.length;
+      const moments = (of: (name: string) => string) =>
+        names.map((name) => this.#moments[of(name)] ?? zeros(this.shapes.get(name)!));
+      const given = numbered({
+        weight: names.map((name) => weights[name]!),
+        gradient: names.map((name) => gradients[gradientOf(name)]!),
+        mean: moments(meanOf),
+        variance: moments(varianceOf),
+      });
       const factors = adamwFactors(options, { step: this.#steps, gradNorm, decays: rank >= 2 });
       const scalars = Object.entries(factors).map(([factor, value]) => [factor, scalar(value)]);
-      const program = await this.#program(`adamw ${rank}`, (ops) => adamwProgram(ops, rank));
+      const program = await this.#program(`adamw of ${names.length} of ${rank}`, (ops) =>
+        eachOf(names, (index) => adamwProgram(ops, index, rank)),
+      );
       const found = await program.run({ ...given, ...Object.fromEntries(scalars) });
       disposeTensors(given);
-      updated[name] = found['updated weight']!;
-      this.#moments[meanOf(name)] = found['updated mean']!;
-      this.#moments[varianceOf(name)] = found['updated variance']!;
+      for (const [index, name] of names.entries()) {
+        updated[name] = found[`updated weight ${index}`]!;
+        this.#moments[meanOf(name)] = found[`updated mean ${index}`]!;
+        this.#moments[varianceOf(name)] = found[`updated variance ${index}`]!;
+      }
     }
     return updated;
   }
@@ -123,6 +142,10 @@ export class ResidentParameterGroup implements ParameterGroup {
     return Math.sqrt(squares!.data[0]!);
   }
 
+  get #keys(): string[] {
+    return [...this.shapes.keys()].map(gradientOf);
+  }
+
   /** A program whose outputs stay on the device. */
   #program(name: string, program: Program): Promise<Executable> {
     return this.#programs.get(name, () => this.#runtime.compile(program, { stays: () => true }));
@@ -137,11 +160,46 @@ function sumOfSquares<T>(ops: Ops<T>, shapes: Shapes): T {
   return sums.reduce((total, sum) => ops.add(total, sum));
 }
 
-/** gradient · share + before. */
-function weightedSum<T>(ops: Ops<T>, rank: number, rankBefore: number): Record<'sum', T> {
-  const given = (name: string, rank: number) => ops.input(name, 'float32', anyShape(rank));
-  const addend = ops.mul(given('gradient', rank), given('share', 0));
-  return { sum: ops.add(addend, given('before', rankBefore)) };
+/** `sum <index>`: gradient · share + before. */
+function weightedSum<T>(ops: Ops<T>, index: number, rank: number, rankBefore: number): Record<string, T> {
+  const given = (name: string, rank: number) =>
+    ops.input(`${name} ${index}`, 'float32', anyShape(rank, index));
+  const addend = ops.mul(given('gradient', rank), ops.input('share', 'float32', []));
+  return { [`sum ${index}`]: ops.add(addend, given('before', rankBefore)) };
+}
+
+function batchesOf(shapes: Shapes): string[][] {
+  const batches: { names: string[]; rank: number; numbers: number }[] = [];
+  for (const [name, shape] of [...shapes].sort(([, a], [, b]) => b.length - a.length)) {
+    const numbers = sizeOf(shape);
+    const last = batches.at(-1);
+    const fits =
+      last?.rank === shape.length &&
+      last.names.length < mostParameters &&
+      last.numbers + numbers <= mostNumbers;
+    if (!fits) batches.push({ names: [name], rank: shape.length, numbers });
+    else {
+      last.names.push(name);
+      last.numbers += numbers;
+    }
+  }
+  return batches.map(({ names }) => names);
+}
+
+/** The tensors under the names of a program's inputs: `<name> <index>`. */
+function numbered(lists: Record<string, Tensor[]>): Tensors {
+  const named = Object.entries(lists).flatMap(([name, tensors]) =>
+    tensors.map((value, index) => [`${name} ${index}`, value] as const),
+  );
+  return Object.fromEntries(named);
+}
+
+/** The outputs for each of the names. */
+function eachOf<T>(
+  names: readonly string[],
+  outputs: (index: number) => Record<string, T>,
+): Record<string, T> {
+  return Object.assign({}, ...names.map((_, index) => outputs(index)));
 }
 
 function scalar(value: number): Tensor {

@@ -4,28 +4,39 @@ import { parameterShapes } from '../model/decoder.ts';
 import { parameterCount, totalSize } from '../model/model.ts';
 import { headWidth, type ModelConfig } from '../model/model-config.ts';
 import type { Shapes } from '../runtime/shape.ts';
+import { mostLogits, mostQueries } from './padded-batch.ts';
 
 const float = 4;
+/** Bytes of a compiled program, whatever the batch. */
+const programBytes = 40 * 2 ** 20;
 /** Bytes of activations that a default token budget always allows. */
 const leastActivations = 1.5 * 2 ** 30;
 
 interface TrainingOptions {
   tokenBudget?: number;
+  /** Tokens of a row or tree. Attention's memory grows with it. Default: as many as the budget and the model's context allow. */
+  rowLength?: number;
   gradientCheckpointing?: boolean;
   /** The trained parameters, such as an adapter's. Default: all. */
   trained?: Shapes;
 }
 
 export function trainingMemory(config: ModelConfig, options: TrainingOptions = {}): MemoryEstimate {
-  const { gradientCheckpointing = false, trained = parameterShapes(config) } = options;
+  const shapes = parameterShapes(config);
+  const { gradientCheckpointing = false, trained = shapes } = options;
   const { tokenBudget = defaultTokenBudget(config, gradientCheckpointing) } = options;
+  const { rowLength = longestRow(config, tokenBudget) } = options;
+  const modelBytes = float * totalSize(shapes);
   const trainedBytes = float * totalSize(trained);
-  const modelBytes = float * parameterCount(config);
+  // A step has a copy of the weights. With an adapter, the layers' matrices exist with and without it.
+  const copied = [...shapes].filter(
+    ([name]) => trainedBytes === modelBytes || name.startsWith('model.layers.'),
+  );
   const parts = {
-    weights: (trainedBytes < modelBytes ? 3 : 2) * modelBytes,
+    weights: modelBytes + float * totalSize(new Map(copied)),
     gradients: 2 * trainedBytes,
     optimizer: 2 * trainedBytes,
-    activations: tokenBudget * activationBytes(config, gradientCheckpointing),
+    activations: activationBytes(config, { tokens: tokenBudget, rowLength, gradientCheckpointing }),
   };
   const total = Object.values(parts).reduce((sum, bytes) => sum + bytes, 0);
   const keyValueWidth = headWidth(config) * config.num_key_value_heads;
@@ -34,28 +45,50 @@ export function trainingMemory(config: ModelConfig, options: TrainingOptions = {
 
 /**
  * The default number of padded tokens in a batch, at most 4096. Each batch has a fixed cost for the gradients of all
- * weights, so larger batches are faster. Activations may take as much memory as weights, gradients and moments
- * together, or 1.5 GiB if that is more.
+ * weights, so larger batches are faster. Activations, even of rows as long as the batch, may take as much memory as weights, gradients
+ * and moments together, or 1.5 GiB if that is more.
  */
 export function defaultTokenBudget(config: ModelConfig, gradientCheckpointing = false): number {
   const most = Math.max(leastActivations, 5 * float * parameterCount(config));
-  return Math.max(1, Math.min(4096, Math.floor(most / activationBytes(config, gradientCheckpointing))));
+  const fits = (tokens: number) =>
+    activationBytes(config, { tokens, rowLength: longestRow(config, tokens), gradientCheckpointing }) <= most;
+  let [budget, tooMany] = [1, 4097];
+  while (tooMany - budget > 1) {
+    const middle = Math.floor((budget + tooMany) / 2);
+    if (fits(middle)) budget = middle;
+    else tooMany = middle;
+  }
+  return budget;
+}
+
+function longestRow({ max_position_embeddings: context }: ModelConfig, tokens: number): number {
+  return Math.min(context, tokens);
 }
 
 /**
- * Bytes of activations for one token, forward and backward, in rows of a few hundred tokens. The factors were fitted
- * to measured peaks of models with 1, 15 and 100 million parameters; the estimates are within an eighth of each.
+ * Bytes of activations, forward and backward. The factors were fitted to the measured peaks of processes with models of 1, 15, 100 and
+ * 500 million parameters, at rows of 192 to 4,096 tokens.
  */
-function activationBytes(config: ModelConfig, gradientCheckpointing: boolean): number {
+function activationBytes(
+  config: ModelConfig,
+  {
+    tokens,
+    rowLength,
+    gradientCheckpointing,
+  }: { tokens: number; rowLength: number; gradientCheckpointing: boolean },
+): number {
   const {
     num_hidden_layers: layers,
     hidden_size: width,
     intermediate_size: inner,
     num_attention_heads: heads,
+    vocab_size: vocabulary,
   } = config;
-  const rowLength = 192;
-  const layer = 9 * width + 4 * inner + 0.7 * heads * rowLength;
-  // With checkpointing: one layer, and the inputs of all layers.
-  const trunk = gradientCheckpointing ? layer + layers * width : layers * layer;
-  return float * (trunk + 4 * config.vocab_size);
+  const layer = 9 * width + 4 * inner;
+  // With checkpointing: a layer that is computed again, its gradients, and the inputs of all layers.
+  const trunk = gradientCheckpointing ? 1.5 * layer + layers * width : layers * layer;
+  const logits = 4 * Math.min(tokens * vocabulary, mostLogits);
+  // The scores of one block of queries, and the masks of all blocks.
+  const attention = 3 * heads * Math.min(rowLength / 4, mostQueries) + 5 * rowLength;
+  return programBytes + float * (tokens * (trunk + attention) + logits);
 }

@@ -103,10 +103,16 @@ export class TransformerLearner implements Learner {
     return this.#lora ? 'adapter' : 'weights';
   }
 
-  /** An estimate of the memory for training, without a critic. */
+  /** An estimate of the memory for training, without a critic, even if rows are as long as the budget and the context allow. */
   get memory(): MemoryEstimate {
+    return this.memoryFor();
+  }
+
+  /** The same for rows of the given number of tokens. */
+  memoryFor(rowLength?: number): MemoryEstimate {
     const estimate = trainingMemory(this.#model.config, {
       tokenBudget: this.#tokenBudget,
+      ...(rowLength !== undefined && { rowLength }),
       gradientCheckpointing: this.#checkpointing,
       trained: this.#group.shapes,
     });

@@ -8,9 +8,9 @@ export function sizeOf(shape: readonly number[]): number {
   return shape.reduce((product, dim) => product * dim, 1);
 }
 
-/** A shape with `rank` named dimensions of any length. */
-export function anyShape(rank: number): string[] {
-  return Array.from({ length: rank }, (_, axis) => `d${axis}`);
+/** A shape with `rank` named dimensions of any length. Shapes with another `index` have other names. */
+export function anyShape(rank: number, index = 0): string[] {
+  return Array.from({ length: rank }, (_, axis) => `d${index}.${axis}`);
 }
 
 export function sameShape(a: readonly Dim[], b: readonly Dim[]): boolean {
