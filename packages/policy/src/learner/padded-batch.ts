@@ -25,14 +25,10 @@ export const mostLogits: number = 2 ** 24;
 /** The largest number of a row's queries in a block of attention, whose memory then grows with the length and not with its square. */
 export const mostQueries = 256;
 
-/** At least four, because four blocks skip three eighths of the work. */
-function attentionBlocks(length: number): number {
-  return Math.max(4, 2 ** Math.ceil(Math.log2(length / mostQueries)));
-}
-
-function paddedLength({ tokens }: PrefixTree): number {
-  const blocks = attentionBlocks(tokens.length);
-  return Math.ceil(tokens.length / blocks) * blocks;
+/** Blocks of queries: at least four, because four skip three eighths of the work, or as few as possible where each operation is costly. */
+function attentionBlocks(length: number, fewBlocks: boolean): number {
+  const needed = 2 ** Math.ceil(Math.log2(length / (fewBlocks ? 4 * mostQueries : mostQueries)));
+  return Math.max(fewBlocks ? 1 : 4, needed);
 }
 
 export interface BatchBudget {
@@ -53,18 +49,22 @@ export function padRows(
   {
     vocabulary,
     attentionLength,
+    fewBlocks = false,
     ...budget
-  }: BatchBudget & Pick<TreeLimits, 'attentionLength'> & { vocabulary: number },
+  }: BatchBudget & Pick<TreeLimits, 'attentionLength'> & { vocabulary: number; fewBlocks?: boolean },
 ): PaddedBatch[] {
   const trees = foldRows(rows, { mostTokens: budget.tokenBudget, attentionLength });
   trees.sort((a, b) => b.tokens.length - a.tokens.length);
-  const lengths = trees.map(paddedLength);
+  const lengths = trees.map(({ tokens }) => {
+    const blocks = attentionBlocks(tokens.length, fewBlocks);
+    return Math.ceil(tokens.length / blocks) * blocks;
+  });
   let start = 0;
   return divideRows(lengths, budget).map((count) => {
     const chosen = trees.slice(start, start + count);
     const time = lengths[start]!;
     start += count;
-    return padBatch(chosen, time, vocabulary);
+    return { ...padBatch(chosen, time, vocabulary), blocks: attentionBlocks(time, fewBlocks) };
   });
 }
 
@@ -109,7 +109,11 @@ function isBetter(one: Division, other: Division): boolean {
   return one.tokens < other.tokens || (one.tokens === other.tokens && one.squares < other.squares);
 }
 
-function padBatch(trees: readonly PrefixTree[], time: number, vocabulary: number): PaddedBatch {
+function padBatch(
+  trees: readonly PrefixTree[],
+  time: number,
+  vocabulary: number,
+): Omit<PaddedBatch, 'blocks'> {
   const dims = [trees.length, time];
   const tokens = new Int32Array(trees.length * time);
   const positions = new Int32Array(trees.length * time);
@@ -146,7 +150,6 @@ function padBatch(trees: readonly PrefixTree[], time: number, vocabulary: number
     inputs,
     slots: predictions.map(({ slots }) => slots),
     parts,
-    blocks: attentionBlocks(time),
     branches: trees.some(hasBranches),
   };
 }

@@ -345,12 +345,14 @@ export class TransformerLearner implements Learner {
   }
 
   #padded({ rows }: TokenBatch): PaddedBatch[] {
-    const budget = { tokenBudget: this.#tokenBudget, tokensPerBatch: this.#runtime.tokensPerRun };
     const { config } = this.#model;
+    const { tokensPerRun, prefersFewOperations } = this.#runtime;
     return padRows(rows, {
-      ...budget,
+      tokenBudget: this.#tokenBudget,
+      tokensPerBatch: tokensPerRun,
       vocabulary: config.vocab_size,
       attentionLength: attentionLength(config),
+      fewBlocks: prefersFewOperations,
     });
   }
 

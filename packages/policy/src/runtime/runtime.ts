@@ -61,6 +61,8 @@ export interface Runtime {
   readonly mostBuiltIn?: number;
   /** The fixed cost of one run of a learner's program, expressed in tokens. Default 128. */
   readonly tokensPerRun?: number;
+  /** Whether launching an operation costs more than the work that several small operations would save. */
+  readonly prefersFewOperations?: boolean;
   compile(program: Program, options?: CompileOptions): Promise<Executable>;
 }
 

@@ -89,7 +89,7 @@ export function onnxRuntime({
     mostBuiltIn: hasMemory ? 0 : device === 'cpu' ? mostBuiltInOnCpu : mostBuiltInElsewhere,
     // WebGPU's provider of ONNX Runtime 1.30 ends the process on an empty tensor.
     refusesEmpty: device !== 'cpu',
-    ...(device !== 'cpu' && { tokensPerRun: tokensPerRunElsewhere }),
+    ...(device !== 'cpu' && { tokensPerRun: tokensPerRunElsewhere, prefersFewOperations: true }),
     compile,
   };
 }
