@@ -118,8 +118,9 @@ export class RunningAgent {
     return { turn: { observation: placed.observation, message, isDelivered: true }, next };
   }
 
-  /** Answers the request that waits. */
+  /** Answers the request that waits. Throws as {@link next} does. */
   async answer(action: Action): Promise<Turn> {
+    if (this.#fault) throw this.#fault;
     const { placed, exchange } = this.#current!;
     const turn = this.history.add(placed, action);
     // A client that left may have asked again in the meantime.

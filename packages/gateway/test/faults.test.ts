@@ -141,18 +141,24 @@ test('a turn of a helper that is cut off reaches the agent without its calls, an
   expect(reward).toBe(1);
 });
 
+/** Requests with the model `strange` find a bug there. */
+function breakWire(part: 'read' | 'body'): Error {
+  const bug = new TypeError('a bug');
+  const works = chatCompletions[part] as (...args: unknown[]) => never;
+  vi.spyOn(chatCompletions, part).mockImplementation((...args: unknown[]) => {
+    if (JSON.stringify(args).includes('"strange"')) throw bug;
+    return works.apply(chatCompletions, args);
+  });
+  return bug;
+}
+
 test.each([
   ['reads a request', 'read'],
   ['writes an answer', 'body'],
 ] as const)(
   'a fault of the gateway while it %s is answered with 500, aborts that episode alone, and is its cause',
   async (_title, part) => {
-    const bug = new TypeError('a bug');
-    const works = chatCompletions[part] as (...args: unknown[]) => never;
-    vi.spyOn(chatCompletions, part).mockImplementation((...args: unknown[]) => {
-      if (JSON.stringify(args).includes('"strange"')) throw bug;
-      return works.apply(chatCompletions, args);
-    });
+    const bug = breakWire(part);
     const statuses: number[] = [];
     await using env = await openEnv(
       envOf(async (context) => {
@@ -185,6 +191,21 @@ test.each([
     expect(outcome).toMatchObject({ cause: { code: 'infrastructure.gateway', cause: bug } });
   },
 );
+
+test('a fault of the gateway aborts an episode whose turn is cut off meanwhile', async () => {
+  breakWire('read');
+  const { outcome, reward } = await play(
+    (context) => {
+      const ask = (model: string) => post(context, '/chat/completions', { model, messages: q });
+      return Promise.all([ask('usual'), ask('strange')]);
+    },
+    async () => {
+      await sleep(30);
+      return cut;
+    },
+  );
+  expect([outcome.kind, reward]).toEqual(['aborted', null]);
+});
 
 test('an agent that asks for what the policy does not have stops the run, and the error names the field', async () => {
   const wants = (more: object) =>
