@@ -9,6 +9,9 @@ export interface Cut {
   ties: number;
 }
 
+/** So few probabilities are sorted, because counting by bits has a fixed cost. */
+const mostSorted = 2048;
+
 const lowerBits = 15;
 const lowerMask = 2 ** lowerBits - 1;
 
@@ -35,6 +38,7 @@ export function cutAt(
   least = 0,
 ): Cut | undefined {
   const all = bitsOf(probabilities);
+  if (all.length <= mostSorted) return cutInOrder(descending(all), { above: 0, limit, by });
   if (by === 'sum') sumByUpperBits(all, probabilities);
   else countByUpperBits(all);
   const lowest = by === 'sum' ? leastBits(leastExact) >>> lowerBits : 0;
@@ -42,7 +46,8 @@ export function cutAt(
   let upper = totals.length - 1;
   for (; above + totals[upper]! < limit; upper--) {
     above += totals[upper]!;
-    if (upper === lowest) return by === 'sum' ? cutInTail(probabilities, above, limit, least) : undefined;
+    if (upper !== lowest) continue;
+    return by === 'sum' ? cutInOrder(tailOf(probabilities, least), { above, limit, by }) : undefined;
   }
   countByLowerBits(all, upper);
   for (let lower = lowerMask; lower >= 0; lower--) {
@@ -77,21 +82,23 @@ function countByLowerBits(all: Int32Array, upper: number): void {
   for (let i = 0; i < all.length; i++) if (all[i]! >>> lowerBits === upper) counts[all[i]! & lowerMask]! += 1;
 }
 
-function cutInTail(
-  probabilities: Float32Array,
-  above: number,
-  limit: number,
-  least: number,
+/** The cut in probabilities in descending order, after others that add up to `above`. */
+function cutInOrder(
+  ranked: Float32Array,
+  { above, limit, by }: { above: number; limit: number; by: 'number' | 'sum' },
 ): Cut | undefined {
-  const tail = tailOf(probabilities, least);
-  let sum = above;
+  let reached = above;
   let ties = 0;
-  for (let i = 0; i < tail.length; i++) {
-    sum += tail[i]!;
-    ties = tail[i] === tail[i - 1] ? ties + 1 : 1;
-    if (sum >= limit) return { bits: leastBits(tail[i]!), ties };
+  for (let i = 0; i < ranked.length; i++) {
+    reached += by === 'sum' ? ranked[i]! : 1;
+    ties = ranked[i] === ranked[i - 1] ? ties + 1 : 1;
+    if (reached >= limit) return { bits: leastBits(ranked[i]!), ties };
   }
   return undefined;
+}
+
+function descending(bits: Int32Array): Float32Array {
+  return new Float32Array(bits.slice().sort().reverse().buffer);
 }
 
 /** The sum of the probabilities that float64 has when it adds them in descending order. */
