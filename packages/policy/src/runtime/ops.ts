@@ -28,7 +28,7 @@ export interface Ops<T> {
   neg(x: T): T;
   exp(x: T): T;
   sqrt(x: T): T;
-  /** max(x, 0). */
+  /** max(x, 0), without a gradient. */
   relu(x: T): T;
   /** Sum over `axes`, which are kept with length 1. */
   sum(x: T, axes: readonly number[]): T;

@@ -104,6 +104,14 @@ test('rotary turns dimension i with dimension i + D/2, by the angle of its posit
   expectClose(found, expected);
 });
 
+test('relu keeps what is above 0', async () => {
+  const found = await run((ops, input) => ops.relu(ops.sub(input('x'), ops.scalar(1))), { x: matrix });
+  expectClose(
+    found,
+    rows.flat().map((value) => Math.max(0, value - 1)),
+  );
+});
+
 test('swiglu is gate · sigmoid(gate) · up', async () => {
   const expected = rows.flat().map((value) => (value / (1 + Math.exp(-value))) * -value);
   const found = await run((ops, input) => ops.swiglu(input('x'), ops.neg(input('x'))), { x: matrix });

@@ -76,8 +76,7 @@ export class OnnxOps implements Ops<Value> {
   }
 
   relu(x: Value): Value {
-    const y = this.#unary('Relu', x);
-    return this.#record([x], y, [(g) => this.mul(g, this.#unary('Sign', y))]);
+    return this.#unary('Relu', x);
   }
 
   sum(x: Value, axes: readonly number[]): Value {
