@@ -6,7 +6,7 @@ import { median } from './median.ts';
 import { startPeer } from './peer.ts';
 import { findPython } from './python.ts';
 
-/** That of Qwen's models. */
+/** The vocabulary size of Qwen's models. */
 const vocabulary = 151_936;
 
 const truncations: Record<string, Omit<Drawing, 'temperature'>> = {

@@ -1,8 +1,10 @@
 /** `npm run bench -- group`: a step on a group of episodes that share a prompt, with a loss on their short answers. */
-import { type ModelConfig, placeModel, type Runtime, TransformerLearner } from '@toolenv/policy';
+import type { TokenRow } from '@toolenv/core/learner';
+import type { ModelConfig } from '@toolenv/policy';
 import type { Benchmark } from './benchmark.ts';
+import { learnerSteps } from './learner-steps.ts';
 import { median } from './median.ts';
-import { modelShape, randomModel, randomTokens, unsavedCheckpoint } from './model.ts';
+import { modelShape, randomTokens } from './model.ts';
 
 export function group(config: ModelConfig): Benchmark {
   const steps = config.hidden_size > 512 ? 1 : 5;
@@ -12,19 +14,25 @@ export function group(config: ModelConfig): Benchmark {
     shape,
     peerScript: 'group.py',
     async prepare(runtime) {
-      const shared = await stepper(runtime, config, shape, () => 'prompt');
-      const apart = await stepper(runtime, config, shape, (row) => `prompt ${row}`);
+      const shared = await learnerSteps(
+        runtime,
+        config,
+        rowsOf(shape, () => 'prompt'),
+      );
+      const apart = await learnerSteps(
+        runtime,
+        config,
+        rowsOf(shape, (row) => `prompt ${row}`),
+      );
       const rates: number[] = [];
       return {
         tokens,
-        async round() {
-          for (let done = 0; done < shape.steps; done++) await shared.step();
-        },
+        round: () => shared.run(shape.steps),
         /** The same rows with prompts of their own share nothing. */
         async details() {
           for (let round = 0; round < 5; round++) {
             const start = performance.now();
-            for (let done = 0; done < shape.steps; done++) await apart.step();
+            await apart.run(shape.steps);
             rates.push(tokens / ((performance.now() - start) / 1000));
           }
           return { withoutSharing: Math.round(median(rates)) };
@@ -39,28 +47,15 @@ export function group(config: ModelConfig): Benchmark {
 }
 
 /** @param promptOf The name of the prompt of a row, which seeds its tokens. */
-async function stepper(
-  runtime: Runtime,
-  config: ModelConfig,
-  { rows: count, prompt, answer }: { rows: number; prompt: number; answer: number },
+function rowsOf(
+  { rows, prompt, answer, vocabulary }: { rows: number; prompt: number; answer: number; vocabulary: number },
   promptOf: (row: number) => string,
-) {
-  const model = randomModel(config);
-  await placeModel(runtime, model);
-  const learner = new TransformerLearner(runtime, model, unsavedCheckpoint(model));
-  const rows = Array.from({ length: count }, (_, row) => ({
+): TokenRow[] {
+  return Array.from({ length: rows }, (_, row) => ({
     tokens: Int32Array.of(
-      ...randomTokens(config.vocab_size, prompt, promptOf(row)),
-      ...randomTokens(config.vocab_size, answer, 'answer', row),
+      ...randomTokens(vocabulary, prompt, promptOf(row)),
+      ...randomTokens(vocabulary, answer, 'answer', row),
     ),
     mask: new Uint8Array(prompt + answer).fill(1, prompt),
   }));
-  const dLogprobs = rows.map(({ mask }) => Float32Array.from(mask, (bit) => -bit / (count * answer)));
-  const step = async () => {
-    await learner.backward({ rows }, { dLogprobs });
-    await learner.step({ learningRate: 1e-4, weightDecay: 0.01, maxGradNorm: 1 });
-  };
-  await step();
-  await step();
-  return { step, close: () => learner.close() };
 }

@@ -15,11 +15,11 @@ const lengths = [192, 2048];
 /** Tokens of a batch, so that the largest model fits into a few gigabytes. */
 const tokensOf: Record<string, number> = { '1m': 4096, '15m': 4096, '100m': 2048, '500m': 2048 };
 
-/** Without adapters and checkpointing, the largest model needs more memory than most machines have. */
 export async function measureMemory({ size = '1m' }: { size?: string }): Promise<Record<string, unknown>> {
   const variants = [false, true].flatMap((lora) =>
     [false, true].map((gradientCheckpointing) => ({ lora, gradientCheckpointing })),
   );
+  // Without an adapter and checkpointing, the largest model needs more memory than most machines have.
   const fitting = size === '500m' ? [{ lora: true, gradientCheckpointing: true }] : variants;
   const results = lengths.flatMap((length) =>
     fitting.map((variant) => {
@@ -52,7 +52,7 @@ async function measure(size: string, { rows: count, length, gradientCheckpointin
   await learner.backward({ rows }, { dLogprobs });
   await learner.step({ learningRate: 1e-5 });
   const estimate = learner.memoryFor(length).total;
-  // Kilobytes, as Linux and macOS count them for Node.
+  // Node reports kilobytes on every system.
   const peak = 1024 * process.resourceUsage().maxRSS - idle;
   return { estimate: Math.round(estimate), peak, ratio: Number((estimate / peak).toFixed(2)) };
 }

@@ -43,3 +43,22 @@ def serve(run_round):
             torch.cuda.synchronize()
 
     exchange.serve(finished_round, {"torch": torch.__version__, "transformers": transformers.__version__})
+
+
+def serve_steps(model, shape, loss_of):
+    """Serves optimizer steps on the loss that `loss_of()` computes, after two steps to warm up."""
+    matrices = [p for p in model.parameters() if p.ndim >= 2]
+    others = [p for p in model.parameters() if p.ndim < 2]
+    optimizer = torch.optim.AdamW(
+        [{"params": matrices, "weight_decay": 0.01}, {"params": others, "weight_decay": 0.0}], lr=1e-4
+    )
+
+    def run(steps):
+        for _ in range(steps):
+            loss_of().backward()
+            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            optimizer.zero_grad(set_to_none=True)
+
+    run(2)
+    serve(lambda: run(shape["steps"]))

@@ -9,7 +9,7 @@ import { ToolEnvError } from '@toolenv/core';
  */
 export async function importModule(file: string): Promise<Record<string, unknown>> {
   const loaded = await load(file);
-  // Of a file in a package that does not say "type": "module", tsx makes CommonJS.
+  // tsx turns a file into CommonJS if its package does not set "type": "module".
   const { default: exported } = loaded;
   return Object(exported).__esModule === true ? (exported as Record<string, unknown>) : loaded;
 }

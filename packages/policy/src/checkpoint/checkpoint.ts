@@ -105,8 +105,8 @@ export async function readSmallFiles(folder: string): Promise<SmallFiles> {
 }
 
 /**
- * Reads the weights of a folder, with the types in which they are stored, and checks them against the configuration. Tensors that the model does not have are
- * left out, such as the `lm_head.weight` of tied embeddings.
+ * Reads the weights of a folder and their stored types, and checks them against the configuration. Tensors that the model does not
+ * have are left out, such as the `lm_head.weight` of tied embeddings.
  * @throws ToolEnvError `usage.checkpoint_*`, naming file and tensor.
  */
 export async function readWeights(

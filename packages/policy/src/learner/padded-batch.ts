@@ -64,7 +64,7 @@ export function padRows(
     const chosen = trees.slice(start, start + count);
     const time = lengths[start]!;
     start += count;
-    return { ...padBatch(chosen, time, vocabulary), blocks: attentionBlocks(time, fewBlocks) };
+    return padBatch(chosen, { time, blocks: attentionBlocks(time, fewBlocks), vocabulary });
   });
 }
 
@@ -111,9 +111,8 @@ function isBetter(one: Division, other: Division): boolean {
 
 function padBatch(
   trees: readonly PrefixTree[],
-  time: number,
-  vocabulary: number,
-): Omit<PaddedBatch, 'blocks'> {
+  { time, blocks, vocabulary }: { time: number; blocks: number; vocabulary: number },
+): PaddedBatch {
   const dims = [trees.length, time];
   const tokens = new Int32Array(trees.length * time);
   const positions = new Int32Array(trees.length * time);
@@ -150,6 +149,7 @@ function padBatch(
     inputs,
     slots: predictions.map(({ slots }) => slots),
     parts,
+    blocks,
     branches: trees.some(hasBranches),
   };
 }

@@ -1,8 +1,9 @@
 /**
- * Folds rows into prefix trees: tokens that several rows begin with are computed once, and learned from once. The episodes of a
- * group share at least their prompt, and the turns of an episode whose history was edited share all that came before.
+ * Folds rows into prefix trees, so that a prefix that several rows share is computed once. The episodes of a group share at least
+ * their prompt, and the rows of an episode whose history was edited share everything before the edit.
  */
 import type { TokenRow } from '@toolenv/core/learner';
+import { commonPrefix } from '../common-prefix.ts';
 import { getOrInsert } from '../runtime/get-or-insert.ts';
 
 /** A position in one of the caller's rows. */
@@ -32,8 +33,8 @@ export interface TreeLimits {
   /** Nodes of a tree at most, unless it is a single row. Default: any number. */
   mostTokens?: number;
   /**
-   * The length at which attention costs as much as everything else that a row needs. Where the nodes of a tree would attend to too
-   * many nodes that are not theirs, the tree is cut in two, and each computes what they share. Default: never cut.
+   * The length at which attention costs as much as everything else that a row needs. A tree is cut where the masked scores between its
+   * branches would cost more than sharing their prefix saves. Each part then computes the prefix itself. Default: never cut.
    */
   attentionLength?: number;
 }
@@ -46,7 +47,7 @@ export function foldRows(rows: readonly TokenRow[], limits: TreeLimits = {}): Pr
     .sort((a, b) => compareTokens(a.tokens, b.tokens) || a.row - b.row);
   /** The number of tokens that each path shares with the one before. */
   const shared = paths.map(({ tokens }, index) =>
-    index === 0 ? 0 : sharedLength(paths[index - 1]!.tokens, tokens),
+    index === 0 ? 0 : commonPrefix(paths[index - 1]!.tokens, tokens),
   );
   const lengths = paths.map(({ tokens }) => tokens.length);
   let start = 0;
@@ -72,7 +73,8 @@ function divideTrees(
   { mostTokens = Number.POSITIVE_INFINITY, attentionLength = Number.POSITIVE_INFINITY }: TreeLimits,
 ): number[] {
   /** By first row: the least cost of the rows from there on, and how many of them the first tree has. */
-  const best = [{ cost: 0, count: 0 }];
+  const best: { cost: number; count: number }[] = [];
+  best[lengths.length] = { cost: 0, count: 0 };
   for (let start = lengths.length - 1; start >= 0; start--) {
     let nodes = 0;
     let found = { cost: Number.POSITIVE_INFINITY, count: 0 };
@@ -81,14 +83,13 @@ function divideTrees(
       nodes += lengths[last]! - (count === 1 ? 0 : shared[last]!);
       // Rows that share nothing never belong to one tree.
       if (count > 1 && (nodes > mostTokens || shared[last] === 0)) break;
-      const cost = nodes + nodes ** 2 / attentionLength + best[lengths.length - start - count]!.cost;
+      const cost = nodes + nodes ** 2 / attentionLength + best[start + count]!.cost;
       if (cost < found.cost) found = { cost, count };
     }
-    best.push(found);
+    best[start] = found;
   }
   const counts: number[] = [];
-  for (let start = 0; start < lengths.length; start += counts.at(-1)!)
-    counts.push(best[lengths.length - start]!.count);
+  for (let start = 0; start < lengths.length; start += counts.at(-1)!) counts.push(best[start]!.count);
   return counts;
 }
 
@@ -131,16 +132,9 @@ function usedTokens({ tokens, mask }: TokenRow): Int32Array {
   return tokens.subarray(0, Math.max(1, mask.lastIndexOf(1))) as Int32Array;
 }
 
-function sharedLength(a: Int32Array, b: Int32Array): number {
-  const most = Math.min(a.length, b.length);
-  let length = 0;
-  while (length < most && a[length] === b[length]) length++;
-  return length;
-}
-
-/** The order of tokens, as of words in a dictionary: a beginning comes before what it begins. */
+/** Dictionary order: a prefix comes before its continuations. */
 function compareTokens(a: Int32Array, b: Int32Array): number {
-  const shared = sharedLength(a, b);
+  const shared = commonPrefix(a, b);
   return (a[shared] ?? -1) - (b[shared] ?? -1);
 }
 

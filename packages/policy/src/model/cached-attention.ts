@@ -2,7 +2,6 @@
 import type { Dim, Ops } from '../runtime/ops.ts';
 import { architectureOf } from './architecture.ts';
 import { type Attention, decoder, logits } from './decoder.ts';
-
 import { headWidth, type ModelConfig } from './model-config.ts';
 
 /**

@@ -74,7 +74,7 @@ export interface Ops<T> {
   swiglu(gate: T, up: T): T;
 
   /**
-   * What `compute` gives for `x`. A runtime may compute it again for the gradients, and keep only `x` until then (arXiv 1604.06174).
+   * The outputs of `compute` for `x`. A runtime may compute it again for the gradients, and keep only `x` until then (arXiv 1604.06174).
    * @param trained The inputs of the program that `compute` uses and that have gradients.
    */
   checkpoint(x: T, trained: readonly T[], compute: (x: T) => T[]): T[];

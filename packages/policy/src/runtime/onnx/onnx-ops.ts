@@ -343,7 +343,7 @@ export class OnnxOps implements Ops<Value> {
     return together;
   }
 
-  /** What `compute` gives, and its operations, which the tape then lacks. */
+  /** The outputs of `compute`, and its operations, which are taken off the tape. */
   #recorded(compute: (x: Value) => Value[], x: Value): { outputs: Value[]; tape: TapeEntry[] } {
     const start = this.tape.length;
     const outputs = compute(x);
