@@ -69,5 +69,7 @@ export function leadersOf(slots: readonly SlotTokens[], behind: readonly number[
 function computesTheSame(a: SlotTokens, b: SlotTokens): boolean {
   const end = nextEnd(a);
   if (!isAligned(a) || !isAligned(b) || a.cached !== b.cached || end !== nextEnd(b)) return false;
+  // Both draw a token after it, or neither does.
+  if ((end === a.tokens.length) !== (end === b.tokens.length)) return false;
   return a.tokens[end - 1] === b.tokens[end - 1] && commonPrefix(a.tokens, b.tokens) >= end;
 }
