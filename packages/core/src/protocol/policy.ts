@@ -24,8 +24,8 @@ export interface SamplingOptions {
   /** `Observation.conversation`: which conversation of the episode this is. */
   conversation?: string;
   /**
-   * Milliseconds that a batching policy may wait for episodes whose tools are running, so that equal seeds give equal
-   * bits regardless of the tools' timing. Default: the policy's own setting.
+   * Milliseconds that a batching policy may wait for episodes whose tools are running, where the bits of samples depend on the batch.
+   * So equal seeds give equal bits regardless of the tools' timing. Default: the policy's own setting.
    */
   batchDelay?: number;
   signal?: AbortSignal;
