@@ -15,6 +15,12 @@ export interface SamplingOptions {
   topK?: number;
   /** Samples from tokens whose probability is at least this fraction of the highest one (arXiv 2407.01082). Default 0: all. */
   minP?: number;
+  /**
+   * Draws only tokens with which each tool call stays one that a tool on offer takes: JSON with its name and with arguments of its
+   * schema, as far as types, properties, items, lengths and listed values say. Log-probabilities stay those of all tokens. A turn
+   * that ends at `maxTokens` may end inside a call. Default false. A policy that cannot do so throws `usage.constrain_calls`.
+   */
+  constrainCalls?: boolean;
   /** The first of these texts to be generated ends the turn. It is left out of the action's text, but its tokens are kept. */
   stop?: readonly string[];
   /** Seeds the sampling of this action. Equal observations, options and weights give equal tokens. */
