@@ -7,6 +7,8 @@ interface Stack {
   id: number;
   part: Part;
   next: Stack | undefined;
+  /** The stacks that it stands for. Found when they are first needed. */
+  opened?: Stack[];
 }
 
 export interface State {
@@ -52,13 +54,15 @@ export class Automaton implements Reader<State> {
     return (sequences ?? []).flatMap((sequence) => {
       const top = sequence.reduceRight<Stack | undefined>((rest, part) => this.#stack(part, rest), next);
       if (!top) return [];
-      return top.part.open ? this.#opened(top.part.open(), top.next) : [top];
+      if (!top.part.open) return [top];
+      top.opened ??= this.#opened(top.part.open(), top.next);
+      return top.opened;
     });
   }
 
   #stack(part: Part, next: Stack | undefined): Stack {
     const key = `${next?.id ?? ''} ${part.key}`;
-    const stack = this.#stacks.get(key) ?? { id: this.#stacks.size, part, next };
+    const stack: Stack = this.#stacks.get(key) ?? { id: this.#stacks.size, part, next };
     this.#stacks.set(key, stack);
     return stack;
   }

@@ -49,8 +49,15 @@ function repeated(part: Part, least: number, most: number): Part {
   });
 }
 
-/** White space between two parts of JSON. Its length is limited, because some models would never end it. */
-export const space: Part = repeated(oneOf(' \n\r\t'), 0, 20);
+/**
+ * White space between two parts of JSON: a space, or a line break or two and an indent, as llama.cpp allows. Some models would never end
+ * it.
+ */
+export const space: Part = choice('space', () => [
+  [],
+  [exactly(' ')],
+  [repeated(exactly('\n'), 1, 2), repeated(oneOf(' \t'), 0, 20)],
+]);
 
 const digit = oneOf('0123456789');
 /** A double has no more digits. */

@@ -35,20 +35,18 @@ let memory = new Float32Array(0);
 function onlyAllowed(probabilities: Float32Array, allowed: Uint32Array): Float32Array {
   const size = probabilities.length;
   if (memory.length < size) memory = new Float32Array(size);
-  const left = memory.subarray(0, size).fill(0);
-  let [sum, count] = [0, 0];
+  const left = memory.subarray(0, size);
+  left.set(probabilities);
   for (let from = 0; from < size; from += 32) {
-    for (let bits = allowed[from >>> 5]!; bits !== 0; bits &= bits - 1) {
-      sum += probabilities[from + 31 - Math.clz32(bits & -bits)]!;
-      count += 1;
-    }
+    let excluded = ~allowed[from >>> 5]!;
+    if (excluded === -1) left.fill(0, from, from + 32);
+    else
+      for (; excluded !== 0; excluded &= excluded - 1) left[from + 31 - Math.clz32(excluded & -excluded)] = 0;
   }
-  for (let from = 0; from < size; from += 32) {
-    for (let bits = allowed[from >>> 5]!; bits !== 0; bits &= bits - 1) {
-      const token = from + 31 - Math.clz32(bits & -bits);
-      left[token] = sum > 0 ? probabilities[token]! / sum : 1 / count;
-    }
-  }
+  let sum = 0;
+  for (let i = 0; i < size; i++) sum += left[i]!;
+  if (sum > 0) for (let i = 0; i < size; i++) left[i]! /= sum;
+  else for (let i = 0; i < size; i++) left[i] = (allowed[i >>> 5]! >>> (i & 31)) & 1;
   return left;
 }
 
