@@ -22,6 +22,9 @@ export interface State {
   readonly isText: boolean;
 }
 
+/** Ways to read a text that are followed at once. Each of them leads to an end, so that others may be dropped. */
+const mostStacks = 600;
+
 export class Automaton implements Reader<State> {
   readonly #stacks: Map<string, Stack> = new Map();
   readonly #states: Map<string, State> = new Map();
@@ -39,7 +42,11 @@ export class Automaton implements Reader<State> {
   step(state: State, byte: number): State | undefined {
     const known = state.after.get(byte);
     if (known !== undefined || state.after.has(byte)) return known;
-    const stacks = state.stacks.flatMap(({ part, next }) => this.#opened(part.read!(byte), next));
+    const stacks: Stack[] = [];
+    for (const { part, next } of state.stacks) {
+      for (const stack of this.#opened(part.read!(byte), next)) stacks.push(stack);
+      if (stacks.length > mostStacks) break;
+    }
     const after = this.#state(stacks);
     state.after.set(byte, after);
     return after;

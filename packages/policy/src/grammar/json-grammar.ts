@@ -1,6 +1,16 @@
 /** JsonGrammar: the JSON of values of given shapes. */
 import { characters } from './characters.ts';
-import { choice, exactly, json, type Markers, number, type Part, type Sequence, space } from './part.ts';
+import {
+  among,
+  choice,
+  exactly,
+  json,
+  type Markers,
+  number,
+  type Part,
+  type Sequence,
+  space,
+} from './part.ts';
 import {
   type ArrayShape,
   heightOf,
@@ -26,14 +36,19 @@ export class JsonGrammar {
     return choice(this.#key('value', value, level), () =>
       value.shapes
         .filter((shape) => level + heightOf(shape) <= mostLevels)
-        .map((shape) => this.#sequence(shape, level)),
+        .map((shape, i) => this.#sequence(shape, level, this.#key('listed', value, i))),
     );
   }
 
-  #sequence(shape: Shape, level: number): Sequence {
+  #sequence(shape: Shape, level: number, key: string): Sequence {
     switch (shape.kind) {
-      case 'literal':
-        return [exactly(json(shape.json, this.#markers))];
+      case 'listed':
+        return [
+          among(
+            key,
+            shape.texts.map((text) => ({ bytes: json(text, this.#markers), after: () => [] })),
+          ),
+        ];
       case 'string':
         return [exactly('"'), characters({ ...shape, markers: this.#markers, hasEscapes: true })];
       case 'number':
@@ -78,10 +93,12 @@ export class JsonGrammar {
         return canHaveMore
           ? [...sequences, [exactly(','), space, this.#members(shape, seen, level, 'next')]]
           : sequences;
-      for (const { name, value, i } of open) {
-        const key = exactly(json(JSON.stringify(name), this.#markers));
-        sequences.push([key, ...this.#member(shape, value, seen | (1n << BigInt(i)), level)]);
-      }
+      const named = open.map(({ name, value, i }) => ({
+        bytes: json(JSON.stringify(name), this.#markers),
+        after: () => this.#member(shape, value, seen | (1n << BigInt(i)), level),
+      }));
+      if (named.length > 0)
+        sequences.push([among(this.#key('names', shape, level, seen.toString(36)), named)]);
       if (this.#fits(rest, level))
         sequences.push([exactly('"'), this.#otherName(shape), ...this.#member(shape, rest, seen, level)]);
       return sequences;

@@ -27,6 +27,29 @@ export function exactly(bytes: Bytes): Part {
   };
 }
 
+/** A text, and what follows it. */
+interface Continued {
+  bytes: Bytes;
+  after(): Sequence;
+}
+
+/**
+ * One of the texts. It is one part, however many they are.
+ * @param key Names the texts.
+ */
+export function among(key: string, texts: readonly Continued[], read: Bytes = ''): Part {
+  return {
+    key: `${key} ${read}`,
+    read: (byte) => {
+      const text = read + String.fromCharCode(byte);
+      const left = texts.filter(({ bytes }) => bytes.charCodeAt(read.length) === byte);
+      const sequences = left.filter(({ bytes }) => bytes === text).map(({ after }) => after());
+      const longer = left.filter(({ bytes }) => bytes !== text);
+      return longer.length > 0 ? [...sequences, [among(key, longer, text)]] : sequences;
+    },
+  };
+}
+
 /** One of the bytes. */
 function oneOf(bytes: Bytes): Part {
   return { key: `|${bytes}`, read: (byte) => (bytes.includes(String.fromCharCode(byte)) ? [[]] : []) };

@@ -1,7 +1,17 @@
 /** turnGrammar: turns in which each call is one of an offered tool, as a model family writes them. */
 import { messageOf, type ToolDescription, ToolEnvError } from '@toolenv/core';
 import { JsonGrammar } from './json-grammar.ts';
-import { choice, exactly, json, type Markers, markerTail, type Part, type Sequence, space } from './part.ts';
+import {
+  among,
+  choice,
+  exactly,
+  json,
+  type Markers,
+  markerTail,
+  type Part,
+  type Sequence,
+  space,
+} from './part.ts';
 import { type Bytes, bytesOf } from './token-bytes.ts';
 import { below } from './token-trie.ts';
 import { valueShapes } from './value-shapes.ts';
@@ -22,8 +32,8 @@ interface Calls {
   isEmpty: boolean;
   /** A JSON object with the name and the arguments. */
   object(argumentsKey: string): Part;
-  /** What follows `{"name":` in such an object. */
-  afterName(argumentsKey: string): Part;
+  /** What follows `{"name":` and white space in such an object. */
+  name(argumentsKey: string): Part;
   /** The name, `separator` and the arguments. */
   plain(separator: Bytes): Part;
 }
@@ -60,7 +70,7 @@ const llama: TurnFormat = {
       },
     });
     const tagged = begun(pythonTag, [], [space, calls.object('parameters')]);
-    const object = begun('{"name":', [1, 7], [calls.afterName('parameters')]);
+    const object = begun('{"name":', [1, 7], [space, calls.name('parameters')]);
     const turn: Part = {
       ...textEnd,
       key: 'turn',
@@ -117,27 +127,32 @@ export function turnGrammar({ markers, turn }: TurnFormat, tools: readonly Tool[
       throw new ToolEnvError('usage.constrain_calls', message, { cause: error });
     }
   });
-  const afterName = (argumentsKey: string) =>
-    choice('after name', () =>
-      offered.map(({ name, args }) => [
-        ...[space, exactly(json(JSON.stringify(name), markers)), space, exactly(','), space],
-        ...[exactly(JSON.stringify(argumentsKey)), space, exactly(':'), space, args, space, exactly('}')],
-      ]),
+  const name = (argumentsKey: string) =>
+    among(
+      'names',
+      offered.map(({ name, args }) => ({
+        bytes: json(JSON.stringify(name), markers),
+        after: () => [
+          ...[space, exactly(','), space, exactly(JSON.stringify(argumentsKey))],
+          ...[space, exactly(':'), space, args, space, exactly('}')],
+        ],
+      })),
     );
   return turn({
     isEmpty: offered.length === 0,
-    afterName,
+    name,
     object: (argumentsKey) =>
       choice('call', () => [
-        [exactly('{'), space, exactly('"name"'), space, exactly(':'), afterName(argumentsKey)],
+        [exactly('{'), space, exactly('"name"'), space, exactly(':'), space, name(argumentsKey)],
       ]),
-    plain: (separator) =>
-      choice('plain', () => {
-        const isPlain = (name: string) =>
-          name.trim() === name && !markers.some((marker) => name.includes(marker));
-        const named = offered.filter(({ name }) => isPlain(name));
-        return named.map(({ name, args }) => [exactly(bytesOf(name)), exactly(separator), space, args]);
-      }),
+    plain: (separator) => {
+      const isPlain = ({ name }: Tool) =>
+        name.trim() === name && !markers.some((marker) => name.includes(marker));
+      const named = offered.filter(isPlain).map(({ name, args }) => {
+        return { bytes: bytesOf(name) + separator, after: () => [space, args] };
+      });
+      return among('plain', named);
+    },
   });
 }
 

@@ -12,7 +12,8 @@ export interface Value {
 }
 
 export type Shape =
-  | { kind: 'literal'; json: string }
+  /** One of some texts of JSON. */
+  | { kind: 'listed'; texts: string[] }
   | { kind: 'string'; min: number; max: number }
   | { kind: 'number'; isInteger: boolean }
   | ArrayShape
@@ -37,8 +38,8 @@ export interface ObjectShape {
 
 /** Levels of a call's arguments. */
 export const mostLevels: number = argumentBounds.depth;
-/** Different schemas within a schema. */
-const mostValues = 10_000;
+/** The work for a schema: the characters of the schemas in it, each with all that it holds, and its properties, items and listed values. */
+const most = { characters: 8 * 2 ** 20, parts: 20_000 };
 const allTypes = ['string', 'number', 'boolean', 'null', 'array', 'object'];
 
 /**
@@ -49,14 +50,19 @@ const allTypes = ['string', 'number', 'boolean', 'null', 'array', 'object'];
 export function valueShapes(schema: JsonSchema): Value {
   /** By the text of the schema, so that recursive schemas end. */
   const values = new Map<string, Value>();
+  const left = { ...most };
   const toValue = (given: unknown): Value => {
     const text = JSON.stringify(given) ?? 'true';
     const known = values.get(text);
     if (known) return known;
-    if (values.size >= mostValues) throw tooHard(`it has more than ${mostValues} different schemas`);
     const value: Value = { id: values.size, shapes: [], height: Number.POSITIVE_INFINITY };
     values.set(text, value);
-    value.shapes = flatSchemas(given, schema).flatMap((flat) => shapesOf(flat, toValue));
+    left.characters -= text.length;
+    if (left.characters < 0) throw tooHard('it is too large');
+    const shapes = flatSchemas(given, schema).flatMap((flat) => shapesOf(flat, toValue));
+    value.shapes = [...new Map(shapes.map((shape) => [textOf(shape), shape])).values()];
+    left.parts -= value.shapes.reduce((sum, shape) => sum + partsOf(shape), 0);
+    if (left.parts < 0) throw tooHard(`it has more than ${most.parts} properties, items and listed values`);
     return value;
   };
   const whole = toValue({ allOf: [{ type: 'object' }, schema] });
@@ -65,18 +71,29 @@ export function valueShapes(schema: JsonSchema): Value {
   return whole;
 }
 
+/** A text that equal shapes share. */
+function textOf(shape: Shape): string {
+  return JSON.stringify(shape, (_, part) => (part && Object.hasOwn(part, 'height') ? part.id : part));
+}
+
+function partsOf(shape: Shape): number {
+  if (shape.kind === 'listed') return shape.texts.length;
+  if (shape.kind === 'object') return 1 + shape.properties.length;
+  return shape.kind === 'array' ? 1 + shape.first.length : 1;
+}
+
 function shapesOf(flat: FlatSchema, toValue: (schema: unknown) => Value): Shape[] {
   const types = [flat.type ?? impliedTypes(flat)].flat();
   if (flat.enum) {
     const listed = flat.enum.filter((value) => types.some((type) => isOfType(value, type)));
-    return listed.map((value) => ({ kind: 'literal', json: JSON.stringify(value) }));
+    return listed.length > 0 ? [{ kind: 'listed', texts: listed.map((value) => JSON.stringify(value)) }] : [];
   }
   return types.flatMap((type): Shape[] => {
     if (type === 'string') return [{ kind: 'string', ...bounds(flat.minLength, flat.maxLength) }];
     if (type === 'number' || type === 'integer') return [{ kind: 'number', isInteger: type === 'integer' }];
     if (type === 'array') return [arrayOf(flat, toValue)];
     if (type === 'object') return [objectOf(flat, toValue)];
-    return (type === 'boolean' ? ['true', 'false'] : ['null']).map((json) => ({ kind: 'literal', json }));
+    return [{ kind: 'listed', texts: type === 'boolean' ? ['true', 'false'] : ['null'] }];
   });
 }
 
