@@ -73,13 +73,16 @@ export interface Policy {
 
 /** What is wrong with sampling options: `temperature is -1; give a number from 0 up`. `undefined` if all are in range. */
 export function samplingMistake(
-  options: Pick<SamplingOptions, 'maxTokens' | 'temperature' | 'topP' | 'topK' | 'minP'>,
+  options: Pick<SamplingOptions, 'maxTokens' | 'temperature' | 'topP' | 'topK' | 'minP' | 'constrainCalls'>,
 ): string | undefined {
-  const { maxTokens, temperature, topP = 1, topK = 1, minP = 0 } = options;
+  const { maxTokens, temperature, topP = 1, topK = 1, minP = 0, constrainCalls = false } = options;
   const isCount = (value: number) => Number.isInteger(value) && value >= 1;
   if (!isCount(maxTokens)) return `maxTokens is ${maxTokens}; give a whole number of at least 1`;
   if (!(temperature >= 0)) return `temperature is ${temperature}; give a number from 0 up`;
   if (!(topP > 0 && topP <= 1)) return `topP is ${topP}; give a number above 0, at most 1`;
   if (!isCount(topK)) return `topK is ${topK}; give a whole number of at least 1`;
-  return minP >= 0 && minP <= 1 ? undefined : `minP is ${minP}; give a number from 0 to 1`;
+  if (!(minP >= 0 && minP <= 1)) return `minP is ${minP}; give a number from 0 to 1`;
+  return typeof constrainCalls === 'boolean'
+    ? undefined
+    : `constrainCalls is ${constrainCalls}; give true or false`;
 }

@@ -5,7 +5,7 @@ import { Automaton, type State } from './automaton.ts';
 import type { Sequence } from './part.ts';
 import { type Bytes, type TokenizerParts, tokenBytes } from './token-bytes.ts';
 import { TokenTrie } from './token-trie.ts';
-import { type Tool, type TurnFormat, turnFormat, turnGrammar } from './turn-grammar.ts';
+import { ofTool, type Tool, type TurnFormat, turnFormat, turnGrammar } from './turn-grammar.ts';
 
 /** What a checkpoint says of its tokens and calls. */
 export interface CallVocabulary extends TokenizerParts {
@@ -67,7 +67,7 @@ export class CallConstraints {
   }
 
   #keep(tools: readonly Tool[]): Kept {
-    const key = JSON.stringify(tools.map(({ name, inputSchema }) => [name, inputSchema]));
+    const key = tools.map((tool) => ofTool(tool, () => JSON.stringify([tool.name, tool.inputSchema]))).join();
     const known = this.#kept.get(key);
     const turn = known?.turn ?? turnGrammar(this.#format, tools);
     const isFull = known && (known.automaton.size > most.states || known.memory > most.memory);

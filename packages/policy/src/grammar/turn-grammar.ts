@@ -114,19 +114,22 @@ export function turnFormat(name: string): TurnFormat {
   throw new ToolEnvError('usage.constrain_calls', message);
 }
 
-/** @throws ToolEnvError `usage.constrain_calls` for a tool whose schema is too hard, naming the tool. */
+/** What `work` makes of a tool. @throws ToolEnvError `usage.constrain_calls` if the schema is too hard, naming the tool. */
+export function ofTool<T>({ name }: Tool, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    const message = `Calls of the tool "${name}" cannot be constrained, because of its schema: ${messageOf(error)}. Simplify the schema, or leave constrainCalls out.`;
+    throw new ToolEnvError('usage.constrain_calls', message, { cause: error });
+  }
+}
+
+/** @throws ToolEnvError as {@link ofTool}. */
 export function turnGrammar({ markers, turn }: TurnFormat, tools: readonly Tool[]): Sequence {
-  const offered = tools.map((tool, index) => {
-    try {
-      return {
-        ...tool,
-        args: new JsonGrammar(`tool ${index}`, markers).value(valueShapes(tool.inputSchema)),
-      };
-    } catch (error) {
-      const message = `Calls of the tool "${tool.name}" cannot be constrained, because of its schema: ${messageOf(error)}. Simplify the schema, or leave constrainCalls out.`;
-      throw new ToolEnvError('usage.constrain_calls', message, { cause: error });
-    }
-  });
+  const offered = tools.map((tool, index) => ({
+    name: tool.name,
+    args: new JsonGrammar(`tool ${index}`, markers).value(ofTool(tool, () => valueShapes(tool.inputSchema))),
+  }));
   const name = (argumentsKey: string) =>
     among(
       'names',
@@ -146,7 +149,7 @@ export function turnGrammar({ markers, turn }: TurnFormat, tools: readonly Tool[
         [exactly('{'), space, exactly('"name"'), space, exactly(':'), space, name(argumentsKey)],
       ]),
     plain: (separator) => {
-      const isPlain = ({ name }: Tool) =>
+      const isPlain = ({ name }: { name: string }) =>
         name.trim() === name && !markers.some((marker) => name.includes(marker));
       const named = offered.filter(isPlain).map(({ name, args }) => {
         return { bytes: bytesOf(name) + separator, after: () => [space, args] };

@@ -16,8 +16,8 @@ const inputSchema = {
 const tools = [{ name: 'search', description: '', inputSchema }];
 const observation: Observation = { messages: [{ role: 'user', content: 'where ?' }], tools };
 
-/** A policy whose untrained model often begins a call, and often ends a turn. */
-async function open(): Promise<TransformerPolicy> {
+/** A policy whose untrained model begins calls and ends turns `often` times as eagerly. */
+async function open(often = 2): Promise<TransformerPolicy> {
   const checkpoint = wordCheckpoint({ tie_word_embeddings: false, max_position_embeddings: 400 });
   const { config, weights, endTokens } = checkpoint;
   const added = checkpoint.tokenizer.added_tokens as { id: number; content: string }[];
@@ -25,7 +25,8 @@ async function open(): Promise<TransformerPolicy> {
   const head = weights['lm_head.weight']!.data as Float32Array;
   const width = config.hidden_size;
   for (const token of [call, ...endTokens])
-    for (let i = token * width; i < (token + 1) * width; i++) head[i]! *= token === call ? 8 : 4;
+    for (let i = token * width; i < (token + 1) * width; i++)
+      head[i]! *= token === call ? often ** 3 : often ** 2;
   const policy = await createPolicy(checkpoint, { runtime, sampler: { batchDelay: 1 } });
   onTestFinished(() => policy.close());
   return policy;
@@ -71,7 +72,7 @@ test('log-probabilities are those of all tokens, as the learner computes them', 
 });
 
 test('a turn without a call has the tokens that it has without the option', async () => {
-  const policy = await open();
+  const policy = await open(1);
   let count = 0;
   for (const seed of [1, 2, 3, 4, 5, 6, 7, 8]) {
     const act = async (more: object) =>

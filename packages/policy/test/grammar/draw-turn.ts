@@ -12,6 +12,11 @@ function readJson(file: string) {
   return JSON.parse(readFileSync(join(folder, file), 'utf8'));
 }
 
+/** The content of a golden tokenizer.json. */
+export function readTokenizer(name: string) {
+  return readJson(`tokenizers/${name}.json`);
+}
+
 export interface Family {
   chat: Chat;
   /** The number of tokens. */
@@ -22,7 +27,7 @@ export interface Family {
 
 export function openFamily(name: string): Family {
   const { tokenizer: file, ends } = golden.families[name]!;
-  const tokenizer = readJson(`tokenizers/${file}.json`);
+  const tokenizer = readTokenizer(file);
   const added: { id: number; content: string }[] = tokenizer.added_tokens;
   const endTokens = added.filter(({ content }) => ends.includes(content)).map(({ id }) => id);
   const template = readFileSync(join(folder, 'templates', `${name}.jinja`), 'utf8');
