@@ -36,19 +36,16 @@ export class JsonGrammar {
     return choice(this.#key('value', value, level), () =>
       value.shapes
         .filter((shape) => level + heightOf(shape) <= mostLevels)
-        .map((shape, i) => this.#sequence(shape, level, this.#key('listed', value, i))),
+        .map((shape) => this.#sequence(shape, level)),
     );
   }
 
-  #sequence(shape: Shape, level: number, key: string): Sequence {
+  #sequence(shape: Shape, level: number): Sequence {
     switch (shape.kind) {
-      case 'listed':
-        return [
-          among(
-            key,
-            shape.texts.map((text) => ({ bytes: json(text, this.#markers), after: () => [] })),
-          ),
-        ];
+      case 'listed': {
+        const texts = shape.texts.map((text) => ({ bytes: json(text, this.#markers), after: () => [] }));
+        return [among(this.#key('listed', shape, 0), texts)];
+      }
       case 'string':
         return [exactly('"'), characters({ ...shape, markers: this.#markers, hasEscapes: true })];
       case 'number':
@@ -107,25 +104,15 @@ export class JsonGrammar {
 
   /** What follows the name of a member. */
   #member(shape: ObjectShape, value: Value, seen: bigint, level: number): Sequence {
-    return [
-      space,
-      exactly(':'),
-      space,
-      this.value(value, level),
-      space,
-      this.#members(shape, seen, level, 'after'),
-    ];
+    const after = this.#members(shape, seen, level, 'after');
+    return [space, exactly(':'), space, this.value(value, level), space, after];
   }
 
   /** A name that is none of the listed ones, and its quote. Without escapes, which could spell a listed name. */
   #otherName(shape: ObjectShape): Part {
     const listed = shape.properties.map(({ name }) => json(JSON.stringify(name), this.#markers).slice(1));
-    const any = characters({
-      min: 0,
-      max: Number.POSITIVE_INFINITY,
-      markers: this.#markers,
-      hasEscapes: false,
-    });
+    const anyLength = { min: 0, max: Number.POSITIVE_INFINITY };
+    const any = characters({ ...anyLength, markers: this.#markers, hasEscapes: false });
     const after = (begun: string): Part => ({
       key: this.#key('name', shape, 0, begun),
       read: (byte) => {

@@ -15,12 +15,12 @@ test.each([
   (name, opening) => {
     const family = openFamily(name);
     const calls = { constrained: 0, free: 0 };
-    for (let set = 0; set < 6; set++) {
+    for (let set = 0; set < 5; set++) {
       const rng = createRng(set, 'tools');
       const tools = ['search', 'a.b*(c)', 'é"\\'].slice(0, 1 + rng.int(3)).map((tool): ToolDescription => {
         return { name: tool, description: '', inputSchema: randomObject(rng, 2) };
       });
-      for (let seed = 0; seed < 10; seed++) {
+      for (let seed = 0; seed < 11; seed++) {
         const mistakes = (isConstrained: boolean) => {
           const { written, isWhole } = drawTurn(family, opening, { tools, seed, isConstrained });
           const { toolCalls } = family.chat.parse(written);
@@ -34,7 +34,7 @@ test.each([
         calls.free += mistakes(false).filter((mistake) => mistake === undefined).length;
       }
     }
-    expect(calls.constrained).toBeGreaterThanOrEqual(60);
+    expect(calls.constrained).toBeGreaterThanOrEqual(55);
     expect(calls.free).toBeLessThan(5);
   },
 );
