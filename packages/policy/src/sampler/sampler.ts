@@ -200,8 +200,8 @@ export class Sampler {
       slot.tokens = [...pending.prompt];
       slot.request = pending;
       this.#copyShared(index);
-      const { temperature, topK, topP, minP, seed } = pending;
-      this.#decoder.begin(index, { temperature, topK, topP, minP, seed });
+      const { temperature, topK, topP, minP, seed, limit } = pending;
+      this.#decoder.begin(index, { temperature, topK, topP, minP, seed, limit });
     }
     this.#waiting = stillWaiting;
   }
@@ -305,7 +305,11 @@ export class Sampler {
     pending.logprobs.push(logprob);
     slot.tokens.push(token);
     const stopped = pending.stopTokens.includes(token) || pending.stopsAt?.(pending.sampled) === true;
-    if (!stopped && pending.sampled.length < pending.maxTokens) return;
+    if (!stopped && pending.sampled.length < pending.maxTokens) {
+      const refusal = refusalOf(pending, token);
+      if (!refusal) return;
+      pending.reject(refusal.error);
+    }
     slot.request = undefined;
     if (!slot.owner) this.#truncate(index, 0);
     else if (!this.#isBusy(slot.owner.episodeId)) this.#away.add(slot.owner.episodeId);
@@ -321,6 +325,16 @@ export class Sampler {
     for (const { request } of this.#slots) request?.reject(cause);
     this.#waiting = [];
     this.#reset();
+  }
+}
+
+/** The error of the request's limit if no token may follow. It concerns no other request. */
+function refusalOf({ limit }: Pending, token: number): { error: unknown } | undefined {
+  try {
+    limit?.accept(token);
+    return undefined;
+  } catch (error) {
+    return { error };
   }
 }
 
