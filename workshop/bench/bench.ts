@@ -38,7 +38,8 @@ train, group and rollout: {name, size, ours, peer, ratio, unit, shape, ...} in t
 (default 1m). ours and peer are medians over --rounds (default 15), measured in turns with the same number of threads. The peer is
 PyTorch with transformers. Without the peer, peer and ratio are null. peakMemory is the peak memory of each process in bytes. group is a step on
 8 episodes with one prompt of 300 tokens and answers of 20; withoutSharing is ours where each has a prompt of its own. rollout also has
-latency: the time of one token and of one turn in the first five turns of growing conversations. --device (default cpu) is
+step: the milliseconds of one token of each conversation, with weights in float32 and in int8, and, for small models, latency: the time of one token
+and of one turn in the first five turns of growing conversations. --device (default cpu) is
 the device of this library. With a device other than the CPU, the peer runs on the GPU.
 
 draw: {name, ours, peer, worst, unit, shape, ...} in milliseconds per draw from a vocabulary of 151,936 tokens, for each truncation and shape of

@@ -1,11 +1,16 @@
 /** `npm run bench -- rollout`: samples many sequences at once at temperature 1, without an end token. */
 import { type ModelConfig, placeModel, Sampler } from '@toolenv/policy';
 import type { Benchmark } from './benchmark.ts';
+import { decodeSteps } from './decode-steps.ts';
 import { modelShape, randomModel, randomTokens } from './model.ts';
 import { turnLatency } from './turn-latency.ts';
 
 export function rollout(config: ModelConfig): Benchmark {
-  const shape = { sequences: 64, prompt: 32, newTokens: 128, ...modelShape(config) };
+  const isLarge = config.hidden_size > 512;
+  const lengths = isLarge
+    ? { sequences: 8, prompt: 256, newTokens: 64 }
+    : { sequences: 64, prompt: 32, newTokens: 128 };
+  const shape = { ...lengths, ...modelShape(config) };
   return {
     shape,
     peerScript: 'rollout.py',
@@ -31,7 +36,10 @@ export function rollout(config: ModelConfig): Benchmark {
       return {
         tokens: shape.sequences * shape.newTokens,
         round: sample,
-        details: async () => ({ latency: await turnLatency(runtime, model, shape.sequences) }),
+        details: async () => ({
+          step: await decodeSteps(runtime, model, { conversations: shape.sequences, prompt: shape.prompt }),
+          ...(!isLarge && { latency: await turnLatency(runtime, model, shape.sequences) }),
+        }),
         close: () => sampler.close(),
       };
     },

@@ -123,7 +123,12 @@ export async function createPolicy(
   const chat = new Chat(checkpoint, options.templateArguments);
   const model = createModel(checkpoint.config, checkpoint.weights);
   await placeModel(runtime, model);
-  const spec = { name: checkpoint.folder, contextLength: checkpoint.config.max_position_embeddings };
+  const spec = {
+    name: checkpoint.folder,
+    contextLength: checkpoint.config.max_position_embeddings,
+    // Other weights sample than those that learn.
+    ...(options.sampler?.precision === 'int8' && { samplesElsewhere: true }),
+  };
   const sampler = new Sampler(runtime, model, options.sampler);
   const learner = new TransformerLearner(runtime, model, checkpoint, options.learner);
   return new TransformerPolicy({ spec, chat, model, sampler, learner });

@@ -38,6 +38,12 @@ const schema = {
       description:
         "precision of ONNX Runtime's matrix products; float16 is faster on GPUs that support it; a CPU only rounds to it (default: float32)",
     },
+    rolloutPrecision: {
+      enum: ['float32', 'int8'],
+      mayChange: true,
+      description:
+        'precision of the weights that sample; int8 samples large models faster on the CPU, and trainers correct for its other probabilities (default: float32)',
+    },
     threads: {
       type: 'integer',
       minimum: 1,
@@ -102,7 +108,16 @@ export default transformer;
 /** @throws ToolEnvError `usage.bad_option` for options that contradict each other, and what `loadPolicy` throws. */
 async function open(options: TransformerOptions, { seed }: { seed: number }): Promise<PolicyHandle> {
   refuseContradictions(options);
-  const { checkpoint, device, precision, threads, loraRank, gradientCheckpointing, tokenBudget } = options;
+  const {
+    checkpoint,
+    device,
+    precision,
+    rolloutPrecision,
+    threads,
+    loraRank,
+    gradientCheckpointing,
+    tokenBudget,
+  } = options;
   const { loadPolicy } = await import('./transformer-policy.ts');
   const { tfjsRuntime } = await import('./runtime/tfjs/tfjs-runtime.ts');
   // LoraAdapter refuses unknown targets by name.
@@ -114,6 +129,7 @@ async function open(options: TransformerOptions, { seed }: { seed: number }): Pr
     precision,
     threads,
     templateArguments: options.templateArguments,
+    sampler: { precision: rolloutPrecision },
     learner: { lora, gradientCheckpointing, tokenBudget },
   });
 }

@@ -55,6 +55,20 @@ it.each([
   });
 });
 
+it('samples in int8 on demand, and says that the probabilities are not those of the learner', async () => {
+  const [exact, rounded] = [await open({}), await open({ rolloutPrecision: 'int8' })];
+  expect(exact.spec.samplesElsewhere).toBeUndefined();
+  expect(rounded.spec.samplesElsewhere).toBe(true);
+  const observation = { messages: [{ role: 'user' as const, content: 'Hello' }], tools: [] };
+  const act = ({ act }: typeof exact, policy: typeof exact) =>
+    act.call(policy, observation, { temperature: 1, seed: 1, maxTokens: 8 });
+  const logprobs = (await Promise.all([act(exact, exact), act(rounded, rounded)])).map(
+    ({ tokens }) => tokens!.logprobs,
+  );
+  expect(logprobs[0]).not.toEqual(logprobs[1]);
+  await Promise.all([exact.close?.(), rounded.close?.()]);
+});
+
 it.runIf(process.platform === 'linux')('computes with as many threads as it is told', async () => {
   const threadsFor = async (threads: number) => {
     const before = readdirSync('/proc/self/task').length;

@@ -40,8 +40,8 @@ export interface PolicySpec {
   /** Largest number of tokens in a prompt and its action together. */
   readonly contextLength: number;
   /**
-   * Whether another program than the learner samples, such as a model server. Its log-probabilities are then not quite the
-   * learner's, and trainers correct for the difference. Default false.
+   * Whether other weights sample than those that learn: those of a model server, or weights of fewer bits. Their log-probabilities are
+   * not quite the learner's, and trainers correct for the difference. Default false.
    */
   readonly samplesElsewhere?: boolean;
 }

@@ -6,7 +6,7 @@ import { headWidth, type ModelConfig } from './model-config.ts';
 
 /**
  * The program for `time` new tokens of each row: 1, or any number S.
- * - Inputs: tokens and positions [B, S], inverseTemperature [B, 1], pastMask [B, 1, 1, P],
+ * - Inputs: embeddings [vocabulary, width], apart from the logits' matrix of which they may be a copy, tokens and positions [B, S], inverseTemperature [B, 1], pastMask [B, 1, 1, P],
  *   `past.<layer>.key|value` [B, key-value heads, P, head width] and, unless `time` is 1, mask [S, S] and last [B]
  *   (the index into B·S of each row's last token). If layers have windows, `window.pastMask` [B, 1, S, P] and `window.mask` [S, S].
  * - Outputs: probabilities [B, vocabulary], `new.<layer>.key|value` [B, key-value heads, S, head width] and, with
@@ -21,7 +21,9 @@ export function samplingProgram<T>(
   const tokens = ops.input('tokens', 'int32', ['B', time]);
   const positions = ops.input('positions', 'int32', ['B', time]);
   const outputs: Record<string, T> = {};
-  const hidden = decoder(ops, config, tokens, positions, cachedAttention(ops, config, time, outputs));
+  const embeddings = ops.input('embeddings', 'float32', [config.vocab_size, config.hidden_size]);
+  const attention = cachedAttention(ops, config, time, outputs);
+  const hidden = decoder(ops, config, tokens, positions, attention, { embeddings });
   const lastHidden =
     time === 1
       ? ops.reshape(hidden, ['B', config.hidden_size])

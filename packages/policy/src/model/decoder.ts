@@ -61,34 +61,34 @@ export type Attention<T> = (layer: number, queries: T, keys: T, values: T) => T;
 export type LowRank<T> = (x: T, name: string) => T | undefined;
 
 export interface DecoderOptions<T> {
+  /** The table of embeddings [vocabulary, width]. Default: the parameter, which may give the logits too. */
+  embeddings?: T;
   /** Adapts linear maps. */
   lowRank?: LowRank<T>;
   /** Computes a layer's hidden states [N, width] from those before it. Default: calls `compute`. */
   computeLayer?(layer: number, before: T, compute: (before: T) => T): T;
 }
 
-/** Hidden states [B·T, width] after the last norm, for int32 `tokens` and `positions` [B, T]. */
+/** Hidden states [N, width] after the last norm, where N = B·T, for int32 `tokens` and `positions` [B, T]. */
 export function decoder<T>(
   ops: Ops<T>,
   config: ModelConfig,
   tokens: T,
   positions: T,
   attention: Attention<T>,
-  { lowRank, computeLayer = (_layer, before, compute) => compute(before) }: DecoderOptions<T> = {},
+  {
+    embeddings = parameters(ops, config).weight('model.embed_tokens.weight'),
+    lowRank,
+    computeLayer = (_layer, before, compute) => compute(before),
+  }: DecoderOptions<T> = {},
 ): T {
-  let hidden = embed(ops, config, tokens);
+  const embedded = ops.reshape(ops.gatherRows(embeddings, tokens), ['N', config.hidden_size]);
+  let hidden = times(ops, embedded, architectureOf(config).factors.embeddings);
   for (let layer = 0; layer < config.num_hidden_layers; layer++)
     hidden = computeLayer(layer, hidden, (before) =>
       decoderLayer(ops, config, layer, before, positions, attention, lowRank),
     );
   return parameters(ops, config).norm(hidden, 'model.norm');
-}
-
-/** The embeddings [N, width] of int32 `tokens` [B, T], where N = B·T. */
-function embed<T>(ops: Ops<T>, config: ModelConfig, tokens: T): T {
-  const { weight } = parameters(ops, config);
-  const rows = ops.gatherRows(weight('model.embed_tokens.weight'), tokens);
-  return times(ops, ops.reshape(rows, ['N', config.hidden_size]), architectureOf(config).factors.embeddings);
 }
 
 /** One layer: hidden states [N, width] → [N, width]. */

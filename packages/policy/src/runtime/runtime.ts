@@ -35,6 +35,8 @@ export interface CompileOptions {
   gradients?: GradientRequest;
   /** Inputs that a runtime may build into the program for speed. Each run still receives them. */
   constants?: Tensors;
+  /** The precision of constant weights in `linear`, if the runtime `hasInt8`. Default: theirs. */
+  constantPrecision?: 'int8';
   /** Outputs that stay in the device's memory, if the runtime has such memory. Default: none. */
   stays?(output: string): boolean;
 }
@@ -59,6 +61,8 @@ export interface Runtime {
   readonly precision?: Precision;
   /** Building constants into a program makes many runs faster up to this size in bytes. Default 0. */
   readonly mostBuiltIn?: number;
+  /** Whether constant weights can have 8 bits. */
+  readonly hasInt8?: boolean;
   /** The fixed cost of one run of a learner's program, expressed in tokens. Default 128. */
   readonly tokensPerRun?: number;
   /** Whether launching an operation costs more than the work that several small operations would save. */

@@ -1,11 +1,17 @@
 /** Runs the model for many conversations at a time, caches their keys and values, and draws the next token of each. */
-import { createRng, type Rng } from '@toolenv/core';
+import { createRng, type Rng, ToolEnvError } from '@toolenv/core';
 import { architectureOf } from '../model/architecture.ts';
 import { samplingProgram } from '../model/cached-attention.ts';
 import { causalMask } from '../model/causal-mask.ts';
 import { type Model, parameterCount } from '../model/model.ts';
 import { Programs } from '../runtime/programs.ts';
-import { type Executable, type Runtime, type Tensors, tensor } from '../runtime/runtime.ts';
+import {
+  type CompileOptions,
+  type Executable,
+  type Runtime,
+  type Tensors,
+  tensor,
+} from '../runtime/runtime.ts';
 import { BlockDrawing, blockCount } from './block-drawing.ts';
 import { pastWindowMask } from './cached-past.ts';
 import { type Drawing, type DrawnToken, drawToken } from './draw-token.ts';
@@ -24,11 +30,22 @@ interface Drawn extends DrawnToken {
   slot: number;
 }
 
+export interface DecoderOptions {
+  /**
+   * The precision of the weights in products that compute one token of each slot. `int8` gives other distributions than the learner
+   * has, and takes another copy of the weights, of a quarter of their size. Default `float32`.
+   */
+  precision?: 'float32' | 'int8';
+}
+
 /**
  * Compiling the weights into the program lays matrices out for products once, and each step becomes faster. About 90 of these
  * steps make up for the compilation.
  */
 const stepsBeforeBuilding = 64;
+
+/** In bytes. A larger copy of the weights is freed at the end of a rollout, before the learner needs the memory. */
+const mostKept = 128 * 2 ** 20;
 
 export class CachedDecoder {
   readonly #runtime: Runtime;
@@ -37,6 +54,8 @@ export class CachedDecoder {
   /** Set if distributions stay on the device. */
   readonly #blocks: BlockDrawing | undefined;
   readonly #buildsIn: boolean;
+  readonly #keepsBuilt: boolean;
+  readonly #precision: 'float32' | 'int8';
   /**
    * `many` takes any number of new tokens of each slot. `one` and `built` take one token of each: `one` has the weights as
    * inputs, `built` has them compiled in.
@@ -46,10 +65,18 @@ export class CachedDecoder {
   #steps: { weights: Tensors; count: number } | undefined;
   readonly #drawings: Map<number, { drawing: Drawing; rng: Rng }> = new Map();
 
-  constructor(runtime: Runtime, model: Model) {
+  /** @throws ToolEnvError `usage.device` if the runtime has no products in the given precision. */
+  constructor(runtime: Runtime, model: Model, { precision = 'float32' }: DecoderOptions = {}) {
+    if (precision === 'int8' && !runtime.hasInt8) {
+      const message = `${runtime.name} does not sample in int8: use device cpu of ONNX Runtime, or rolloutPrecision float32.`;
+      throw new ToolEnvError('usage.device', message);
+    }
+    this.#precision = precision;
     this.#runtime = runtime;
     this.#model = model;
-    this.#buildsIn = 4 * parameterCount(model.config) <= (runtime.mostBuiltIn ?? 0);
+    const bytes = 4 * parameterCount(model.config);
+    this.#buildsIn = bytes <= (runtime.mostBuiltIn ?? 0);
+    this.#keepsBuilt = bytes <= mostKept;
     // On the device if the device is other hardware, because copies to it are slow; else in this process.
     const Cache = runtime.memory?.isRemote ? ResidentKvCache : HostKvCache;
     this.#cache = new Cache(runtime, model.config);
@@ -87,6 +114,7 @@ export class CachedDecoder {
     const outputs = await program.run({
       ...weights,
       ...this.#model.constants,
+      embeddings: weights['model.embed_tokens.weight']!,
       ...past,
       ...this.#inputs(rows, time),
       ...this.#windowMasks(order, time, past.pastMask!.dims.at(-1)!),
@@ -145,9 +173,12 @@ export class CachedDecoder {
   async #program(time: number, weights: Tensors): Promise<Executable> {
     const { constants, config } = this.#model;
     const copied = this.#blocks ? 'sums' : 'probabilities';
-    const compile = (length: 1 | 'S', builtIn?: Tensors) =>
+    const compile = (
+      length: 1 | 'S',
+      builtIn: Pick<CompileOptions, 'constants' | 'constantPrecision'> = {},
+    ) =>
       this.#runtime.compile((ops) => samplingProgram(ops, config, length, this.#blocks?.count), {
-        constants: builtIn,
+        ...builtIn,
         stays: (name) => this.#cache.isResident && name !== copied,
       });
     if (time > 1) return this.#programs.get('many', () => compile('S'));
@@ -156,8 +187,13 @@ export class CachedDecoder {
       await this.#programs.close('built');
     }
     this.#steps.count += 1;
-    if (this.#buildsIn && this.#steps.count > stepsBeforeBuilding) {
-      return this.#programs.get('built', () => compile(1, { ...weights, ...constants }));
+    const isInt8 = this.#precision === 'int8';
+    if (isInt8 || (this.#buildsIn && this.#steps.count > stepsBeforeBuilding)) {
+      const builtIn = {
+        constants: { ...weights, ...constants },
+        ...(isInt8 && { constantPrecision: 'int8' as const }),
+      };
+      return this.#programs.get('built', () => compile(1, builtIn));
     }
     return this.#programs.get('one', () => compile(1));
   }
@@ -169,6 +205,7 @@ export class CachedDecoder {
     // The programs `one` and `built` differ in the last bits. Restart the count so that later samples do not depend
     // on earlier ones.
     if (this.#steps) this.#steps.count = 0;
+    if (!this.#keepsBuilt) void this.#programs.close('built');
   }
 
   async close(): Promise<void> {

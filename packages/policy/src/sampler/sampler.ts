@@ -3,11 +3,11 @@ import { ToolEnvError } from '@toolenv/core';
 import { commonPrefix } from '../common-prefix.ts';
 import { leaveModel, type Model } from '../model/model.ts';
 import type { Runtime } from '../runtime/runtime.ts';
-import { CachedDecoder } from './cached-decoder.ts';
+import { CachedDecoder, type DecoderOptions } from './cached-decoder.ts';
 import { checkRequest, type Sample, type SampleRequest } from './sample-request.ts';
 import { leadersOf, sharedPrefix } from './shared-prefix.ts';
 
-export interface SamplerOptions {
+export interface SamplerOptions extends DecoderOptions {
   /** The largest number of conversations with a cache; further requests wait for a slot. Default 256. */
   maxConversations?: number;
   /** Padded prompt tokens of one run. Default 4096. */
@@ -50,11 +50,12 @@ export class Sampler {
   readonly #away: Set<string> = new Set();
   #onReturn: () => void = () => {};
 
+  /** @throws ToolEnvError `usage.device` if the runtime has no products in the given precision. */
   constructor(runtime: Runtime, model: Model, options: SamplerOptions = {}) {
     const { maxConversations = 256, tokenBudget = 4096, batchDelay = 1000 } = options;
     this.#model = model;
+    this.#decoder = new CachedDecoder(runtime, model, options);
     model.users.add(this);
-    this.#decoder = new CachedDecoder(runtime, model);
     this.#maxConversations = maxConversations;
     this.#tokenBudget = tokenBudget;
     this.#batchDelay = batchDelay;

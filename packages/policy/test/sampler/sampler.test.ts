@@ -166,6 +166,50 @@ test('greedy decoding stays correct when weights are compiled into the program, 
   }
 });
 
+test('int8 samples from weights near those of the learner, again after each step, and each conversation by itself', async () => {
+  const model = tinyModel(16);
+  const learner = learnerOf(model);
+  const sampler = samplerOf(model, { precision: 'int8' });
+  const prompts = [
+    [1, 2, 3],
+    [4, 5],
+    [6, 7, 8, 9],
+  ];
+  const play = () =>
+    Promise.all(prompts.map((prompt, seed) => sampler.sample(request(prompt, { maxTokens: 40, seed }))));
+  const distances: number[] = [];
+  for (const seed of [16, 17]) {
+    model.weights = tinyModel(seed).weights;
+    const samples = await play();
+    expect(await play()).toEqual(samples);
+    const rows = samples.map((sample, index) =>
+      rowOf({ ...sample, prompt: Int32Array.from(prompts[index]!) }),
+    );
+    const { logprobs } = await learner.forward({ rows, temperature: 1 });
+    for (const [index, sample] of samples.entries()) {
+      const learned = logprobs[index]!.slice(prompts[index]!.length);
+      // The first token comes from the pass over the prompt, which has the exact weights.
+      expect(sample.logprobs[0]).toBeCloseTo(learned[0]!, 5);
+      for (const [i, value] of sample.logprobs.entries()) distances.push(Math.abs(value - learned[i]!));
+      const alone = await sampler.sample(request(prompts[index]!, { maxTokens: 40, seed: index }));
+      expect(alone.tokens).toEqual(sample.tokens);
+      for (const [i, value] of alone.logprobs.entries()) expect(value).toBeCloseTo(sample.logprobs[i]!, 5);
+    }
+  }
+  expect(Math.max(...distances)).toBeLessThan(0.1);
+  expect(distances.filter((distance) => distance > 1e-4).length).toBeGreaterThan(distances.length / 2);
+});
+
+test('a runtime without products in int8 is refused', () => {
+  const { hasInt8: _, ...without } = runtime;
+  expect(() => new Sampler({ ...without, name: 'other' }, tinyModel(), { precision: 'int8' })).toThrow(
+    expect.objectContaining({
+      code: 'usage.device',
+      message: expect.stringContaining('other does not sample in int8'),
+    }),
+  );
+});
+
 test('when the weights change during sampling, all later tokens use the new weights', async () => {
   const model = tinyModel(11);
   const [before, after] = [model.weights, tinyModel(12).weights];

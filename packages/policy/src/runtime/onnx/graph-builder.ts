@@ -1,7 +1,7 @@
 /** Collects the nodes of an ONNX graph: names and shapes. Nothing is computed here. */
 import { getOrInsert } from '../get-or-insert.ts';
 import type { Dim, ElementType } from '../ops.ts';
-import type { Tensors } from '../runtime.ts';
+import type { Tensor } from '../runtime.ts';
 import {
   type AttributeProto,
   dataType,
@@ -14,7 +14,7 @@ import {
 /** A tensor in the graph. */
 export interface Value {
   readonly name: string;
-  readonly type: ElementType | 'int64' | 'float16';
+  readonly type: ElementType | 'int64' | 'float16' | 'uint8';
   readonly shape: readonly Dim[];
 }
 
@@ -23,13 +23,27 @@ export type Attributes = Readonly<Record<string, number | string | readonly numb
 /** Attributes that are floats, even if the number is whole. */
 const floats = new Set(['alpha', 'epsilon']);
 /** ONNX Runtime's own operators, which are in the domain `com.microsoft`. */
-const ofMicrosoft = new Set(['FusedMatMul', 'QuickGelu', 'RotaryEmbedding']);
+const ofMicrosoft = new Set(['FusedMatMul', 'MatMulNBits', 'QuickGelu', 'RotaryEmbedding']);
+
+/** A constant that ONNX Runtime reads where it is, because a model with all weights would exceed the 2 GiB of a message. */
+export interface ExternalData {
+  path: string;
+  data: Uint8Array;
+}
+
+/** A model, the names of its inputs, and its constants that are not in the message. */
+export interface BuiltModel {
+  model: Uint8Array;
+  inputs: string[];
+  externalData: ExternalData[];
+}
 
 export class GraphBuilder {
   readonly inputs: Map<string, Value> = new Map();
   #nodes: NodeProto[] = [];
   #initializers: TensorProto[] = [];
   #constants: Map<string, Value> = new Map();
+  #external: Map<string, Value & { data: ArrayBufferView }> = new Map();
   #count = 0;
 
   input(name: string, type: ElementType, shape: readonly Dim[]): Value {
@@ -50,6 +64,16 @@ export class GraphBuilder {
       this.#initializers.push({ name, dataType: dataType[type], dims: shape, rawData });
       return { name, type, shape };
     });
+  }
+
+  /** A constant by name, whose numbers stay where they are until the model has been loaded. */
+  external(
+    name: string,
+    type: Value['type'],
+    shape: readonly number[],
+    data: Tensor['data'] | Uint8Array,
+  ): Value {
+    return getOrInsert(this.#external, name, () => ({ name, type, shape, data }));
   }
 
   /** A node with one output of the given type and shape. */
@@ -81,11 +105,8 @@ export class GraphBuilder {
     return values;
   }
 
-  /**
-   * The encoded model with `outputs` under the given names, without the nodes that no output needs, and the names of the inputs that
-   * it needs. An input that is among `constants` becomes a constant of the model.
-   */
-  build(outputs: Record<string, Value>, constants: Tensors = {}): { model: Uint8Array; inputs: string[] } {
+  /** The encoded model with `outputs` under the given names, without the nodes, inputs and constants that no output needs. */
+  build(outputs: Record<string, Value>): BuiltModel {
     const needed = new Set(Object.values(outputs).map(({ name }) => name));
     const node: NodeProto[] = [];
     for (const candidate of this.#nodes.toReversed()) {
@@ -101,23 +122,37 @@ export class GraphBuilder {
       else node.push({ opType: 'Identity', domain: '', input: [value.name], output: [name], attribute: [] });
     }
     const rename = (names: string[]) => names.map((name) => renamed.get(name) ?? name);
-    const asked = [...this.inputs.values()].filter(({ name }) => needed.has(name));
-    const inputs = asked.filter(({ name }) => !constants[name]);
-    const builtIn = asked.flatMap(({ name, type }) => {
-      if (!constants[name]) return [];
-      const { data, dims } = constants[name];
-      const rawData = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
-      return { name, dataType: dataType[type], dims, rawData };
-    });
+    const used = <V extends Value>(values: Iterable<V>) => [...values].filter(({ name }) => needed.has(name));
+    const inputs = used(this.inputs.values());
+    const external = used(this.#external.values());
     const model = encodeModel({
       name: 'toolenv',
       node: node.map((one) => ({ ...one, input: rename(one.input), output: rename(one.output) })),
-      initializer: [...this.#initializers.filter(({ name }) => needed.has(name)), ...builtIn],
+      initializer: [
+        ...this.#initializers.filter(({ name }) => needed.has(name)),
+        ...external.map(externalTensor),
+      ],
       input: inputs.map((value) => valueInfo(value.name, value)),
       output: Object.entries(outputs).map(([name, value]) => valueInfo(name, value)),
     });
-    return { model, inputs: inputs.map(({ name }) => name) };
+    return {
+      model,
+      inputs: inputs.map(({ name }) => name),
+      externalData: external.map(({ name, data }) => ({ path: name, data: bytesOf(data) })),
+    };
   }
+}
+
+function externalTensor({ name, type, shape, data }: Value & { data: ArrayBufferView }): TensorProto {
+  const externalData = [
+    { key: 'location', value: name },
+    { key: 'length', value: String(data.byteLength) },
+  ];
+  return { name, dataType: dataType[type], dims: shape as number[], externalData, dataLocation: 1 };
+}
+
+function bytesOf({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength);
 }
 
 function attribute(name: string, value: Attributes[string]): AttributeProto {

@@ -2,10 +2,11 @@
 import type { DeviceName } from '../device-name.ts';
 import { getOrInsert } from '../get-or-insert.ts';
 import type { Dim, ElementType, MatmulOptions, Ops } from '../ops.ts';
-import type { Precision } from '../runtime.ts';
+import type { CompileOptions, Precision } from '../runtime.ts';
 import { broadcastShape, sameShape } from '../shape.ts';
 import { type Attributes, GraphBuilder, type Value } from './graph-builder.ts';
 import { dataType } from './onnx-proto.ts';
+import { blockSize, quantize } from './quantize.ts';
 import { pullBack, type TapeEntry } from './tape.ts';
 import * as webgpu from './webgpu-operations.ts';
 
@@ -21,18 +22,27 @@ export class OnnxOps implements Ops<Value> {
   readonly #device: DeviceName;
   readonly #isWebGpu: boolean;
   readonly #precision: Precision;
+  readonly #constants: Pick<CompileOptions, 'constants' | 'constantPrecision'>;
 
   /**
    * @param device The device that the graph will run on. Operations that WebGPU lacks are replaced.
    * @param precision The precision of matrix products. Everything else is computed in float32.
+   * @param constants Inputs that become constants of the graph.
    */
-  constructor(device: DeviceName = 'cpu', precision: Precision = 'float32') {
+  constructor(
+    device: DeviceName = 'cpu',
+    precision: Precision = 'float32',
+    constants: Pick<CompileOptions, 'constants' | 'constantPrecision'> = {},
+  ) {
     this.#device = device;
     this.#isWebGpu = device === 'webgpu';
     this.#precision = precision;
+    this.#constants = constants;
   }
 
   input(name: string, type: ElementType, shape: readonly Dim[]): Value {
+    const constant = this.#constants.constants?.[name];
+    if (constant) return this.graph.external(name, type, constant.dims, constant.data);
     return this.graph.input(name, type, shape);
   }
 
@@ -120,6 +130,10 @@ export class OnnxOps implements Ops<Value> {
   }
 
   linear(x: Value, weight: Value, bias?: Value): Value {
+    if (this.#isQuantized(weight)) {
+      const y = this.#quantizedLinear(x, weight);
+      return bias ? this.add(y, bias) : y;
+    }
     const inputs = bias ? [x, weight, bias] : [x, weight];
     const y = this.#product('Gemm', inputs, [x.shape[0]!, weight.shape[0]!], { transB: 1 });
     return this.#record(inputs, y, [
@@ -401,6 +415,27 @@ export class OnnxOps implements Ops<Value> {
 
   #unary(opType: string, x: Value): Value {
     return this.graph.node(opType, [x], x.type, x.shape);
+  }
+
+  #isQuantized({ name }: Value): boolean {
+    const { constants, constantPrecision } = this.#constants;
+    return constantPrecision === 'int8' && constants?.[name] !== undefined;
+  }
+
+  /** The product with a constant in 8 bits, without a gradient. Blocks of `x` are rounded to 8 bits too, each row by itself. */
+  #quantizedLinear(x: Value, { name }: Value): Value {
+    const { data, dims } = this.#constants.constants![name]!;
+    const [rows, columns] = dims as [number, number];
+    const blocks = Math.ceil(columns / blockSize);
+    const [values, scales] = this.#once(`int8 ${name}`, () => {
+      const quantized = quantize(data as Float32Array, columns);
+      return [
+        this.graph.external(`${name}.int8`, 'uint8', [rows, blocks, blockSize], quantized.values),
+        this.graph.external(`${name}.scales`, 'float32', [rows * blocks], quantized.scales),
+      ];
+    }) as [Value, Value];
+    const attributes = { K: columns, N: rows, bits: 8, block_size: blockSize, accuracy_level: 4 };
+    return this.graph.node('MatMulNBits', [x, values, scales], 'float32', [x.shape[0]!, rows], attributes);
   }
 
   #product(opType: string, inputs: readonly Value[], shape: readonly Dim[], attributes?: Attributes): Value {

@@ -23,7 +23,11 @@ export interface TensorProto {
   name: string;
   dataType: number;
   dims: readonly number[];
-  rawData: Uint8Array;
+  rawData?: Uint8Array;
+  /** The tensor's place outside of the model, as keys and values. */
+  externalData?: readonly { key: string; value: string }[];
+  /** 1: `externalData` has the numbers. */
+  dataLocation?: 1;
 }
 
 export interface ValueInfoProto {
@@ -40,7 +44,7 @@ export interface GraphProto {
 }
 
 /** TensorProto.DataType. */
-export const dataType = { float32: 1, int32: 6, int64: 7, float16: 10 } as const;
+export const dataType = { float32: 1, uint8: 2, int32: 6, int64: 7, float16: 10 } as const;
 
 const field = (type: string, id: number) => ({ type, id });
 const repeated = (type: string, id: number) => ({ type, id, rule: 'repeated' });
@@ -73,8 +77,11 @@ const root = protobuf.Root.fromJSON({
         dataType: field('int32', 2),
         name: field('string', 8),
         rawData: field('bytes', 9),
+        externalData: repeated('Entry', 13),
+        dataLocation: field('int32', 14),
       },
     },
+    Entry: { fields: { key: field('string', 1), value: field('string', 2) } },
     Dimension: { fields: { dimValue: field('int64', 1), dimParam: field('string', 2) } },
     Shape: { fields: { dim: repeated('Dimension', 1) } },
     TensorType: { fields: { elemType: field('int32', 1), shape: field('Shape', 2) } },

@@ -1,4 +1,5 @@
 /** Runs programs on ONNX Runtime. */
+import { totalmem } from 'node:os';
 import type { InferenceSession } from '#onnxruntime';
 import { runSession } from '#run-session';
 import { chooseDevice, type Device } from '../device.ts';
@@ -12,6 +13,7 @@ import {
   type Tensors,
 } from '../runtime.ts';
 import { gradients } from './gradients.ts';
+import type { BuiltModel } from './graph-builder.ts';
 import { OnnxOps } from './onnx-ops.ts';
 import { closeSession, openSession } from './open-session.ts';
 import { fromOrt, toOrt } from './ort-tensor.ts';
@@ -28,8 +30,10 @@ export interface OnnxRuntimeOptions {
   precision?: Precision;
 }
 
-/** In bytes. Constants that are built in are copied and laid out for products. A large model gains little by it. */
+/** In bytes, for any machine. Constants that are built in are copied and laid out for products. */
 const mostBuiltInOnCpu = 128 * 2 ** 20;
+/** The part of a machine's memory that constants may take if they are built in. */
+const builtInShare = 1 / 8;
 /** In bytes. Constants that are built in stay on the device; other inputs are sent there for each run. Building in more takes longer than sending it. */
 const mostBuiltInElsewhere = 2 ** 30;
 
@@ -58,11 +62,17 @@ export function onnxRuntime({
   // onnxruntime-node can leave outputs in the memory of WebGPU, and of no other device.
   const hasMemory = device === 'webgpu';
   const compile = async (program: Program, options: CompileOptions = {}): Promise<Executable> => {
-    const { model, inputs, outputs: names } = buildModel(new OnnxOps(device, precision), program, options);
+    const {
+      model,
+      inputs,
+      outputs: names,
+      externalData,
+    } = buildModel(new OnnxOps(device, precision, options), program, options.gradients);
     const staying = hasMemory ? names.filter((name) => options.stays?.(name)) : [];
     const locations = Object.fromEntries(staying.map((name) => [name, 'gpu-buffer' as const]));
     const session = await openSession(device, model, {
       ...sessionOptions,
+      externalData,
       ...(staying.length > 0 && { preferredOutputLocation: locations }),
     });
     return {
@@ -89,7 +99,12 @@ export function onnxRuntime({
     name: `onnxruntime-${device}`,
     precision,
     ...(hasMemory && { memory: webGpuMemory(compile) }),
-    mostBuiltIn: hasMemory ? 0 : device === 'cpu' ? mostBuiltInOnCpu : mostBuiltInElsewhere,
+    mostBuiltIn: hasMemory
+      ? 0
+      : device === 'cpu'
+        ? Math.max(mostBuiltInOnCpu, builtInShare * totalMemory())
+        : mostBuiltInElsewhere,
+    ...(device === 'cpu' && { hasInt8: true }),
     // WebGPU's provider of ONNX Runtime 1.30 ends the process on an empty tensor.
     refusesEmpty: device !== 'cpu',
     ...(device !== 'cpu' && { tokensPerRun: tokensPerRunElsewhere, prefersFewOperations: true }),
@@ -100,8 +115,8 @@ export function onnxRuntime({
 function buildModel(
   ops: OnnxOps,
   program: Program,
-  { gradients: request, constants }: CompileOptions,
-): { model: Uint8Array; inputs: string[]; outputs: string[] } {
+  request: CompileOptions['gradients'],
+): BuiltModel & { outputs: string[] } {
   const outputs = program(ops);
   if (request) {
     const loss = outputs[request.of];
@@ -114,5 +129,10 @@ function buildModel(
     const found = gradients(ops, loss, sources);
     for (const [index, name] of request.to.entries()) outputs[gradientOf(name)] = found[index]!;
   }
-  return { ...ops.graph.build(outputs, constants), outputs: Object.keys(outputs) };
+  return { ...ops.graph.build(outputs), outputs: Object.keys(outputs) };
+}
+
+/** Bytes that this process may have. */
+function totalMemory(): number {
+  return Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
 }
