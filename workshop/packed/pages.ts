@@ -9,7 +9,6 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { attempt } from './attempt.ts';
 import type { Sandbox } from './sandbox.ts';
-import { seed } from './seed.ts';
 
 const guides = join(import.meta.dirname, '../../docs/guides');
 
@@ -66,14 +65,13 @@ function patternOf(output: string): RegExp {
   return new RegExp(`^${parts.join('[\\s\\S]*?')}$`);
 }
 
-export async function followPage(page: string, sandbox: Sandbox): Promise<void> {
-  const folder = join(sandbox.folder, page);
+export async function followPage(page: string, { folder: parent, run }: Sandbox): Promise<void> {
+  const folder = join(parent, page);
   await mkdir(folder);
-  await seed(folder, sandbox);
   const blocks = blocksOf(await readFile(join(guides, `${page}.md`), 'utf8'));
   let printed = '';
   const followed = await attempt(`page ${page}.md: every command works`, async () => {
-    printed = await sandbox.run('bash', ['-c', scriptOf(blocks)], folder);
+    printed = await run('bash', ['-c', scriptOf(blocks)], folder);
   });
   if (!followed) return;
   await attempt(`page ${page}.md: the commands print what it says`, async () =>

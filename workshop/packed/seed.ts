@@ -1,6 +1,7 @@
 /**
- * seed: gives a folder the packages of the program that uses all of them, before npm installs its own there. npm adds and removes what differs, so that the
- * folder has what an empty folder would get, for a tenth of the work: an installation unpacks 400 MB. `entries` and the first template begin empty.
+ * seed: gives a folder that has a package.json the packages of the program that uses all of them, before npm installs its own there. npm adds and removes
+ * what differs, so that the folder has what an empty folder would get, for a tenth of the work: an installation unpacks 400 MB. `entries` and the first
+ * template begin empty. So do the pages, because `npm init` makes dependencies of the packages that it finds.
  */
 import { existsSync } from 'node:fs';
 import { copyFile, rm } from 'node:fs/promises';
