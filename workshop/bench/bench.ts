@@ -45,7 +45,7 @@ step: the milliseconds of one token of each conversation, with weights in float3
 and of one turn in the first five turns of growing conversations. --device (default cpu) is
 the device of this library. With a device other than the CPU, the peer runs on the GPU.
 
-tools: {name, size, unit, shape, results}: seconds of a rollout of 64 conversations whose tools take 0.3 s, a time with a long tail, or no
+tools: {name, size, unit, shape, results}: median seconds of a rollout of 64 conversations whose tools take 0.3 s, a time with a long tail, or no
 time. waits is a sampler that waits for all tools of a turn; goesOn does not. equalBits: whether both gave the same tokens and
 log-probabilities. It has no peer.
 

@@ -1,15 +1,15 @@
 /**
  * `npm run bench -- tools`: rollouts whose tools take time. One sampler waits for all tools of a turn, as it must where bits depend on the
- * batch; the other one goes on. Their samples are compared bit by bit.
+ * batch, or where a conversation could lose its slot; the other one goes on. Their samples are compared bit by bit.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { createRng, type Rng } from '@toolenv/core';
-import { type Model, onnxRuntime, type Runtime, Sampler } from '@toolenv/policy';
+import { type Model, onnxRuntime, Sampler } from '@toolenv/policy';
 import { busyShare, warnIfBusy } from './machine.ts';
 import { median } from './median.ts';
 import { randomModel, randomTokens, sizes } from './model.ts';
 
-const shape = { conversations: 64, prompt: 96, turns: [2, 6], said: [8, 56], answer: 24 } as const;
+const shape = { conversations: 64, prompt: 96, turns: [2, 4], said: [8, 24], answer: 24 } as const;
 
 /** Seconds that a tool takes. */
 const tools: Record<string, (rng: Rng) => number> = {
@@ -25,7 +25,8 @@ export async function measureSlowTools(
 ): Promise<Record<string, unknown>> {
   const model = randomModel(sizes[size]!);
   const runtime = onnxRuntime();
-  const sides = { goesOn: runtime, waits: { ...runtime, hasIndependentRows: false } };
+  // A sampler without a free slot waits.
+  const slots = { goesOn: shape.conversations + 1, waits: shape.conversations };
   const busy = await busyShare();
   const results: Record<string, unknown>[] = [];
   for (const [name, seconds] of Object.entries(tools)) {
@@ -35,7 +36,14 @@ export async function measureSlowTools(
       const played: string[] = [];
       for (const side of ['goesOn', 'waits'] as const) {
         const start = performance.now();
-        played.push(await rollout(sides[side], model, seconds, round));
+        played.push(
+          await rollout(
+            new Sampler(runtime, model, { maxConversations: slots[side] }),
+            model,
+            seconds,
+            round,
+          ),
+        );
         times[side].push((performance.now() - start) / 1000);
       }
       equalBits &&= played[0] === played[1];
@@ -56,12 +64,11 @@ export async function measureSlowTools(
 
 /** Plays all conversations at once. @returns Their tokens and log-probabilities. */
 async function rollout(
-  runtime: Runtime,
+  sampler: Sampler,
   model: Model,
   seconds: (rng: Rng) => number,
   round: number,
 ): Promise<string> {
-  const sampler = new Sampler(runtime, model);
   const conversations = Array.from({ length: shape.conversations }, async (_, index) => {
     const rng = createRng(3, 'conversation', round, index);
     const between = ([least, most]: readonly [number, number]) => least + rng.int(most - least + 1);

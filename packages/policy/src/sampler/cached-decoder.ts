@@ -52,7 +52,7 @@ export class CachedDecoder {
   /** Set if distributions stay on the device. */
   readonly #blocks: BlockDrawing | undefined;
   /** Whether the program has the weights compiled in, with matrices laid out for products. */
-  readonly #buildsIn: boolean;
+  readonly buildsIn: boolean;
   readonly #keepsBuilt: boolean;
   readonly #precision: 'float32' | 'int8';
   /** `built` has the weights compiled in. `many` takes them as inputs, and so does `one`, which takes one token of each slot. */
@@ -70,7 +70,7 @@ export class CachedDecoder {
     this.#runtime = runtime;
     this.#model = model;
     const bytes = 4 * parameterCount(model.config);
-    this.#buildsIn = precision === 'int8' || bytes <= (runtime.mostBuiltIn ?? 0);
+    this.buildsIn = precision === 'int8' || bytes <= (runtime.mostBuiltIn ?? 0);
     this.#keepsBuilt = bytes <= mostKept;
     // On the device if the device is other hardware, because copies to it are slow; else in this process.
     const Cache = runtime.memory?.isRemote ? ResidentKvCache : HostKvCache;
@@ -78,11 +78,6 @@ export class CachedDecoder {
     const { vocab_size: vocabulary } = model.config;
     if (this.#cache.isResident && blockCount(vocabulary) > 1)
       this.#blocks = new BlockDrawing(runtime, vocabulary);
-  }
-
-  /** Whether the bits of a sample do not depend on the other slots of its runs. */
-  get isBatchInvariant(): boolean {
-    return this.#buildsIn && this.#runtime.hasIndependentRows === true;
   }
 
   /** Sets how the next tokens of a slot are drawn. */
@@ -187,7 +182,7 @@ export class CachedDecoder {
         ...builtIn,
         stays: (name) => this.#cache.isResident && name !== copied,
       });
-    if (!this.#buildsIn) {
+    if (!this.buildsIn) {
       const isOne = time === 1 && rows.every(({ draws, copies }) => draws && copies.length === 0);
       return isOne
         ? this.#programs.get('one', () => compile(1))

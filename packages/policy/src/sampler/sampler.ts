@@ -3,6 +3,7 @@ import { ToolEnvError } from '@toolenv/core';
 import { commonPrefix } from '../common-prefix.ts';
 import { leaveModel, type Model } from '../model/model.ts';
 import type { Runtime } from '../runtime/runtime.ts';
+import { isBatchInvariant } from './batch-invariance.ts';
 import { CachedDecoder, type DecoderOptions } from './cached-decoder.ts';
 import { checkRequest, type Sample, type SampleRequest } from './sample-request.ts';
 import { isAligned, type Leader, leadersOf, nextEnd, sharedPrefix } from './shared-prefix.ts';
@@ -43,7 +44,9 @@ interface Pending extends SampleRequest {
 }
 
 export class Sampler {
+  readonly #runtime: Runtime;
   readonly #model: Model;
+  readonly #options: SamplerOptions;
   readonly #maxConversations: number;
   readonly #tokenBudget: number;
   readonly #decoder: CachedDecoder;
@@ -59,6 +62,8 @@ export class Sampler {
   /** @throws ToolEnvError `usage.device` if the runtime has no products in the given precision. */
   constructor(runtime: Runtime, model: Model, options: SamplerOptions = {}) {
     const { maxConversations = 256, tokenBudget = 4096, batchDelay = 1000 } = options;
+    this.#runtime = runtime;
+    this.#options = options;
     this.#model = model;
     this.#decoder = new CachedDecoder(runtime, model, options);
     model.users.add(this);
@@ -134,19 +139,26 @@ export class Sampler {
   /** Waits until every episode between two turns is back, for a moment, or for `batchDelay` if the bits of samples depend on it. */
   async #awaitReturns(): Promise<void> {
     if (this.#away.size === 0) return;
-    const requests = [...this.#waiting, ...this.#slots.flatMap(({ request }) => request ?? [])];
-    const asked = Math.min(...requests.map(({ batchDelay = this.#batchDelay }) => batchDelay));
-    // Without a free slot, a conversation loses its cache to another, and is computed again in other runs.
-    const isFull = this.#slots.length >= this.#maxConversations;
-    const delay = this.#decoder.isBatchInvariant && !isFull ? Math.min(asked, moment) : asked;
+    const delay = await this.#longestWait();
     let timer: NodeJS.Timeout | undefined;
     await new Promise<void>((resolve) => {
       this.#onReturn = resolve;
       timer = setTimeout(resolve, delay);
+      if (this.#away.size === 0) resolve();
     });
     clearTimeout(timer);
     this.#away.clear();
     await nextTurnOfEventLoop();
+  }
+
+  async #longestWait(): Promise<number> {
+    const requests = [...this.#waiting, ...this.#slots.flatMap(({ request }) => request ?? [])];
+    const asked = Math.min(...requests.map(({ batchDelay = this.#batchDelay }) => batchDelay));
+    // Without a free slot, a conversation loses its cache to another, and is computed again in other runs.
+    const isFull = this.#slots.length >= this.#maxConversations;
+    const waits =
+      isFull || !this.#decoder.buildsIn || !(await isBatchInvariant(this.#runtime, this.#options));
+    return waits ? asked : Math.min(asked, moment);
   }
 
   #returned(episodeId: string | undefined): void {

@@ -6,14 +6,15 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createModel, type Model } from '../../src/model/model.ts';
 import { onnxRuntime } from '../../src/runtime/onnx/onnx-runtime.ts';
 import type { Runtime, Tensors } from '../../src/runtime/runtime.ts';
+import { isBatchInvariant } from '../../src/sampler/batch-invariance.ts';
 import type { Sample, SampleRequest } from '../../src/sampler/sample-request.ts';
 import { Sampler, type SamplerOptions } from '../../src/sampler/sampler.ts';
 import { AllLogits } from '../all-logits.ts';
 import { withRun } from '../runtime/with-run.ts';
 import { learnerOf, randomWeights, runtime, tinyConfig, tinyModel } from '../tiny-model.ts';
 
-/** The runtime as on devices whose products may depend on the batch. */
-const dependentRows: Runtime = { ...runtime, hasIndependentRows: false };
+/** The runtime as on devices whose products may depend on the batch: weights are inputs. */
+const dependentRows: Runtime = { ...runtime, mostBuiltIn: 0 };
 
 function samplerOf(model: Model, options?: SamplerOptions): Sampler {
   const sampler = new Sampler(runtime, model, options);
@@ -144,7 +145,10 @@ test('a later prompt copies what it shares with a cached one, without a change o
   const system = random(300);
   const turn = (episodeId: string, prompt: number[]) => request(prompt, { episodeId, seed: prompt.length });
   const counts: number[] = [];
-  const sampler = new Sampler(counting(counts), model);
+  const on = counting(counts);
+  // A sampler tries this at its first wait, and the trial would be counted.
+  expect(await isBatchInvariant(on, {})).toBe(true);
+  const sampler = new Sampler(on, model);
   onTestFinished(() => sampler.close());
   const first = await sampler.sample(turn('first', [...system, 1, 2]));
   // The second turn of the first conversation begins within a chunk. Others cannot share from there on.
