@@ -11,6 +11,8 @@ import { headWidth, type ModelConfig } from './model-config.ts';
  *   (the index into B·S of each row's last token). If layers have windows, `window.pastMask` [B, 1, S, P] and `window.mask` [S, S].
  * - Outputs: probabilities [B, vocabulary], `new.<layer>.key|value` [B, key-value heads, S, head width] and, with
  *   several `blocks`, sums [B, blocks]: the total probability of each block of the vocabulary.
+ * - Where the runtime has an operation for one token and no layer has a window, the masks give way to lengths [B] and room [1] of
+ *   {@link Ops.cachedAttention}, and the new keys and values to those of the past with them: `grown.<layer>.key|value`.
  */
 export function samplingProgram<T>(
   ops: Ops<T>,
@@ -47,10 +49,21 @@ function cachedAttention<T>(
   const size = headWidth(config);
   const scale = 1 / Math.sqrt(size);
   const groupSize = config.num_attention_heads / heads;
-  const { layer: kindOf } = architectureOf(config);
+  const { layer: kindOf, window } = architectureOf(config);
   return (layer, queries, keys, values) => {
     const { windowed } = kindOf(layer);
     const past = (part: string) => ops.input(`past.${layer}.${part}`, 'float32', ['B', heads, 'P', size]);
+    if (time === 1 && window === undefined && ops.cachedAttention) {
+      const [pastKeys, pastValues] = [past('key'), past('value')];
+      const lengths = ops.input('lengths', 'int32', ['B']);
+      const room = ops.input('room', 'int32', [1]);
+      const given = { queries, keys, values, pastKeys, pastValues, lengths, room };
+      const found = ops.cachedAttention(given, scale);
+      if (found) {
+        [, outputs[`grown.${layer}.key`], outputs[`grown.${layer}.value`]] = found;
+        return found[0];
+      }
+    }
     outputs[`new.${layer}.key`] = keys;
     outputs[`new.${layer}.value`] = values;
     const grouped = groupQueries(ops, config, queries);
