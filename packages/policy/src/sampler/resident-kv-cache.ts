@@ -72,12 +72,10 @@ export class ResidentKvCache implements KvCache {
     const lengths = slots.map((slot) => this.length(slot));
     const longest = Math.max(...lengths);
     const least = Math.max(leastPast(this.#runtime), roundUp(longest));
-    let buffers = this.#zeros(slots.length, least);
-    if (longest > 0) {
-      const known = this.#dims(this.#active)[2];
-      if (!this.#isActive(slots) || known < least || known > 2 * least) await this.#activate(slots, least);
-      buffers = this.#active;
-    }
+    const [, , known] = this.#dims(this.#active);
+    const fits = this.#isActive(slots) && least <= known && known <= 2 * least;
+    if (longest > 0 && !fits) await this.#activate(slots, least);
+    const buffers = longest > 0 ? this.#active : this.#zeros(slots.length, least);
     const capacity = this.#dims(buffers)[2];
     // One more token makes the buffers grow by a block, but not past the model's last position.
     const room =
