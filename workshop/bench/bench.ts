@@ -9,6 +9,7 @@ import { measureGpu } from './gpu.ts';
 import { measureModel } from './measure-model.ts';
 import { measureMemory } from './memory.ts';
 import { sizes } from './model.ts';
+import { measureSlowTools } from './slow-tools.ts';
 
 interface Choice {
   size?: string;
@@ -18,7 +19,9 @@ interface Choice {
 const benchmarks: Record<string, (choice: Choice, rounds: number) => Promise<Record<string, unknown>>> = {
   train: ({ size = '1m', device }, rounds) => measureModel('train', size, { rounds, device }),
   group: ({ size = '1m', device }, rounds) => measureModel('group', size, { rounds, device }),
+  lora: ({ size = '500m', device }, rounds) => measureModel('lora', size, { rounds, device }),
   rollout: ({ size = '1m', device }, rounds) => measureModel('rollout', size, { rounds, device }),
+  tools: measureSlowTools,
   draw: measureDraw,
   gpu: measureGpu,
   env: measureEnv,
@@ -34,13 +37,17 @@ Names: ${names}
 Prints one JSON line. The peers run on the Python that TOOLENV_PYTHON names, on .venv/bin/python (npm run interop makes it), or on
 python3.
 
-train, group and rollout: {name, size, ours, peer, ratio, unit, shape, ...} in tokens per second, for a model with --size parameters
-(default 1m). ours and peer are medians over --rounds (default 15), measured in turns with the same number of threads. The peer is
+train, group, lora and rollout: {name, size, ours, peer, ratio, unit, shape, ...} in tokens per second, for a model with --size parameters
+(default 1m, for lora 500m). ours and peer are medians over --rounds (default 15), measured in turns with the same number of threads. The peer is
 PyTorch with transformers. Without the peer, peer and ratio are null. peakMemory is the peak memory of each process in bytes. group is a step on
-8 episodes with one prompt of 300 tokens and answers of 20; withoutSharing is ours where each has a prompt of its own. rollout also has
+8 episodes with one prompt of 300 tokens and answers of 20; withoutSharing is ours where each has a prompt of its own. lora trains adapters on 4 rows of 256 tokens; its peer needs peft too. rollout also has
 step: the milliseconds of one token of each conversation, with weights in float32 and in int8, and, for small models, latency: the time of one token
 and of one turn in the first five turns of growing conversations. --device (default cpu) is
 the device of this library. With a device other than the CPU, the peer runs on the GPU.
+
+tools: {name, size, unit, shape, results}: seconds of a rollout of 64 conversations whose tools take 0.3 s, a time with a long tail, or no
+time. waits is a sampler that waits for all tools of a turn; goesOn does not. equalBits: whether both gave the same tokens and
+log-probabilities. It has no peer.
 
 draw: {name, ours, peer, worst, unit, shape, ...} in milliseconds per draw from a vocabulary of 151,936 tokens, for each truncation and shape of
 the distribution. The peer has the logits processors of transformers.

@@ -1,6 +1,12 @@
 /** LearnerSteps: optimizer steps of a random model on the same rows, which several benchmarks time. */
 import type { TokenRow } from '@toolenv/core/learner';
-import { type ModelConfig, placeModel, type Runtime, TransformerLearner } from '@toolenv/policy';
+import {
+  type LearnerOptions,
+  type ModelConfig,
+  placeModel,
+  type Runtime,
+  TransformerLearner,
+} from '@toolenv/policy';
 import { randomModel, unsavedCheckpoint } from './model.ts';
 
 export interface LearnerSteps {
@@ -13,10 +19,11 @@ export async function learnerSteps(
   runtime: Runtime,
   config: ModelConfig,
   rows: TokenRow[],
+  options?: LearnerOptions,
 ): Promise<LearnerSteps> {
   const model = randomModel(config);
   await placeModel(runtime, model);
-  const learner = new TransformerLearner(runtime, model, unsavedCheckpoint(model));
+  const learner = new TransformerLearner(runtime, model, unsavedCheckpoint(model), options);
   const tokens = rows.reduce((sum, { mask }) => sum + mask.reduce((count, bit) => count + bit, 0), 0);
   const dLogprobs = rows.map(({ mask }) => Float32Array.from(mask, (bit) => -bit / tokens));
   const run = async (steps: number) => {

@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Device, type ModelConfig, onnxRuntime } from '@toolenv/policy';
 import type { Benchmark } from './benchmark.ts';
 import { group } from './group.ts';
+import { lora } from './lora.ts';
 import { busyShare, warnIfBusy } from './machine.ts';
 import { median } from './median.ts';
 import { sizes } from './model.ts';
@@ -12,7 +13,7 @@ import { findPython } from './python.ts';
 import { rollout } from './rollout.ts';
 import { train } from './train.ts';
 
-const benchmarks: Record<string, (config: ModelConfig) => Benchmark> = { train, group, rollout };
+const benchmarks: Record<string, (config: ModelConfig) => Benchmark> = { train, group, lora, rollout };
 
 /**
  * Tokens per second of both sides: medians over `rounds`, measured in turns.
@@ -25,9 +26,10 @@ export async function measureModel(
 ): Promise<Record<string, unknown>> {
   const benchmark = benchmarks[name]!(sizes[size]!);
   const threads = availableParallelism();
-  const python = findPython(['torch', 'transformers']);
+  const modules = ['torch', 'transformers', ...(name === 'lora' ? ['peft'] : [])];
+  const python = findPython(modules);
   if (!python)
-    console.error('No Python with torch and transformers found: only this library is measured (see --help).');
+    console.error(`No Python with ${modules.join(', ')} found: only this library is measured (see --help).`);
   const peer =
     python === undefined
       ? undefined

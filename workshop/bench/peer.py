@@ -47,8 +47,9 @@ def serve(run_round):
 
 def serve_steps(model, shape, loss_of):
     """Serves optimizer steps on the loss that `loss_of()` computes, after two steps to warm up."""
-    matrices = [p for p in model.parameters() if p.ndim >= 2]
-    others = [p for p in model.parameters() if p.ndim < 2]
+    trained = [p for p in model.parameters() if p.requires_grad]
+    matrices = [p for p in trained if p.ndim >= 2]
+    others = [p for p in trained if p.ndim < 2]
     optimizer = torch.optim.AdamW(
         [{"params": matrices, "weight_decay": 0.01}, {"params": others, "weight_decay": 0.0}], lr=1e-4
     )
@@ -56,7 +57,7 @@ def serve_steps(model, shape, loss_of):
     def run(steps):
         for _ in range(steps):
             loss_of().backward()
-            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            torch.nn.utils.clip_grad_norm_(trained, 1.0)
             optimizer.step()
             optimizer.zero_grad(set_to_none=True)
 

@@ -50,6 +50,19 @@ describe('a mistake of the user is one line, with exit code 2', () => {
       /^toolenv: train: @toolenv\/trainer-grpo\/grpo-v1 plays episodes: name an environment, .*\n$/,
     ],
     [
+      'constrained calls in a training',
+      () => [
+        'train',
+        fixture.env,
+        '--policy',
+        fixture.policy,
+        '--out',
+        join(folder, 'constrained'),
+        '--constrain-calls',
+      ],
+      /^toolenv: train: constrained calls are drawn .*: leave constrainCalls out, .*\n$/,
+    ],
+    [
       'a checkpoint that is not there',
       () => ['eval', fixture.env, '--policy', join(folder, 'nowhere')],
       /^toolenv: No checkpoint at .*nowhere .*name a Hugging Face folder with --policy\.\n$/,

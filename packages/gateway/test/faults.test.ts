@@ -53,7 +53,7 @@ function leave(then: () => unknown): TestAgent {
   };
 }
 const slow = policyOf(async () => {
-  await sleep(60);
+  await sleep(400);
   return 'late';
 });
 
@@ -243,7 +243,7 @@ test('an answer that was lost is sent again, and is not sampled again', async ()
   const { steps, reward } = await play(async (context) => {
     await leave(() => {})(context);
     // The policy has answered nobody by now.
-    await sleep(60);
+    await sleep(400);
     return (await say(context, q, { tools: undefined })).content;
   }, policy);
   expect([policy.calls, steps.length, reward]).toEqual([1, 1, 1]);
@@ -253,7 +253,7 @@ test('an answer that was lost is sent again, and is not sampled again', async ()
 test('an answer that reached nobody is not learned from', async () => {
   const { steps } = await play(async (context) => {
     await leave(() => {})(context);
-    await sleep(60);
+    await sleep(400);
     return (await say(context, [{ role: 'user', content: 'other' }])).content;
   }, slow);
   expect(steps.map(({ learn }) => learn)).toEqual([false, undefined]);

@@ -14,6 +14,7 @@ import { readTurn } from './read-turn.ts';
 import { errorOf, refusalOf, transientError } from './refusal.ts';
 import { type Attempt, type QueueOptions, RequestQueue } from './request-queue.ts';
 import { retryAfter } from './retry-after.ts';
+import { refuseConstrainedCalls } from './sampling-fields.ts';
 import { withTextTools } from './text-tools.ts';
 import { type Prices, UsageCount } from './usage-count.ts';
 import { wireId } from './wire-messages.ts';
@@ -109,11 +110,22 @@ export function languageModelPolicy(
 
 function callOf(
   { messages, tools }: Observation,
-  { maxTokens, temperature, topP = 1, topK, minP = 0, seed, stop = [], signal }: SamplingOptions,
+  {
+    maxTokens,
+    temperature,
+    topP = 1,
+    topK,
+    minP = 0,
+    constrainCalls,
+    seed,
+    stop = [],
+    signal,
+  }: SamplingOptions,
   { isText, name }: { isText: boolean; name: string },
 ): LanguageModelCall {
   if (minP !== 0)
     throw new ToolEnvError('usage.model_request', `${name} has no min-p: leave the option out.`);
+  refuseConstrainedCalls({ constrainCalls }, name);
   const told = isText ? withTextTools({ messages, tools }) : messages;
   const described = isText ? [] : tools;
   const stopSequences = stop.filter((text) => text !== '');

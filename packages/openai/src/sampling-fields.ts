@@ -6,12 +6,13 @@ import type { Json } from './server.ts';
 /** llama.cpp reads 2³² − 1 as "any seed", vLLM takes 63 bits. */
 const seeds = 2 ** 31;
 
-/** @throws ToolEnvError `usage.model_request` for an option that the server does not have. */
+/** @throws ToolEnvError `usage.model_request` or `usage.constrain_calls` for an option that the server does not have. */
 export function samplingFields(
-  { maxTokens, temperature, topP = 1, topK, minP = 0, seed }: SamplingOptions,
+  { maxTokens, temperature, topP = 1, topK, minP = 0, constrainCalls, seed }: SamplingOptions,
   refused: ReadonlySet<string>,
   who: string,
 ): Json {
+  refuseConstrainedCalls({ constrainCalls }, who);
   const needed = { top_p: topP !== 1, top_k: topK !== undefined, min_p: minP !== 0 };
   for (const [name, isNeeded] of Object.entries(needed)) {
     if (!isNeeded || !refused.has(name)) continue;
@@ -27,4 +28,14 @@ export function samplingFields(
     seed: ((seed % seeds) + seeds) % seeds,
   };
   return withoutRefused(fields, refused);
+}
+
+/** @throws ToolEnvError `usage.constrain_calls` if the option is on: the grammar of a server is its own. */
+export function refuseConstrainedCalls(
+  { constrainCalls }: Pick<SamplingOptions, 'constrainCalls'>,
+  who: string,
+): void {
+  if (!constrainCalls) return;
+  const message = `${who} draws its tokens elsewhere, where calls cannot be constrained: leave constrainCalls out.`;
+  throw new ToolEnvError('usage.constrain_calls', message);
 }

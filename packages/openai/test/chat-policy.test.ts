@@ -181,6 +181,10 @@ test('what a server refuses by name is not sent to it again', async () => {
   await policy.act(question, sampling);
   const { messages, tools, ...fields } = server.requests.at(-1)!.body;
   expect(fields).toEqual({ model: 'hosted', max_completion_tokens: 32, temperature: 1, top_p: 1, seed: 7 });
+  await expect(policy.act(question, { ...sampling, constrainCalls: true })).rejects.toMatchObject({
+    code: 'usage.constrain_calls',
+    message: expect.stringContaining('leave constrainCalls out'),
+  });
   await expect(policy.act(question, { ...sampling, topK: 5 })).rejects.toMatchObject({
     code: 'usage.model_request',
   });

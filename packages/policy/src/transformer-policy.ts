@@ -50,12 +50,14 @@ export class TransformerPolicy implements TrainablePolicy, PolicyHandle {
   act(observation: Observation, options: SamplingOptions): Promise<Action> {
     const stop = (options.stop ?? []).filter((text) => text !== '');
     const decode = (tokens: Int32Array) => this.chat.decode(tokens);
+    const { vocab_size: vocabulary } = this.model.config;
     return this.#turns.act(observation, options, async ({ prompt, maxTokens }) => {
       const { tokens, logprobs, stopped } = await this.#sampler.sample({
         ...options,
         prompt,
         maxTokens,
         stopTokens: this.chat.endTokens,
+        ...(options.constrainCalls && { limit: this.chat.constrainCalls(observation.tools, vocabulary) }),
         ...(stop.length > 0 && { stopsAt: (sampled) => completesStop(sampled, stop, decode) }),
       });
       return { tokens, logprobs, isCut: !stopped };

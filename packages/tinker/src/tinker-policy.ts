@@ -114,10 +114,14 @@ export class TinkerPolicy implements PolicyHandle {
   }
 }
 
-function refuseUnknown({ temperature, minP = 0 }: SamplingOptions): void {
+function refuseUnknown({ temperature, minP = 0, constrainCalls }: SamplingOptions): void {
   if (temperature !== 0 && temperature !== 1) {
     const message = `A Tinker server returns log-probabilities at temperature 1, not at ${temperature}: set --temperature 1, or 0 for the likeliest tokens.`;
     throw new ToolEnvError('usage.tinker_temperature', message);
+  }
+  if (constrainCalls) {
+    const message = 'A Tinker server cannot constrain calls: leave constrainCalls out.';
+    throw new ToolEnvError('usage.constrain_calls', message);
   }
   if (minP === 0) return;
   throw new ToolEnvError('usage.tinker_sampling', 'A Tinker server has no min-p: leave --min-p out.');

@@ -238,6 +238,9 @@ test('what the server cannot do is refused', async () => {
   await expect(policy.act(observation, { ...sampling, minP: 0.1 })).rejects.toEqual(
     code('usage.tinker_sampling'),
   );
+  await expect(policy.act(observation, { ...sampling, constrainCalls: true })).rejects.toEqual(
+    code('usage.constrain_calls'),
+  );
   await expect(learner.forward({ rows, temperature: 0.7 })).rejects.toEqual(code('usage.tinker_temperature'));
   const entropy = { dLogprobs: slopes, dEntropy: slopes };
   await expect(learner.backward({ rows }, entropy)).rejects.toEqual(code('usage.tinker_entropy'));

@@ -45,6 +45,7 @@ export { metricNames } from './metrics/metric-names.ts';
 export { klToStart, policyMetrics, samplerMetrics } from './metrics/policy-metrics.ts';
 export { type EvaluationOptions, evaluationOptions } from './options/evaluation-options.ts';
 export { hasFixedSchedule } from './options/optimizer-options.ts';
+export { refuseConstrainedRollouts } from './options/refuse-constrained-rollouts.ts';
 export type { RunOptions } from './options/run-options.ts';
 export { type SelectionOptions, selectionOptions } from './options/selection-options.ts';
 export { trainSettings } from './options/train-settings.ts';

@@ -9,3 +9,8 @@ export function tmpdir(): string {
 export function hostname(): string {
   return 'tab';
 }
+
+/** A tab does not know its memory. */
+export function totalmem(): number {
+  return 0;
+}

@@ -195,11 +195,11 @@ async function evaluateEntrant(
   const limits = { signal, deadline: flags.deadline };
   const { opened: env, policy, finish, close } = await openRun(open, chosen, { ...given, seed, ...limits });
   try {
-    const { split, temperature, maxTokens, topP, topK, minP } = flags;
+    const { split, temperature, maxTokens, topP, topK, minP, constrainCalls } = flags;
     const identity = {
       ...{ env: ref, envVersion: env.packageVersion, envOptions: options, tools: given.tool ?? [] },
       ...{ policy: name, policyOptions: lastingOptions(chosen) },
-      ...{ split, temperature, maxTokens, topP, topK, minP, seed },
+      ...{ split, temperature, maxTokens, topP, topK, minP, seed, ...(constrainCalls && { constrainCalls }) },
     };
     await enter();
     const folder = path === undefined ? undefined : await EvaluationFolder.open(path, identity);

@@ -7,12 +7,14 @@ import {
   bestCheckpoint,
   newestCheckpoint,
   readMetrics,
+  refuseConstrainedRollouts,
   refuseLockedFolder,
   refuseRun,
   train,
   trainingCurves,
   trainSettings,
 } from '@toolenv/training';
+import { Option } from 'commander';
 import { plural } from '../display/number-text.ts';
 import { terminalChart } from '../display/terminal-chart.ts';
 import { safeLine } from '../display/terminal-text.ts';
@@ -50,7 +52,9 @@ export const make: MakeCommand = async (command, { words, signal }) => {
     )
     .requiredOption('--out <folder>', 'new folder for metrics, episodes, checkpoints and the policy')
     .option('--trainer <reference>', 'trainer, or a module; its options are flags', defaultTrainer)
-    .option('--json', 'print each event as a line of JSON');
+    .option('--json', 'print each event as a line of JSON')
+    // Refused with the reason.
+    .addOption(new Option('--constrain-calls').hideHelp());
   for (const flag of [...envFlags(), ...recordingFlags(), ...schemaFlags(trainSettings)])
     command.addOption(flag);
   const plugins = await addPluginFlags(command, words, { policies: ['policy'], trainer: true });
@@ -66,6 +70,7 @@ async function trainPolicy(
   signal: AbortSignal,
 ): Promise<void> {
   const { out } = given;
+  refuseConstrainedRollouts(given);
   const settings = completeFlags(trainSettings, given);
   const { seed, resume, change } = settings;
   const trainer = namedTrainer!.chosen(given);

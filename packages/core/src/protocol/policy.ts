@@ -15,6 +15,12 @@ export interface SamplingOptions {
   topK?: number;
   /** Samples from tokens whose probability is at least this fraction of the highest one (arXiv 2407.01082). Default 0: all. */
   minP?: number;
+  /**
+   * Draws only tokens with which each tool call stays one that a tool on offer takes: JSON with its name and with arguments of its
+   * schema, as far as types, properties, items, lengths and listed values say. Log-probabilities stay those of all tokens. A turn
+   * that ends at `maxTokens` may end inside a call. Default false. A policy that cannot do so throws `usage.constrain_calls`.
+   */
+  constrainCalls?: boolean;
   /** The first of these texts to be generated ends the turn. It is left out of the action's text, but its tokens are kept. */
   stop?: readonly string[];
   /** Seeds the sampling of this action. Equal observations, options and weights give equal tokens. */
@@ -24,8 +30,8 @@ export interface SamplingOptions {
   /** `Observation.conversation`: which conversation of the episode this is. */
   conversation?: string;
   /**
-   * Milliseconds that a batching policy may wait for episodes whose tools are running, so that equal seeds give equal
-   * bits regardless of the tools' timing. Default: the policy's own setting.
+   * Milliseconds that a batching policy may wait for episodes whose tools are running, where the bits of samples depend on the batch.
+   * So equal seeds give equal bits regardless of the tools' timing. Default: the policy's own setting.
    */
   batchDelay?: number;
   signal?: AbortSignal;
@@ -67,13 +73,16 @@ export interface Policy {
 
 /** What is wrong with sampling options: `temperature is -1; give a number from 0 up`. `undefined` if all are in range. */
 export function samplingMistake(
-  options: Pick<SamplingOptions, 'maxTokens' | 'temperature' | 'topP' | 'topK' | 'minP'>,
+  options: Pick<SamplingOptions, 'maxTokens' | 'temperature' | 'topP' | 'topK' | 'minP' | 'constrainCalls'>,
 ): string | undefined {
-  const { maxTokens, temperature, topP = 1, topK = 1, minP = 0 } = options;
+  const { maxTokens, temperature, topP = 1, topK = 1, minP = 0, constrainCalls = false } = options;
   const isCount = (value: number) => Number.isInteger(value) && value >= 1;
   if (!isCount(maxTokens)) return `maxTokens is ${maxTokens}; give a whole number of at least 1`;
   if (!(temperature >= 0)) return `temperature is ${temperature}; give a number from 0 up`;
   if (!(topP > 0 && topP <= 1)) return `topP is ${topP}; give a number above 0, at most 1`;
   if (!isCount(topK)) return `topK is ${topK}; give a whole number of at least 1`;
-  return minP >= 0 && minP <= 1 ? undefined : `minP is ${minP}; give a number from 0 to 1`;
+  if (!(minP >= 0 && minP <= 1)) return `minP is ${minP}; give a number from 0 to 1`;
+  return typeof constrainCalls === 'boolean'
+    ? undefined
+    : `constrainCalls is ${constrainCalls}; give true or false`;
 }

@@ -11,6 +11,7 @@ export type ParsedTurn = Pick<Action, 'text' | 'toolCalls'>;
 
 /** Parsing takes time in proportion to the text, whatever the model wrote. */
 export interface ToolCallFormat {
+  readonly name: string;
   /** Special tokens that mark calls. The tokenizer's decoder would leave them out. */
   readonly markers: readonly string[];
   parse(raw: string): ParsedTurn;
@@ -20,6 +21,7 @@ export interface ToolCallFormat {
 
 /** `<tool_call>{"name": …, "arguments": {…}}</tool_call>`, any number of times. */
 export const hermesFormat: ToolCallFormat = {
+  name: 'hermes',
   markers: [],
   parse(raw) {
     const toolCalls: ParsedTurn['toolCalls'] = [];
@@ -34,12 +36,13 @@ export const hermesFormat: ToolCallFormat = {
 
 /** `{"name": …, "parameters": {…}}` as the whole turn, several calls separated by `;`, optionally after `<|python_tag|>`. */
 export const llamaFormat: ToolCallFormat = {
+  name: 'llama',
   markers: ['<|python_tag|>'],
   parse(raw) {
     const tagged = raw.trimStart().startsWith('<|python_tag|>');
     const body = raw.replace('<|python_tag|>', '').trim();
     // An answer may be JSON without being a call.
-    if (!tagged && !/^\{\s*"name"\s*:/.test(body)) return { text: raw.trim(), toolCalls: [] };
+    if (!tagged && !/^\{[ \n\r\t]*"name"[ \n\r\t]*:/.test(body)) return { text: raw.trim(), toolCalls: [] };
     const toolCalls = splitAfterObjects(body).map((each, i) => parseCall(each, `call-${i}`));
     return { text: toolCalls.some(isParseFailure) ? raw.trim() : '', toolCalls: atMost(toolCalls) };
   },
@@ -47,6 +50,7 @@ export const llamaFormat: ToolCallFormat = {
 
 /** `[TOOL_CALLS][{"name": …, "arguments": {…}, "id": …}]`, or `[TOOL_CALLS]name[ARGS]{…}` for each call. */
 export const mistralFormat: ToolCallFormat = {
+  name: 'mistral',
   markers: ['[TOOL_CALLS]', '[ARGS]'],
   parse(raw) {
     const [before = '', ...marked] = raw.split('[TOOL_CALLS]');

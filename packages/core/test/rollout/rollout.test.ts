@@ -425,6 +425,10 @@ test.each([
   [{ sampling: { ...sampling, topP: 0 } }, 'sampling.topP is 0'],
   [{ sampling: { ...sampling, topK: 0.5 } }, 'sampling.topK is 0.5'],
   [{ sampling: { ...sampling, minP: 2 } }, 'sampling.minP is 2'],
+  [
+    { sampling: { ...sampling, constrainCalls: 1 as never } },
+    'sampling.constrainCalls is 1; give true or false',
+  ],
   [{ deadline: 0 }, 'deadline is 0'],
   [{ onDeadline: 'score' as never }, 'onDeadline is score; give abort or truncate'],
   [{ retries: -1 }, 'retries is -1'],

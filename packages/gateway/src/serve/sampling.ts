@@ -4,7 +4,10 @@ import { deriveSeed, type SamplingOptions } from '@toolenv/core';
 import { BadRequest, type ModelRequest } from '../wire/model-request.ts';
 import type { CompleteServePolicyOptions } from './serve-policy-options.ts';
 
-type Defaults = Pick<CompleteServePolicyOptions, 'maxTokens' | 'temperature' | 'topP' | 'topK' | 'minP'>;
+type Defaults = Pick<
+  CompleteServePolicyOptions,
+  'maxTokens' | 'temperature' | 'topP' | 'topK' | 'minP' | 'constrainCalls'
+>;
 
 /** The names of the largest number of tokens, on each wire. */
 const limits = ['max_completion_tokens', 'max_tokens', 'max_output_tokens'];
@@ -32,6 +35,7 @@ export function samplingOf(
     topP: topP ?? server.topP,
     minP: minP ?? server.minP,
     ...(mostLikely !== undefined && { topK: mostLikely }),
+    ...(server.constrainCalls && { constrainCalls: true }),
     ...(stop.length > 0 && { stop }),
     seed: seed === undefined ? randomInt(2 ** 31) : deriveSeed(seed, 'request'),
     // Clients come and go: nothing is gained by waiting for those whose tools run.

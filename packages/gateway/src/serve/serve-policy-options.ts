@@ -59,6 +59,11 @@ const own = {
     default: 0,
     description: 'least probability of a token, as a fraction of the highest, for requests without min_p',
   },
+  constrainCalls: {
+    type: 'boolean',
+    default: false,
+    description: 'draw only tokens with which tool calls parse and fit the schemas of their tools',
+  },
 } as const;
 
 /** JSON Schema of the options that only a served policy has. */

@@ -80,17 +80,18 @@ test.each(wires)('answers at $path, streamed and not', async ({ path, body, read
 
 test('samples as the client asks, within the bounds of the server', async () => {
   const policy = asking(() => 'Hi');
-  const { ask } = await serving(policy, { maxTokens: 100, temperature: 0.5, topK: 7 });
+  const { ask } = await serving(policy, { maxTokens: 100, temperature: 0.5, topK: 7, constrainCalls: true });
   const sampled = async (fields: object) => {
     expect((await ask(chat, { ...hello, ...fields })).status).toBe(200);
     const { seed, signal: _, episodeId: __, ...options } = policy.asked.at(-1)!.options;
     return { seed, options };
   };
-  const common = { topP: 1, minP: 0, batchDelay: 0 };
+  const common = { topP: 1, minP: 0, constrainCalls: true, batchDelay: 0 };
   expect((await sampled({})).options).toEqual({ ...common, maxTokens: 100, temperature: 0.5, topK: 7 });
   const asked = { temperature: 0, top_p: 0.9, top_k: 3, min_p: 0.1, max_tokens: 5, stop: ['END', ''] };
   expect((await sampled(asked)).options).toEqual({
-    ...{ temperature: 0, topP: 0.9, topK: 3, minP: 0.1, maxTokens: 5, stop: ['END'], batchDelay: 0 },
+    ...common,
+    ...{ temperature: 0, topP: 0.9, topK: 3, minP: 0.1, maxTokens: 5, stop: ['END'] },
   });
   const large = await sampled({ max_completion_tokens: 1e6, top_k: -1, stop: 'END' });
   expect(large.options).toEqual({ ...common, maxTokens: 100, temperature: 0.5, stop: ['END'] });

@@ -16,6 +16,8 @@ import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import { hasLinearPatterns } from '../checkpoint/linear-patterns.ts';
 import { addedTokens, openTokenizer, specialTokenText } from '../checkpoint/tokenizer.ts';
 import { commonPrefix } from '../common-prefix.ts';
+import { CallConstraints } from '../grammar/call-constraints.ts';
+import type { TokenLimit } from '../sampler/token-limit.ts';
 import { ChatTemplate } from './chat-template.ts';
 import { middleOf } from './rendered-text.ts';
 
@@ -26,6 +28,8 @@ export type TemplateArguments = Readonly<Record<string, unknown>>;
 const setByRender = ['messages', 'tools', 'add_generation_prompt', 'bos_token', 'eos_token'];
 
 export class Chat implements TokenChat {
+  readonly #checkpoint: Pick<Checkpoint, 'folder' | 'tokenizer' | 'tokenizerConfig'>;
+  #constraints: CallConstraints | undefined;
   readonly #folder: string;
   readonly #tokenizer: Tokenizer;
   /** Whether the tokenizer is known to take linear time. */
@@ -57,6 +61,7 @@ export class Chat implements TokenChat {
     this.#arguments = templateArguments;
     const { folder, tokenizer, tokenizerConfig, endTokens } = checkpoint;
     this.#folder = folder;
+    this.#checkpoint = { folder, tokenizer, tokenizerConfig };
     const { template, toolTemplate = template } = templatesOf(tokenizerConfig.chat_template);
     if (toolTemplate === undefined || template === undefined) {
       const message = `${folder} has no chat template: add chat_template.jinja or use an instruction-tuned checkpoint.`;
@@ -141,6 +146,19 @@ export class Chat implements TokenChat {
   /** Parses the tool calls in the text of a turn, in the format of the checkpoint. */
   parse(written: string): ParsedTurn {
     return this.#format.parse(written);
+  }
+
+  /**
+   * Limits a turn to calls that one of the tools takes, if it has calls.
+   * @param size The number of tokens that the model predicts.
+   * @throws ToolEnvError `usage.constrain_calls` if the tokenizer, or the schema of a tool, does not allow it. The limit throws it if
+   * the vocabulary lacks bytes of a call.
+   */
+  constrainCalls(tools: Observation['tools'], size: number): TokenLimit {
+    const { endTokens } = this;
+    const { name: format, markers } = this.#format;
+    this.#constraints ??= new CallConstraints({ ...this.#checkpoint, format, markers, endTokens, size });
+    return this.#constraints.limit(tools);
   }
 
   /**

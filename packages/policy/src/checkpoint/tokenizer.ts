@@ -128,9 +128,15 @@ export function checkTokenizer(
   }
 }
 
+interface AddedToken {
+  id: number;
+  content: string;
+  special?: boolean;
+}
+
 /** The tokens that tokenizer.json adds to the vocabulary, special ones among them. */
-export function addedTokens(tokenizer: Record<string, unknown>): { id: number; content: string }[] {
-  return (tokenizer.added_tokens ?? []) as { id: number; content: string }[];
+export function addedTokens(tokenizer: Record<string, unknown>): AddedToken[] {
+  return (tokenizer.added_tokens ?? []) as AddedToken[];
 }
 
 /** The text of a special token in tokenizer_config.json: a string, or an object with `content`. */

@@ -6,11 +6,11 @@ import { headWidth, type ModelConfig } from './model-config.ts';
 
 /**
  * The program for `time` new tokens of each row: 1, or any number S.
- * - Inputs: embeddings [vocabulary, width], apart from the logits' matrix of which they may be a copy, tokens and positions [B, S], inverseTemperature [B, 1], pastMask [B, 1, 1, P],
- *   `past.<layer>.key|value` [B, key-value heads, P, head width] and, unless `time` is 1, mask [S, S] and last [B]
- *   (the index into B·S of each row's last token). If layers have windows, `window.pastMask` [B, 1, S, P] and `window.mask` [S, S].
- * - Outputs: probabilities [B, vocabulary], `new.<layer>.key|value` [B, key-value heads, S, head width] and, with
- *   several `blocks`, sums [B, blocks]: the total probability of each block of the vocabulary.
+ * - Inputs: embeddings [vocabulary, width], apart from the logits' matrix of which they may be a copy, tokens and positions [B, S], inverseTemperature [R, 1], pastMask [B, 1, 1, P],
+ *   `past.<layer>.key|value` [B, key-value heads, P, head width] and, unless `time` is 1, mask [S, S] and last [R]
+ *   (the indices into B·S of the tokens after which a token is drawn; if `time` is 1, all of them). If layers have windows, `window.pastMask` [B, 1, S, P] and `window.mask` [S, S].
+ * - Outputs: probabilities [R, vocabulary], `new.<layer>.key|value` [B, key-value heads, S, head width] and, with
+ *   several `blocks`, sums [R, blocks]: the total probability of each block of the vocabulary.
  * - Where the runtime has an operation for one token and no layer has a window, the masks give way to lengths [B] and room [1] of
  *   {@link Ops.cachedAttention}, and the new keys and values to those of the past with them: `grown.<layer>.key|value`.
  */
@@ -28,13 +28,13 @@ export function samplingProgram<T>(
   const hidden = decoder(ops, config, tokens, positions, attention, { embeddings });
   const lastHidden =
     time === 1
-      ? ops.reshape(hidden, ['B', config.hidden_size])
-      : ops.gatherRows(hidden, ops.input('last', 'int32', ['B']));
-  const cooled = ops.mul(lastHidden, ops.input('inverseTemperature', 'float32', ['B', 1]));
+      ? ops.reshape(hidden, ['R', config.hidden_size])
+      : ops.gatherRows(hidden, ops.input('last', 'int32', ['R']));
+  const cooled = ops.mul(lastHidden, ops.input('inverseTemperature', 'float32', ['R', 1]));
   outputs.probabilities = ops.softmax(logits(ops, config, cooled));
   if (blocks > 1) {
-    const cut = ops.reshape(outputs.probabilities, ['B', blocks, config.vocab_size / blocks]);
-    outputs.sums = ops.reshape(ops.sum(cut, [-1]), ['B', blocks]);
+    const cut = ops.reshape(outputs.probabilities, ['R', blocks, config.vocab_size / blocks]);
+    outputs.sums = ops.reshape(ops.sum(cut, [-1]), ['R', blocks]);
   }
   return outputs;
 }

@@ -61,6 +61,8 @@ export interface Runtime {
   readonly precision?: Precision;
   /** Building constants into a program makes many runs faster up to this size in bytes. Default 0. */
   readonly mostBuiltIn?: number;
+  /** Whether a row of a product with constant weights has the same bits whatever the other rows are. */
+  readonly hasIndependentRows?: boolean;
   /** Whether constant weights can have 8 bits. */
   readonly hasInt8?: boolean;
   /** The fixed cost of one run of a learner's program, expressed in tokens. Default 128. */

@@ -73,8 +73,9 @@ export class BlockDrawing {
   }
 
   #choice(sums: Float32Array, drawing: Drawing, rng: Rng): Choice {
-    // Finding the likeliest token, or truncating the distribution, takes the whole row.
-    if (drawing.temperature === 0 || truncates(drawing, this.count * this.#size))
+    // Finding the likeliest token, and excluding tokens, take the whole row.
+    const excludes = drawing.limit?.allowed !== undefined || truncates(drawing, this.count * this.#size);
+    if (drawing.temperature === 0 || excludes)
       return { first: 0, count: this.count, find: (whole) => drawToken(whole, drawing, rng) };
     const threshold = rng.float();
     const { index: first, before } = passing(sums, threshold);

@@ -19,10 +19,14 @@ import { HostKvCache } from './host-kv-cache.ts';
 import type { KvCache } from './kv-cache.ts';
 import { ResidentKvCache } from './resident-kv-cache.ts';
 
-/** The tokens of a slot that follow its cached ones. */
+/** Some tokens of a slot that follow its cached ones. */
 interface Row {
   slot: number;
   tokens: Int32Array;
+  /** Slots that have the same cached positions and tokens, or fewer of the same cached positions. The run serves them too. */
+  copies: readonly number[];
+  /** Whether these are the last tokens, so that the next token is drawn. */
+  draws: boolean;
 }
 
 /** A slot's next token. */
@@ -32,17 +36,11 @@ interface Drawn extends DrawnToken {
 
 export interface DecoderOptions {
   /**
-   * The precision of the weights in products that compute one token of each slot. `int8` gives other distributions than the learner
-   * has, and takes another copy of the weights, of a quarter of their size. Default `float32`.
+   * The precision of weights in products. `int8` computes other distributions than the learner, faster and with a copy of the weights
+   * of a quarter of their size. Default `float32`.
    */
   precision?: 'float32' | 'int8';
 }
-
-/**
- * Compiling the weights into the program lays matrices out for products once, and each step becomes faster. About 90 of these
- * steps make up for the compilation.
- */
-const stepsBeforeBuilding = 64;
 
 /** In bytes. A larger copy of the weights is freed at the end of a rollout, before the learner needs the memory. */
 const mostKept = 128 * 2 ** 20;
@@ -53,16 +51,13 @@ export class CachedDecoder {
   readonly #cache: KvCache;
   /** Set if distributions stay on the device. */
   readonly #blocks: BlockDrawing | undefined;
+  /** Whether the program has the weights compiled in, with matrices laid out for products. */
   readonly #buildsIn: boolean;
   readonly #keepsBuilt: boolean;
   readonly #precision: 'float32' | 'int8';
-  /**
-   * `many` takes any number of new tokens of each slot. `one` and `built` take one token of each: `one` has the weights as
-   * inputs, `built` has them compiled in.
-   */
+  /** `built` has the weights compiled in. `many` takes them as inputs, and so does `one`, which takes one token of each slot. */
   readonly #programs: Programs<'many' | 'one' | 'built'> = new Programs();
-  /** The number of one-token steps since the weights changed or the decoder was cleared. */
-  #steps: { weights: Tensors; count: number } | undefined;
+  #builtFrom: Tensors | undefined;
   readonly #drawings: Map<number, { drawing: Drawing; rng: Rng }> = new Map();
 
   /** @throws ToolEnvError `usage.device` if the runtime has no products in the given precision. */
@@ -75,7 +70,7 @@ export class CachedDecoder {
     this.#runtime = runtime;
     this.#model = model;
     const bytes = 4 * parameterCount(model.config);
-    this.#buildsIn = bytes <= (runtime.mostBuiltIn ?? 0);
+    this.#buildsIn = precision === 'int8' || bytes <= (runtime.mostBuiltIn ?? 0);
     this.#keepsBuilt = bytes <= mostKept;
     // On the device if the device is other hardware, because copies to it are slow; else in this process.
     const Cache = runtime.memory?.isRemote ? ResidentKvCache : HostKvCache;
@@ -83,6 +78,11 @@ export class CachedDecoder {
     const { vocab_size: vocabulary } = model.config;
     if (this.#cache.isResident && blockCount(vocabulary) > 1)
       this.#blocks = new BlockDrawing(runtime, vocabulary);
+  }
+
+  /** Whether the bits of a sample do not depend on the other slots of its runs. */
+  get isBatchInvariant(): boolean {
+    return this.#buildsIn && this.#runtime.hasIndependentRows === true;
   }
 
   /** Sets how the next tokens of a slot are drawn. */
@@ -95,16 +95,16 @@ export class CachedDecoder {
     this.#cache.truncate(slot, length);
   }
 
-  /** Replaces the cache of slot `to` by the first `length` positions of slot `from`. */
+  /** Copies positions of slot `from` up to `length` that slot `to` lacks. Its cached positions are the same already. */
   fork(from: number, to: number, length: number): void {
     this.#cache.fork(from, to, length);
   }
 
-  /** Runs the model once: computes and caches the given tokens, and draws the next token of each row. */
+  /** Runs the model once: computes and caches the given tokens, and draws the next tokens of rows that draw and of their copies. */
   async advance(given: readonly Row[]): Promise<Drawn[]> {
     const time = Math.max(...given.map(({ tokens }) => tokens.length));
     const { weights } = this.#model;
-    const program = await this.#program(time, weights);
+    const program = await this.#program(given, time);
     const bySlot = new Map(given.map((row) => [row.slot, row]));
     const slots = [...bySlot.keys()];
     // A run with one token per slot has all active slots, so the cache may choose their order.
@@ -121,8 +121,11 @@ export class CachedDecoder {
     });
     const added = rows.map((row) => row.tokens.length);
     await this.#cache.append(order, added, outputs);
-    const drawn = await this.#draw(rows, outputs);
-    return drawn.map((token, row) => ({ slot: order[row]!, ...token }));
+    for (const { slot, copies } of rows)
+      for (const copy of copies) this.#cache.fork(slot, copy, this.#cache.length(slot));
+    const drawing = drawingSlots(rows).map(({ slot }) => slot);
+    const drawn = await this.#draw(drawing, outputs);
+    return drawn.map((token, index) => ({ slot: drawing[index]!, ...token }));
   }
 
   #inputs(rows: readonly Row[], time: number): Tensors {
@@ -133,15 +136,18 @@ export class CachedDecoder {
       const past = this.#cache.length(row.slot);
       for (let s = 0; s < row.tokens.length; s++) positions[b * time + s] = past + s;
     }
-    const temperatures = rows.map(({ slot }) => this.#drawings.get(slot)!.drawing.temperature || 1);
-    const inverse = Float32Array.from(temperatures, (temperature) => 1 / temperature);
-    const last = Int32Array.from(rows, (row, b) => b * time + row.tokens.length - 1);
+    const drawing = drawingSlots(rows);
+    const temperatures = drawing.map(({ slot }) => this.#drawings.get(slot)!.drawing.temperature || 1);
+    // Runtimes may refuse empty tensors: a run that draws nothing computes one distribution.
+    const inverse = drawing.length > 0 ? temperatures.map((temperature) => 1 / temperature) : [1];
+    const last =
+      drawing.length > 0 ? drawing.map(({ row }) => row * time + rows[row]!.tokens.length - 1) : [0];
     return {
       tokens: tensor(tokens, [rows.length, time]),
       positions: tensor(positions, [rows.length, time]),
       mask: tensor(causalMask(time), [time, time]),
-      inverseTemperature: tensor(inverse, [rows.length, 1]),
-      last: tensor(last, [rows.length]),
+      inverseTemperature: tensor(Float32Array.from(inverse), [inverse.length, 1]),
+      last: tensor(Int32Array.from(last), [last.length]),
     };
   }
 
@@ -156,8 +162,8 @@ export class CachedDecoder {
     };
   }
 
-  async #draw(rows: readonly Row[], { probabilities, sums }: Tensors): Promise<DrawnToken[]> {
-    const drawings = rows.map(({ slot }) => this.#drawings.get(slot)!);
+  async #draw(slots: readonly number[], { probabilities, sums }: Tensors): Promise<DrawnToken[]> {
+    const drawings = slots.map((slot) => this.#drawings.get(slot)!);
     if (this.#blocks) {
       const drawn = await this.#blocks.draw(probabilities!, sums!, drawings);
       probabilities!.dispose?.();
@@ -170,8 +176,8 @@ export class CachedDecoder {
     );
   }
 
-  async #program(time: number, weights: Tensors): Promise<Executable> {
-    const { constants, config } = this.#model;
+  async #program(rows: readonly Row[], time: number): Promise<Executable> {
+    const { weights, constants, config } = this.#model;
     const copied = this.#blocks ? 'sums' : 'probabilities';
     const compile = (
       length: 1 | 'S',
@@ -181,38 +187,40 @@ export class CachedDecoder {
         ...builtIn,
         stays: (name) => this.#cache.isResident && name !== copied,
       });
-    if (time > 1) return this.#programs.get('many', () => compile('S'));
-    if (this.#steps?.weights !== weights) {
-      this.#steps = { weights, count: 0 };
-      await this.#programs.close('built');
+    if (!this.#buildsIn) {
+      const isOne = time === 1 && rows.every(({ draws, copies }) => draws && copies.length === 0);
+      return isOne
+        ? this.#programs.get('one', () => compile(1))
+        : this.#programs.get('many', () => compile('S'));
     }
-    this.#steps.count += 1;
+    if (this.#builtFrom !== weights) await this.#programs.close('built');
+    this.#builtFrom = weights;
     const isInt8 = this.#precision === 'int8';
-    if (isInt8 || (this.#buildsIn && this.#steps.count > stepsBeforeBuilding)) {
-      const builtIn = {
-        constants: { ...weights, ...constants },
-        ...(isInt8 && { constantPrecision: 'int8' as const }),
-      };
-      return this.#programs.get('built', () => compile(1, builtIn));
-    }
-    return this.#programs.get('one', () => compile(1));
+    const builtIn = {
+      constants: { ...weights, ...constants },
+      ...(isInt8 && { constantPrecision: 'int8' as const }),
+    };
+    return this.#programs.get('built', () => compile('S', builtIn));
   }
 
   /** Drops all slots and frees their memory. Compiled programs stay. */
   clear(): void {
     this.#cache.clear();
     this.#drawings.clear();
-    // The programs `one` and `built` differ in the last bits. Restart the count so that later samples do not depend
-    // on earlier ones.
-    if (this.#steps) this.#steps.count = 0;
     if (!this.#keepsBuilt) void this.#programs.close('built');
   }
 
   async close(): Promise<void> {
-    this.#steps = undefined;
     this.clear();
     await this.#programs.closeAll();
     await this.#cache.close();
     await this.#blocks?.close();
   }
+}
+
+/** The slots that draw a token, each with the row that computes its distribution. */
+function drawingSlots(rows: readonly Row[]): { slot: number; row: number }[] {
+  return rows.flatMap(({ slot, copies, draws }, row) =>
+    draws ? [slot, ...copies].map((drawing) => ({ slot: drawing, row })) : [],
+  );
 }

@@ -1,22 +1,53 @@
 /** Draws the next token from a distribution. */
 import type { Rng } from '@toolenv/core';
+import type { TokenLimit } from './token-limit.ts';
 import { type Truncation, truncateDistribution, truncates } from './truncate-distribution.ts';
 
 export interface Drawing extends Truncation {
   /** 0 means greedy decoding. */
   temperature: number;
+  /** Excludes tokens before the truncation, which then is about those that are left. */
+  limit?: TokenLimit | undefined;
 }
 
-/** A token and its log-probability in the distribution before truncation. */
+/** A token and its log-probability in the distribution before any token was excluded. */
 export interface DrawnToken {
   token: number;
   logprob: number;
 }
 
 export function drawToken(probabilities: Float32Array, drawing: Drawing, rng: Rng): DrawnToken {
-  const token =
-    drawing.temperature === 0 ? mostProbable(probabilities) : sampled(probabilities, drawing, rng);
-  return { token, logprob: Math.log(probabilities[token]!) };
+  const allowed = drawing.limit?.allowed;
+  const among = allowed ? onlyAllowed(probabilities, allowed) : probabilities;
+  const token = drawing.temperature === 0 ? mostProbable(among) : sampled(among, drawing, rng);
+  const probability = probabilities[token]!;
+  // The only allowed token may have a probability below the least number.
+  return { token, logprob: Math.log(allowed ? Math.max(probability, leastProbability) : probability) };
+}
+
+/** The least positive float32. */
+const leastProbability = 2 ** -149;
+
+/** The memory of the distributions that are left. Draws reuse it, because a vocabulary is large. */
+let memory = new Float32Array(0);
+
+/** The distribution of the allowed tokens, until the next call. If the probability of all of them is 0, they are equally likely. */
+function onlyAllowed(probabilities: Float32Array, allowed: Uint32Array): Float32Array {
+  const size = probabilities.length;
+  if (memory.length < size) memory = new Float32Array(size);
+  const left = memory.subarray(0, size);
+  left.set(probabilities);
+  for (let from = 0; from < size; from += 32) {
+    let excluded = ~allowed[from >>> 5]!;
+    if (excluded === -1) left.fill(0, from, from + 32);
+    else
+      for (; excluded !== 0; excluded &= excluded - 1) left[from + 31 - Math.clz32(excluded & -excluded)] = 0;
+  }
+  let sum = 0;
+  for (let i = 0; i < size; i++) sum += left[i]!;
+  if (sum > 0) for (let i = 0; i < size; i++) left[i]! /= sum;
+  else for (let i = 0; i < size; i++) left[i] = (allowed[i >>> 5]! >>> (i & 31)) & 1;
+  return left;
 }
 
 function sampled(distribution: Float32Array, truncation: Truncation, rng: Rng): number {

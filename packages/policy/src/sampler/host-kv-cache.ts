@@ -39,10 +39,11 @@ export class HostKvCache implements KvCache {
 
   fork(from: number, to: number, length: number): void {
     this.#reserve(Math.max(from, to) + 1, this.#longest());
+    const begin = this.length(to);
     for (const buffer of this.#buffers) {
       for (let head = 0; head < this.#heads; head++) {
-        const start = this.#position(from, head, 0);
-        buffer.copyWithin(this.#position(to, head, 0), start, start + length * this.#size);
+        const start = this.#position(from, head, begin);
+        buffer.copyWithin(this.#position(to, head, begin), start, start + (length - begin) * this.#size);
       }
     }
     this.#lengths[to] = length;

@@ -8,7 +8,7 @@ export interface KvCache {
   length(slot: number): number;
   /** Drops the positions of a slot from `length` on. */
   truncate(slot: number, length: number): void;
-  /** Replaces the positions of slot `to` by the first `length` positions of slot `from`. */
+  /** Copies positions of slot `from` up to `length` that slot `to` lacks. Its cached positions are the same already. */
   fork(from: number, to: number, length: number): void;
   /** The slots in the order in which their view costs the least. */
   inOrder(slots: readonly number[]): number[];

@@ -24,7 +24,7 @@ export interface SampleRequest extends Drawing {
 export interface Sample {
   /** [A] */
   tokens: Int32Array;
-  /** [A] in nats, under the temperature and before truncation. Greedy decoding reports log-probabilities at temperature 1. */
+  /** [A] in nats, under the temperature and before any token was excluded. Greedy decoding reports log-probabilities at temperature 1. */
   logprobs: Float32Array;
   stopped: boolean;
 }

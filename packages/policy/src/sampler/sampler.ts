@@ -5,7 +5,7 @@ import { leaveModel, type Model } from '../model/model.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { CachedDecoder, type DecoderOptions } from './cached-decoder.ts';
 import { checkRequest, type Sample, type SampleRequest } from './sample-request.ts';
-import { leadersOf, sharedPrefix } from './shared-prefix.ts';
+import { isAligned, type Leader, leadersOf, nextEnd, sharedPrefix } from './shared-prefix.ts';
 
 export interface SamplerOptions extends DecoderOptions {
   /** The largest number of conversations with a cache; further requests wait for a slot. Default 256. */
@@ -13,8 +13,9 @@ export interface SamplerOptions extends DecoderOptions {
   /** Padded prompt tokens of one run. Default 4096. */
   tokenBudget?: number;
   /**
-   * Milliseconds to wait for the next turn of episodes whose turn has ended, while their tools run. If all of them return in
-   * time, batches do not depend on timing, so equal seeds give equal bits. Default 1000.
+   * Milliseconds to wait for the next turn of episodes whose turn has ended, while their tools run, where the bits of samples depend on
+   * the batch: on devices other than the CPU, for models that are not built in, and if there are more conversations than slots. If
+   * all of them return in time, batches do not depend on timing, so equal seeds give equal bits. Default 1000.
    */
   batchDelay?: number;
 }
@@ -26,6 +27,8 @@ interface Slot {
   /** The cached tokens, followed by the tokens that are not computed yet. */
   tokens: number[];
   cached: number;
+  /** As in `SlotTokens`. */
+  shareable: number;
   request: Pending | undefined;
 }
 
@@ -125,9 +128,11 @@ export class Sampler {
     }
   }
 
-  /** Waits until every episode between two turns is back, or for `batchDelay`. */
+  /** Waits until every episode between two turns is back, or for `batchDelay`, if the bits of samples depend on it. */
   async #awaitReturns(): Promise<void> {
-    if (this.#away.size === 0) return;
+    // Without a free slot, a conversation loses its cache to another, and is computed again in other runs.
+    const isFull = this.#slots.length >= this.#maxConversations;
+    if (this.#away.size === 0 || (this.#decoder.isBatchInvariant && !isFull)) return;
     const requests = [...this.#waiting, ...this.#slots.flatMap(({ request }) => request ?? [])];
     const batchDelay = Math.min(...requests.map(({ batchDelay = this.#batchDelay }) => batchDelay));
     let timer: NodeJS.Timeout | undefined;
@@ -195,8 +200,8 @@ export class Sampler {
       slot.tokens = [...pending.prompt];
       slot.request = pending;
       this.#copyShared(index);
-      const { temperature, topK, topP, minP, seed } = pending;
-      this.#decoder.begin(index, { temperature, topK, topP, minP, seed });
+      const { temperature, topK, topP, minP, seed, limit } = pending;
+      this.#decoder.begin(index, { temperature, topK, topP, minP, seed, limit });
     }
     this.#waiting = stillWaiting;
   }
@@ -212,7 +217,9 @@ export class Sampler {
   #freeSlot(): number {
     const free = this.#slots.findIndex((slot) => !slot.request && !slot.owner);
     if (free >= 0 || this.#slots.length >= this.#maxConversations) return free;
-    return this.#slots.push({ owner: undefined, tokens: [], cached: 0, request: undefined }) - 1;
+    return (
+      this.#slots.push({ owner: undefined, tokens: [], cached: 0, shareable: 0, request: undefined }) - 1
+    );
   }
 
   /** Whether a conversation of the episode is taking its turn. */
@@ -231,6 +238,7 @@ export class Sampler {
     const slot = this.#slots[index]!;
     if (slot.cached <= length) return;
     slot.cached = length;
+    slot.shareable = Math.min(slot.shareable, length);
     this.#decoder.truncate(index, length);
   }
 
@@ -239,22 +247,38 @@ export class Sampler {
     return this.#slots[index]!.tokens.length - this.#slots[index]!.cached;
   }
 
-  /** Runs the model once: computes the missing tokens of some slots and samples the next token of each. */
+  /** Runs the model once: computes missing tokens of some slots, and samples the next token of those that lack no others. */
   async #advance(): Promise<void> {
     const active = this.#active();
     const behind = active.filter((index) => this.#lag(index) > 1);
     // Some of the slots that lack more than one token, or else all active slots, one token each.
-    const chosen = behind.length > 0 ? this.#fitting(leadersOf(this.#slots, behind)) : active;
+    const chosen =
+      behind.length > 0
+        ? this.#fitting(leadersOf(this.#slots, behind))
+        : active.map((slot) => ({ slot, copies: [] }));
     if (chosen.length === 0) return;
-    const rows = chosen.map((slot) => {
+    const rows = chosen.map(({ slot, copies }) => {
       const { tokens, cached } = this.#slots[slot]!;
-      return { slot, tokens: Int32Array.from(tokens.slice(cached)) };
+      const end = nextEnd(this.#slots[slot]!);
+      return {
+        slot,
+        copies,
+        tokens: Int32Array.from(tokens.slice(cached, end)),
+        draws: end === tokens.length,
+      };
     });
     const drawn = await this.#decoder.advance(rows);
-    for (const index of chosen) this.#slots[index]!.cached = this.#slots[index]!.tokens.length;
+    for (const { slot, copies } of chosen) for (const index of [slot, ...copies]) this.#computed(index);
     // Copy shared prefixes before finished slots are freed.
     for (const index of this.#active()) if (this.#lag(index) > 1) this.#copyShared(index);
     for (const { slot, token, logprob } of drawn) this.#append(slot, token, logprob);
+  }
+
+  #computed(index: number): void {
+    const slot = this.#slots[index]!;
+    const end = nextEnd(slot);
+    if (isAligned(slot)) slot.shareable = end;
+    slot.cached = end;
   }
 
   /** Copies the longest prefix that the slot lacks and another slot has cached. */
@@ -262,14 +286,16 @@ export class Sampler {
     const shared = sharedPrefix(this.#slots, index);
     if (!shared) return;
     this.#slots[index]!.cached = shared.length;
+    this.#slots[index]!.shareable = shared.length;
     this.#decoder.fork(shared.from, index, shared.length);
   }
 
   /** As many of the slots as the token budget allows, longest first to keep padding small. */
-  #fitting(behind: number[]): number[] {
-    const order = behind.sort((a, b) => this.#lag(b) - this.#lag(a) || a - b);
-    const count = Math.max(1, Math.floor(this.#tokenBudget / this.#lag(order[0]!)));
-    return order.slice(0, count).sort((a, b) => a - b);
+  #fitting(leaders: readonly Leader[]): Leader[] {
+    const length = ({ slot }: Leader) => nextEnd(this.#slots[slot]!) - this.#slots[slot]!.cached;
+    const order = leaders.toSorted((a, b) => length(b) - length(a) || a.slot - b.slot);
+    const count = Math.max(1, Math.floor(this.#tokenBudget / length(order[0]!)));
+    return order.slice(0, count).sort((a, b) => a.slot - b.slot);
   }
 
   #append(index: number, token: number, logprob: number): void {
@@ -279,7 +305,11 @@ export class Sampler {
     pending.logprobs.push(logprob);
     slot.tokens.push(token);
     const stopped = pending.stopTokens.includes(token) || pending.stopsAt?.(pending.sampled) === true;
-    if (!stopped && pending.sampled.length < pending.maxTokens) return;
+    if (!stopped && pending.sampled.length < pending.maxTokens) {
+      const refusal = refusalOf(pending, token);
+      if (!refusal) return;
+      pending.reject(refusal.error);
+    }
     slot.request = undefined;
     if (!slot.owner) this.#truncate(index, 0);
     else if (!this.#isBusy(slot.owner.episodeId)) this.#away.add(slot.owner.episodeId);
@@ -295,6 +325,16 @@ export class Sampler {
     for (const { request } of this.#slots) request?.reject(cause);
     this.#waiting = [];
     this.#reset();
+  }
+}
+
+/** The error of the request's limit if no token may follow. It concerns no other request. */
+function refusalOf({ limit }: Pending, token: number): { error: unknown } | undefined {
+  try {
+    limit?.accept(token);
+    return undefined;
+  } catch (error) {
+    return { error };
   }
 }
 

@@ -18,6 +18,7 @@ const drawings: Drawing[] = [
   { temperature: 1.3, topP: 0.8 },
   { temperature: 1, minP: 0.1 },
   { temperature: 1, topK: 1_000_000 },
+  { temperature: 1, limit: { allowed: new Uint32Array(157).fill(0x5555_5555), accept: () => {} } },
 ];
 
 test.each([

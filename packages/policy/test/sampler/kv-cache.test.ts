@@ -1,6 +1,7 @@
 /** Compares the key-value cache with a model that keeps each conversation's keys and values in plain lists. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { commonPrefix } from '../../src/common-prefix.ts';
 import { readTensorData } from '../../src/runtime/resident-tensor.ts';
 import { type Runtime, type Tensors, tensor } from '../../src/runtime/runtime.ts';
 import { cachedParts, grownOf, pastOf } from '../../src/sampler/cached-past.ts';
@@ -142,6 +143,8 @@ test.each([
             model[one.slot]!.splice(one.length);
           } else if (one.kind === 'fork') {
             const shared = model[one.from]!.slice(0, one.length);
+            // A fork adds what the slot lacks to the positions that are the same already.
+            cache.truncate(one.to, commonPrefix(model[one.to]!, shared));
             cache.fork(one.from, one.to, shared.length);
             model[one.to] = shared;
           } else if (one.kind === 'order') {

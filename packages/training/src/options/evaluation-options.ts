@@ -18,6 +18,11 @@ const properties = {
   },
   concurrency: { type: 'integer', minimum: 1, default: 128, description: 'episodes played at the same time' },
   temperature: { type: 'number', minimum: 0, default: 0, description: 'sampling temperature; 0: greedy' },
+  constrainCalls: {
+    type: 'boolean',
+    default: false,
+    description: 'draw only tokens with which tool calls parse and fit the schemas of their tools',
+  },
   retries: {
     type: 'integer',
     minimum: 0,

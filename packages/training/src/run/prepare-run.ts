@@ -4,6 +4,7 @@ import { type EnvHandle, ToolEnvError } from '@toolenv/core';
 import type { TrainablePolicy } from '@toolenv/core/learner';
 import { completeOptions, loadPlugin, type Run, type Trainer } from '@toolenv/core/plugins';
 import { didYouMean } from '@toolenv/core/schemas';
+import { refuseConstrainedRollouts } from '../options/refuse-constrained-rollouts.ts';
 import { requireParts } from '../options/require-parts.ts';
 import { type TrainSettings, trainSettings } from '../options/train-settings.ts';
 import type { MetricSink } from '../reports/metric-sink.ts';
@@ -120,6 +121,7 @@ function trainerOptions(trainer: Trainer, given: object): Record<string, unknown
       'train: trainer is not a trainer: give grpo({ … }) of @toolenv/trainer-grpo, or a reference.';
     throw new ToolEnvError('usage.run', message);
   }
+  refuseConstrainedRollouts(given);
   const { name, options: schema } = trainer;
   const known = Object.keys((schema.properties ?? {}) as object);
   const unknown = Object.keys(given).find((option) => !known.includes(option));

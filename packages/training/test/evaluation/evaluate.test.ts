@@ -96,7 +96,7 @@ test('needs no more than an environment and a policy: the schema has every defau
   expect(episodes).toBe(200);
   expect(means.right).toBe(1);
   expect(most).toBe(128);
-  expect(seen[0]).toMatchObject({ temperature: 0, topP: 1, minP: 0, maxTokens: 256 });
+  expect(seen[0]).toMatchObject({ temperature: 0, topP: 1, minP: 0, maxTokens: 256, constrainCalls: false });
 });
 
 test('names a wrong option and a missing part, with the remedy', async () => {

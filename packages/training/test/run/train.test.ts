@@ -275,6 +275,12 @@ test.each([
     'usage.unknown_option',
     /^train: forget has no option "stepz"\. Did you mean "steps"\?$/,
   ],
+  [
+    'constrained calls',
+    { constrainCalls: true },
+    'usage.constrain_calls',
+    /^train: constrained calls .* trainer uses: leave constrainCalls out, and evaluate /,
+  ],
   ['a misspelt setting', { sed: 3 }, 'usage.unknown_option', /Did you mean "seed"\?$/],
   [
     'a wrong value',

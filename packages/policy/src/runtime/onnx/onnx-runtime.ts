@@ -101,7 +101,7 @@ export function onnxRuntime({
       : device === 'cpu'
         ? Math.max(mostBuiltInOnCpu, builtInShare * totalMemory())
         : mostBuiltInElsewhere,
-    ...(device === 'cpu' && { hasInt8: true }),
+    ...(device === 'cpu' && { hasInt8: true, hasIndependentRows: true }),
     // WebGPU's provider of ONNX Runtime 1.30 ends the process on an empty tensor.
     refusesEmpty: device !== 'cpu',
     ...(device !== 'cpu' && { tokensPerRun: tokensPerRunElsewhere, prefersFewOperations: true }),

@@ -1,0 +1,24 @@
+/** `npm run bench -- lora`: a step that trains adapters of rank 16, with checkpointed layers where the model is large. */
+import type { ModelConfig } from '@toolenv/policy';
+import type { Benchmark } from './benchmark.ts';
+import { learnerSteps } from './learner-steps.ts';
+import { modelShape, randomTokens } from './model.ts';
+
+export function lora(config: ModelConfig): Benchmark {
+  const shape = { rows: 4, length: 256, steps: 1, rank: 16, ...modelShape(config) };
+  return {
+    shape,
+    peerScript: 'lora.py',
+    async prepare(runtime) {
+      const rows = Array.from({ length: shape.rows }, (_, row) => ({
+        tokens: randomTokens(shape.vocabulary, shape.length + 1, 'row', row),
+        mask: new Uint8Array(shape.length + 1).fill(1, 1),
+      }));
+      const { run, close } = await learnerSteps(runtime, config, rows, {
+        lora: { rank: shape.rank },
+        gradientCheckpointing: config.hidden_size > 512,
+      });
+      return { tokens: shape.rows * shape.length * shape.steps, round: () => run(shape.steps), close };
+    },
+  };
+}
