@@ -46,6 +46,7 @@ const samplings: [title: string, differences: Partial<typeof tinyConfig>, temper
   ['greedy, of a large vocabulary', { vocab_size: 5000 }, 0],
   ['of a large vocabulary', { vocab_size: 5000 }, 1],
   ['with wide heads', { hidden_size: 64 }, 1],
+  ['with wide heads and a window', { hidden_size: 64, model_type: 'mistral', sliding_window: 8 }, 1],
 ];
 const tally = { passed: 0, failed: 0 };
 

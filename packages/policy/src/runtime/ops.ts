@@ -28,6 +28,8 @@ export interface CachedAttention<T> {
   lengths: T;
   /** int32 [1]: more than any of the lengths. */
   room: T;
+  /** How many positions the token attends to, its own included. Absent: all. */
+  window?: number | undefined;
 }
 
 /** `T` is a runtime's handle of a tensor. Broadcasting follows NumPy. */

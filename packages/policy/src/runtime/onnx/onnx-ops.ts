@@ -344,7 +344,7 @@ export class OnnxOps implements Ops<Value> {
   }
 
   #cachedAttention(
-    { queries, keys, values, pastKeys, pastValues, lengths, room }: CachedAttention<Value>,
+    { queries, keys, values, pastKeys, pastValues, lengths, room, window = -1 }: CachedAttention<Value>,
     scale: number,
   ): [mixed: Value, keys: Value, values: Value] | undefined {
     const [batch, heads, , size] = queries.shape as [Dim, number, Dim, number];
@@ -355,7 +355,12 @@ export class OnnxOps implements Ops<Value> {
         ? [[turnedQueries.x, turnedKeys.x, values], turnedQueries.tables]
         : [[queries, keys, values], []];
     const flat = given.map((x) => this.reshape(x, [batch, 1, (x.shape[1] as number) * size]));
-    const attributes = { num_heads: heads, kv_num_heads: keys.shape[1] as number, scale };
+    const attributes = {
+      num_heads: heads,
+      kv_num_heads: keys.shape[1] as number,
+      scale,
+      local_window_size: window,
+    };
     const inputs = [...flat, pastKeys, pastValues, lengths, room];
     const [mixed, ...grown] = webgpu.groupQueryAttention(this.graph, inputs, tables, attributes);
     return [this.reshape(mixed, queries.shape), ...grown];

@@ -84,7 +84,7 @@ export function groupQueryAttention(
   graph: GraphBuilder,
   [queries, keys, values, pastKeys, pastValues, lengths, room]: readonly Value[],
   tables: readonly Value[],
-  attributes: { num_heads: number; kv_num_heads: number; scale: number },
+  attributes: { num_heads: number; kv_num_heads: number; scale: number; local_window_size: number },
 ): [mixed: Value, keys: Value, values: Value] {
   const { type, shape } = pastKeys!;
   const grown = { type, shape: shape.with(2, 'grown') };
