@@ -7,7 +7,7 @@ export default defineConfig({
   test: {
     ...config.test,
     include: ['packages/*/browser-test/**/*.test.ts', 'site/**/browser-test/**/*.test.ts'],
-    globalSetup: 'packages/view/browser-test/build-page.ts',
+    globalSetup: ['packages/view/browser-test/build-page.ts', 'workshop/test/temporary-folder.ts'],
     // Each test measures a browser, which takes both cores.
     maxWorkers: 1,
   },

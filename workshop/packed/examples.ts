@@ -3,6 +3,7 @@ import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { attempt } from './attempt.ts';
 import type { Sandbox } from './sandbox.ts';
+import { seed } from './seed.ts';
 
 const examples = join(import.meta.dirname, '../../examples');
 
@@ -51,9 +52,11 @@ for (const [name, trainer] of Object.entries(trainers)) {
 }
 `;
 
-export async function checkExamples({ folder: parent, run }: Sandbox): Promise<void> {
-  const folder = join(parent, 'examples');
+export async function checkExamples(sandbox: Sandbox): Promise<void> {
+  const { run } = sandbox;
+  const folder = join(sandbox.folder, 'examples');
   await mkdir(folder);
+  await seed(folder, sandbox);
   const compilerOptions = { module: 'nodenext', target: 'es2023', strict: true, types: ['node'] };
   await writeFile(join(folder, 'package.json'), '{"type":"module","private":true}');
   await writeFile(join(folder, '.npmrc'), 'ignore-scripts=true\n');

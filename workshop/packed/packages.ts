@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { attempt } from './attempt.ts';
 import type { Packed } from './registry.ts';
 import type { Sandbox } from './sandbox.ts';
+import { consumer } from './seed.ts';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -37,7 +38,7 @@ export async function checkComplete(packages: readonly Packed[]): Promise<void> 
 
 /** A program that imports every entry of every package compiles under the strictest settings that a user may have, and runs. */
 export async function checkEntries(packages: readonly Packed[], sandbox: Sandbox): Promise<void> {
-  const folder = join(sandbox.folder, 'consumer');
+  const folder = join(sandbox.folder, consumer);
   await mkdir(folder);
   const entries = packages.flatMap(({ json: { name, exports = {} } }) =>
     Object.keys(exports)

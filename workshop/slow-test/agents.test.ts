@@ -11,7 +11,7 @@ import { branchingAgent, lossyAgent } from '../agent-trials/branching-agent.ts';
 import { openBridge } from '../agent-trials/bridge-agents.ts';
 import { plainAgent } from '../agent-trials/plain-agent.ts';
 
-const all = Number(process.env.AGENT_EPISODES ?? 32);
+const all = Number(process.env.AGENT_EPISODES ?? 16);
 
 async function played(
   env: EnvHandle<QaRecord>,

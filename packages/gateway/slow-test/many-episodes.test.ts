@@ -105,6 +105,7 @@ test('an agent keeps every rule of environments', async () => {
         right: { kind: 'outcome', score: ({ result, task }) => Number(result === `${task.word.length}`) },
       },
     }),
+    { actions: 200 },
   );
   expect([report.findings, report.warnings]).toEqual([[], []]);
   // It declares no label, and runs its tools itself, so that no fault can be injected into them.

@@ -7,6 +7,9 @@ import { CachedDecoder, type DecoderOptions } from './cached-decoder.ts';
 import { checkRequest, type Sample, type SampleRequest } from './sample-request.ts';
 import { isAligned, type Leader, leadersOf, nextEnd, sharedPrefix } from './shared-prefix.ts';
 
+/** Milliseconds in which quick tools return, so that their next turns join the run. */
+const moment = 2;
+
 export interface SamplerOptions extends DecoderOptions {
   /** The largest number of conversations with a cache; further requests wait for a slot. Default 256. */
   maxConversations?: number;
@@ -128,17 +131,18 @@ export class Sampler {
     }
   }
 
-  /** Waits until every episode between two turns is back, or for `batchDelay`, if the bits of samples depend on it. */
+  /** Waits until every episode between two turns is back, for a moment, or for `batchDelay` if the bits of samples depend on it. */
   async #awaitReturns(): Promise<void> {
+    if (this.#away.size === 0) return;
+    const requests = [...this.#waiting, ...this.#slots.flatMap(({ request }) => request ?? [])];
+    const asked = Math.min(...requests.map(({ batchDelay = this.#batchDelay }) => batchDelay));
     // Without a free slot, a conversation loses its cache to another, and is computed again in other runs.
     const isFull = this.#slots.length >= this.#maxConversations;
-    if (this.#away.size === 0 || (this.#decoder.isBatchInvariant && !isFull)) return;
-    const requests = [...this.#waiting, ...this.#slots.flatMap(({ request }) => request ?? [])];
-    const batchDelay = Math.min(...requests.map(({ batchDelay = this.#batchDelay }) => batchDelay));
+    const delay = this.#decoder.isBatchInvariant && !isFull ? Math.min(asked, moment) : asked;
     let timer: NodeJS.Timeout | undefined;
     await new Promise<void>((resolve) => {
       this.#onReturn = resolve;
-      timer = setTimeout(resolve, batchDelay);
+      timer = setTimeout(resolve, delay);
     });
     clearTimeout(timer);
     this.#away.clear();

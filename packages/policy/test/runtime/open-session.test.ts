@@ -1,6 +1,7 @@
 /** When a session of WebGPU is released: ONNX Runtime frees a tensor through the session that made it, and crashes if it is gone. */
 import { InferenceSession, type Tensor as OrtTensor } from 'onnxruntime-node';
 import { expect, test, vi } from 'vitest';
+import { onnxRuntime } from '../../src/runtime/onnx/onnx-runtime.ts';
 import { closeSession, openSession } from '../../src/runtime/onnx/open-session.ts';
 import { fromOrt } from '../../src/runtime/onnx/ort-tensor.ts';
 
@@ -57,4 +58,21 @@ test('the last session of WebGPU stays open, and a session of the CPU is release
   await fresh.closeSession(await fresh.openSession('webgpu', new Uint8Array(), {}));
   await fresh.closeSession(await fresh.openSession('cpu', new Uint8Array(), {}));
   expect(log).toEqual(['cpu']);
+});
+
+test.each([
+  ['PASSIVE', '0'],
+  ['passive', '0'],
+  ['ACTIVE', '1'],
+  [undefined, '1'],
+])('with OMP_WAIT_POLICY %s, a waiting thread spins: %s', async (policy, spins) => {
+  vi.stubEnv('OMP_WAIT_POLICY', policy);
+  const create = vi.spyOn(InferenceSession, 'create');
+  const program = await onnxRuntime().compile((ops) => ({
+    opposite: ops.neg(ops.input('x', 'float32', [])),
+  }));
+  expect(create.mock.calls[0]![1]).toMatchObject({
+    extra: { session: { intra_op: { allow_spinning: spins } } },
+  });
+  await program.close();
 });

@@ -40,6 +40,9 @@ const mostBuiltInElsewhere = 2 ** 30;
 /** A guess: each run launches hundreds of operations, or sends the weights again. Few batches of more tokens are safe. */
 const tokensPerRunElsewhere = 1024;
 
+/** OpenMP's variable for machines that many processes share: threads that wait leave their core to others. */
+const threadsSpin = () => process.env.OMP_WAIT_POLICY?.toUpperCase() !== 'PASSIVE';
+
 /** @throws ToolEnvError `usage.device` for a device that cannot be used, here or when a program is compiled. */
 export function onnxRuntime({
   threads,
@@ -54,7 +57,7 @@ export function onnxRuntime({
     // With memory patterns, ONNX Runtime keeps memory for every shape that it has seen: half as much again.
     enableMemPattern: false,
     logSeverityLevel: 3,
-    extra: { session: { intra_op: { allow_spinning: '1' }, force_spinning_stop: '1' } },
+    extra: { session: { intra_op: { allow_spinning: threadsSpin() ? '1' : '0' }, force_spinning_stop: '1' } },
   };
   // onnxruntime-node can leave outputs in the memory of WebGPU, and of no other device.
   const hasMemory = device === 'webgpu';
