@@ -11,6 +11,8 @@ import { headWidth, type ModelConfig } from './model-config.ts';
  *   (the indices into B·S of the tokens after which a token is drawn; if `time` is 1, all of them). If layers have windows, `window.pastMask` [B, 1, S, P] and `window.mask` [S, S].
  * - Outputs: probabilities [R, vocabulary], `new.<layer>.key|value` [B, key-value heads, S, head width] and, with
  *   several `blocks`, sums [R, blocks]: the total probability of each block of the vocabulary.
+ * - Where the runtime has an operation for one token, the masks give way to lengths [B] and room [1] of {@link Ops.cachedAttention},
+ *   and the new keys and values to those of the past with them: `grown.<layer>.key|value`.
  */
 export function samplingProgram<T>(
   ops: Ops<T>,
@@ -47,14 +49,25 @@ function cachedAttention<T>(
   const size = headWidth(config);
   const scale = 1 / Math.sqrt(size);
   const groupSize = config.num_attention_heads / heads;
-  const { layer: kindOf } = architectureOf(config);
+  const { layer: kindOf, window } = architectureOf(config);
   return (layer, queries, keys, values) => {
     const { windowed } = kindOf(layer);
-    const past = (part: string) => ops.input(`past.${layer}.${part}`, 'float32', ['B', heads, 'P', size]);
+    const cached = (part: string) => ops.input(`past.${layer}.${part}`, 'float32', ['B', heads, 'P', size]);
+    if (time === 1 && ops.cachedAttention) {
+      const [pastKeys, pastValues] = [cached('key'), cached('value')];
+      const lengths = ops.input('lengths', 'int32', ['B']);
+      const room = ops.input('room', 'int32', [1]);
+      const past = { pastKeys, pastValues, lengths, room, window: windowed ? window : undefined };
+      const found = ops.cachedAttention({ queries, keys, values, ...past }, scale);
+      if (found) {
+        [, outputs[`grown.${layer}.key`], outputs[`grown.${layer}.value`]] = found;
+        return found[0];
+      }
+    }
     outputs[`new.${layer}.key`] = keys;
     outputs[`new.${layer}.value`] = values;
     const grouped = groupQueries(ops, config, queries);
-    const pastProducts = ops.matmul(grouped, past('key'), { transposeB: true, scale });
+    const pastProducts = ops.matmul(grouped, cached('key'), { transposeB: true, scale });
     const pastScores = ops.add(
       pastProducts,
       windowed ? windowOfPast() : ops.input('pastMask', 'float32', ['B', 1, 1, 'P']),
@@ -65,7 +78,7 @@ function cachedAttention<T>(
     const probabilities = ops.softmax(ops.concat([pastScores, newScores], -1));
     const [toPast, toNew] = ops.split(probabilities, -1, [pastScores, newScores]) as [T, T];
     const fromNew = time === 1 ? ops.mul(toNew, values) : ops.matmul(toNew, values);
-    const mixed = ops.add(ops.matmul(toPast, past('value')), fromNew);
+    const mixed = ops.add(ops.matmul(toPast, cached('value')), fromNew);
     return ops.reshape(mixed, ops.shapeOf(queries));
   };
 

@@ -14,6 +14,24 @@ export interface MatmulOptions {
   exact?: boolean;
 }
 
+/** A new token of each of B rows, and the row's past. */
+export interface CachedAttention<T> {
+  /** [B, H, 1, D], where H is a multiple of K. */
+  queries: T;
+  /** [B, K, 1, D] */
+  keys: T;
+  values: T;
+  /** [B, K, P, D], of which the first lengths[b] positions count. */
+  pastKeys: T;
+  pastValues: T;
+  /** int32 [B] */
+  lengths: T;
+  /** int32 [1]: more than any of the lengths. */
+  room: T;
+  /** How many positions the token attends to, its own included. Absent: all. */
+  window?: number | undefined;
+}
+
 /** `T` is a runtime's handle of a tensor. Broadcasting follows NumPy. */
 export interface Ops<T> {
   /** A tensor given at run time. */
@@ -70,6 +88,11 @@ export interface Ops<T> {
    * and neighbouring heads share keys (arXiv 2305.13245), and a mask that broadcasts to [B, H, S, T] and has no gradient.
    */
   attention(queries: T, keys: T, values: T, mask: T, scale: number): T;
+  /**
+   * Attention to a past that each row has a length of: the outputs [B, H, 1, D], and the past with the new key and value at position
+   * lengths[b], for max(P, room) positions. No gradient. A runtime without such an operation lacks it, or returns undefined.
+   */
+  cachedAttention?(given: CachedAttention<T>, scale: number): [mixed: T, keys: T, values: T] | undefined;
   /** SwiGLU's product (arXiv 2002.05202): gate · sigmoid(gate) · up, for two tensors of one shape. */
   swiglu(gate: T, up: T): T;
 

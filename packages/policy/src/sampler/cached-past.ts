@@ -24,9 +24,14 @@ export function pastOf(part: string): string {
   return `past.${part}`;
 }
 
-/** The name of the program's output for a part. */
+/** The name of the program's output for a part of the new tokens. */
 export function newOf(part: string): string {
   return `new.${part}`;
+}
+
+/** The name of the program's output for a part of the past with the new token. */
+export function grownOf(part: string): string {
+  return `grown.${part}`;
 }
 
 /** [B, 1, 1, past]: 0 at the first lengths[b] positions of row b, −1e9 after them. */

@@ -3,35 +3,47 @@ import { headWidth, type ModelConfig } from '../model/model-config.ts';
 import type { Ops } from '../runtime/ops.ts';
 import { Programs } from '../runtime/programs.ts';
 import { disposeTensors } from '../runtime/resident-tensor.ts';
-import { type Runtime, type Tensor, type Tensors, tensor, zeros } from '../runtime/runtime.ts';
-import { cachedParts, leastPast, newOf, pastMask, pastOf, roundUp } from './cached-past.ts';
+import { type Runtime, type Tensors, tensor, zeros } from '../runtime/runtime.ts';
+import { cachedParts, grownOf, leastPast, newOf, pastMask, pastOf, roundUp } from './cached-past.ts';
 import type { KvCache } from './kv-cache.ts';
 
-/** The first `length` positions of a row of the buffers. Slots may share a row. */
+/** Buffers by part: [rows, key-value heads, capacity, head width]. */
+type Buffers = Tensors;
+
+/** The first `length` positions of a row of the active or the resting buffers. Slots may share a row. */
 interface Past {
+  isActive: boolean;
   row: number;
   length: number;
 }
 
-const nothing: Past = { row: 0, length: 0 };
+/** The first `count` positions of a row of buffers. */
+interface Piece {
+  of: Buffers;
+  row: number;
+  count: number;
+}
+
+const nothing: Past = { isActive: false, row: 0, length: 0 };
 
 export class ResidentKvCache implements KvCache {
   readonly isResident = true;
   readonly #runtime: Runtime;
   readonly #config: ModelConfig;
   readonly #parts: readonly string[];
-  readonly #programs: Programs<'view' | 'append'> = new Programs();
-  /** `past.<part>` [rows, key-value heads, capacity, head width]. */
-  #buffers: Tensors;
+  readonly #programs: Programs<'gather'> = new Programs();
+  /** The rows that were viewed last, in their order. A token of each makes new buffers of the same rows. */
+  #active: Buffers;
+  /** The rows of the other slots. */
+  #resting: Buffers;
   #pasts: Map<number, Past> = new Map();
-  /** The buffers that {@link view} gathered last. */
-  #gathered: Tensors = {};
 
   constructor(runtime: Runtime, config: ModelConfig) {
     this.#runtime = runtime;
     this.#config = config;
     this.#parts = cachedParts(config);
-    this.#buffers = this.#zeros(1, 1);
+    this.#active = this.#zeros(1, 1);
+    this.#resting = this.#zeros(1, 1);
   }
 
   length(slot: number): number {
@@ -48,47 +60,61 @@ export class ResidentKvCache implements KvCache {
   }
 
   inOrder(slots: readonly number[]): number[] {
-    return slots.toSorted((a, b) => this.#past(a).row - this.#past(b).row || a - b);
+    const place = (slot: number) => {
+      const { isActive, row } = this.#past(slot);
+      return isActive ? row : Number.POSITIVE_INFINITY;
+    };
+    return slots.toSorted((a, b) => (place(a) === place(b) ? a - b : place(a) - place(b)));
   }
 
-  /** The buffers themselves, if the slots are all rows in order and at least half as long; otherwise gathered rows. */
+  /** The active buffers, which are made anew unless the slots are all rows in order and at least half as long. */
   async view(slots: readonly number[]): Promise<Tensors> {
-    const pasts = slots.map((slot) => this.#past(slot));
-    const lengths = pasts.map(({ length }) => length);
-    const least = Math.max(leastPast(this.#runtime), roundUp(Math.max(...lengths)));
-    const [rows, , capacity] = this.#dims;
-    const isWhole = pasts.length === rows && pasts.every(({ row }, index) => row === index);
-    if (isWhole && least <= capacity && capacity <= 2 * least)
-      return { ...this.#buffers, pastMask: pastMask(lengths, capacity) };
-    const mask = pastMask(lengths, least);
-    if (lengths.every((length) => length === 0))
-      return { ...this.#zeros(slots.length, least), pastMask: mask };
-    const gathered = await this.#run('view', { ...this.#buffers, index: this.#index(pasts, least) });
-    disposeTensors(this.#gathered);
-    this.#gathered = gathered;
-    return { ...gathered, pastMask: mask };
+    const lengths = slots.map((slot) => this.length(slot));
+    const longest = Math.max(...lengths);
+    const least = Math.max(leastPast(this.#runtime), roundUp(longest));
+    const [, , known] = this.#dims(this.#active);
+    const fits = this.#isActive(slots) && least <= known && known <= 2 * least;
+    if (longest > 0 && !fits) await this.#activate(slots, least);
+    const buffers = longest > 0 ? this.#active : this.#zeros(slots.length, least);
+    const capacity = this.#dims(buffers)[2];
+    // One more token makes the buffers grow by a block, but not past the model's last position.
+    const room =
+      longest < capacity ? longest + 1 : Math.min(roundUp(longest + 1), this.#config.max_position_embeddings);
+    return {
+      ...Object.fromEntries(this.#parts.map((part) => [pastOf(part), buffers[part]!])),
+      pastMask: pastMask(lengths, capacity),
+      lengths: tensor(Int32Array.from(lengths), [slots.length]),
+      room: tensor(Int32Array.of(room), [1]),
+    };
   }
 
-  /** Gathers cached and new positions into new buffers: first the rows of `slots`, then those of the other slots. */
   async append(slots: readonly number[], counts: readonly number[], outputs: Tensors): Promise<void> {
-    const fresh = Object.fromEntries(this.#parts.map((part) => [newOf(part), outputs[newOf(part)]!]));
-    const given = new Set(slots);
-    const others = [...this.#pasts.keys()].filter((slot) => !given.has(slot) && this.length(slot) > 0);
-    const order = [...slots, ...others];
-    const pasts = order.map((slot) => this.#past(slot));
-    const lengths = pasts.map(({ length }, row) => length + (counts[row] ?? 0));
-    const time = fresh[newOf(this.#parts[0]!)]!.dims[2]!;
-    const index = this.#index(pasts, roundUp(Math.max(...lengths)), { counts, time });
-    const grown = await this.#run('append', { ...this.#buffers, ...fresh, index });
-    disposeTensors(fresh);
-    this.#replace(grown);
-    // Another slot may have been truncated during the run.
-    const lengthOf = (slot: number, row: number) => (given.has(slot) ? lengths[row]! : this.length(slot));
-    this.#pasts = new Map(order.map((slot, row) => [slot, { row, length: lengthOf(slot, row) }]));
+    if (!this.#isActive(slots)) await this.#activate(slots);
+    const lengths = slots.map((slot) => this.length(slot));
+    const given = (nameOf: (part: string) => string): Buffers =>
+      Object.fromEntries(this.#parts.map((part) => [part, outputs[nameOf(part)]!]));
+    let grown: Buffers;
+    if (grownOf(this.#parts[0]!) in outputs) grown = given(grownOf);
+    else {
+      const [active, fresh] = [this.#active, given(newOf)];
+      const rows = lengths.map((length, row) => [
+        { of: active, row, count: length },
+        { of: fresh, row, count: counts[row]! },
+      ]);
+      grown = await this.#gather([active, fresh], rows);
+      disposeTensors(fresh);
+    }
+    disposeTensors(this.#active);
+    this.#active = grown;
+    for (const [row, slot] of slots.entries())
+      this.#pasts.set(slot, { isActive: true, row, length: lengths[row]! + counts[row]! });
   }
 
   clear(): void {
-    this.#replace(this.#zeros(1, 1));
+    disposeTensors(this.#active);
+    disposeTensors(this.#resting);
+    this.#active = this.#zeros(1, 1);
+    this.#resting = this.#zeros(1, 1);
     this.#pasts.clear();
   }
 
@@ -97,66 +123,94 @@ export class ResidentKvCache implements KvCache {
     await this.#programs.closeAll();
   }
 
-  get #dims(): [rows: number, heads: number, capacity: number, width: number] {
-    return this.#buffers[pastOf(this.#parts[0]!)]!.dims as [number, number, number, number];
+  #dims(buffers: Buffers): [rows: number, heads: number, capacity: number, width: number] {
+    return buffers[this.#parts[0]!]!.dims as [number, number, number, number];
   }
 
   #past(slot: number): Past {
     return this.#pasts.get(slot) ?? nothing;
   }
 
-  #zeros(rows: number, capacity: number): Tensors {
+  #zeros(rows: number, capacity: number): Buffers {
     const dims = [rows, this.#config.num_key_value_heads, capacity, headWidth(this.#config)];
     const empty = zeros(dims);
-    return Object.fromEntries(this.#parts.map((part) => [pastOf(part), empty]));
+    return Object.fromEntries(this.#parts.map((part) => [part, empty]));
   }
 
-  #replace(buffers: Tensors): void {
-    disposeTensors(this.#buffers);
-    disposeTensors(this.#gathered);
-    this.#gathered = {};
-    this.#buffers = buffers;
+  /** Whether the slots are the rows of the active buffers, in their order, and no other slot needs them. */
+  #isActive(slots: readonly number[]): boolean {
+    const pasts = slots.map((slot) => this.#past(slot));
+    const [rows] = this.#dims(this.#active);
+    return (
+      pasts.length === rows &&
+      pasts.every(({ isActive, row }, index) => isActive && row === index) &&
+      this.#others(slots).every((slot) => !this.#past(slot).isActive)
+    );
   }
 
-  /**
-   * [rows, key-value heads, capacity]: the source of each position. Sources are numbered through the buffers and then
-   * through the new positions, `time` for each row; counts[row] of them are appended. Padding indices are arbitrary.
-   */
-  #index(
-    pasts: readonly Past[],
-    capacity: number,
-    { counts, time }: { counts: readonly number[]; time: number } = { counts: [], time: 0 },
-  ): Tensor {
-    const [rows, heads, before] = this.#dims;
-    const data = new Int32Array(pasts.length * heads * capacity);
-    for (const [row, past] of pasts.entries()) {
-      const added = counts[row] ?? 0;
+  #others(slots: readonly number[]): number[] {
+    const chosen = new Set(slots);
+    return [...this.#pasts.keys()].filter((slot) => !chosen.has(slot) && this.length(slot) > 0);
+  }
+
+  /** Makes the slots the rows of the active buffers, and the other slots the rows of the resting buffers. */
+  async #activate(slots: readonly number[], least?: number): Promise<void> {
+    const sources = [this.#active, this.#resting] as const;
+    const others = this.#others(slots);
+    const rowsOf = (some: readonly number[]) =>
+      some.map((slot) => {
+        const { isActive, row, length } = this.#past(slot);
+        return [{ of: isActive ? sources[0] : sources[1], row, count: length }];
+      });
+    const active = await this.#gather(sources, rowsOf(slots), least);
+    const resting = await this.#gather(sources, rowsOf(others));
+    for (const source of sources) disposeTensors(source);
+    [this.#active, this.#resting] = [active, resting];
+    // A slot may have been truncated during the runs, so lengths are read again.
+    const pastsOf = (some: readonly number[], isActive: boolean) =>
+      some.map((slot, row) => [slot, { isActive, row, length: this.length(slot) }] as const);
+    this.#pasts = new Map([...pastsOf(slots, true), ...pastsOf(others, false)]);
+  }
+
+  /** New buffers, each row of which has the row's pieces one after another. Their capacity is at least `least`. */
+  async #gather(
+    [first, second]: readonly [Buffers, Buffers],
+    rows: readonly (readonly Piece[])[],
+    least = 1,
+  ): Promise<Buffers> {
+    const lengths = rows.map((pieces) => pieces.reduce((sum, { count }) => sum + count, 0));
+    const longest = Math.max(0, ...lengths);
+    if (longest === 0) return this.#zeros(Math.max(1, rows.length), least);
+    const capacity = Math.max(least, roundUp(longest));
+    const [firstRows, heads, firstLength, width] = this.#dims(first);
+    // The source of each position. Sources are numbered through both buffers. Those of padding are arbitrary.
+    const index = new Int32Array(rows.length * heads * capacity);
+    for (const [row, pieces] of rows.entries()) {
       for (let head = 0; head < heads; head++) {
-        const to = (row * heads + head) * capacity;
-        const cached = (past.row * heads + head) * before;
-        for (let p = 0; p < past.length; p++) data[to + p] = cached + p;
-        const fresh = rows * heads * before + (row * heads + head) * time;
-        for (let p = 0; p < added; p++) data[to + past.length + p] = fresh + p;
+        let to = (row * heads + head) * capacity;
+        for (const { of, row: from, count } of pieces) {
+          const [start, length] =
+            of === first ? [0, firstLength] : [firstRows * heads * firstLength, this.#dims(second)[2]];
+          for (let p = 0; p < count; p++) index[to++] = start + (from * heads + head) * length + p;
+        }
       }
     }
-    return tensor(data, [pasts.length, heads, capacity]);
-  }
-
-  async #run(name: 'view' | 'append', inputs: Tensors): Promise<Tensors> {
-    const width = headWidth(this.#config);
     const program = <T>(ops: Ops<T>) => {
       const index = ops.input('index', 'int32', ['rows', 'heads', 'capacity']);
       const positions = (name: string, ...shape: [string, string, string]) =>
         ops.reshape(ops.input(name, 'float32', [...shape, width]), [shape.join('·'), width]);
       const gathered = this.#parts.map((part) => {
-        const cached = positions(pastOf(part), 'R', 'H', 'P');
-        const all = name === 'view' ? cached : ops.concat([cached, positions(newOf(part), 'B', 'H', 'S')], 0);
-        return [part, ops.gatherRows(all, index)];
+        const both = [positions(`first ${part}`, 'R', 'H', 'P'), positions(`second ${part}`, 'B', 'H', 'S')];
+        return [part, ops.gatherRows(ops.concat(both, 0), index)];
       });
       return Object.fromEntries(gathered);
     };
     const compile = () => this.#runtime.compile(program, { stays: () => true });
-    const outputs = await (await this.#programs.get(name, compile)).run(inputs);
-    return Object.fromEntries(this.#parts.map((part) => [pastOf(part), outputs[part]!]));
+    const inputs: Tensors = { index: tensor(index, [rows.length, heads, capacity]) };
+    for (const part of this.#parts) {
+      inputs[`first ${part}`] = first[part]!;
+      inputs[`second ${part}`] = second[part]!;
+    }
+    return (await this.#programs.get('gather', compile)).run(inputs);
   }
 }

@@ -251,6 +251,19 @@ export const opsCases: readonly OpsCase[] = [
     by: ['x', 'weight'],
     build: (ops, { x, weight }) => ops.rmsNorm(x!, weight!, 1e-6),
   },
+  ...[false, true].map(
+    (isRead): OpsCase => ({
+      operation: 'rmsNorm',
+      title: `of a sum that is read ${isRead ? 'before and after it' : 'after it'}`,
+      inputs: { a: random(['B', 6], batch), b: random(['B', 6], batch), weight: random([6]) },
+      by: ['a', 'b', 'weight'],
+      build: (ops, { a, b, weight }) => {
+        const sum = ops.add(a!, b!);
+        const before = isRead ? ops.exp(sum) : a!;
+        return ops.add(ops.mul(ops.rmsNorm(sum, weight!, 1e-6), before), sum);
+      },
+    }),
+  ),
   {
     operation: 'rotary',
     title: 'at positions out of order',

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { commonPrefix } from '../../src/common-prefix.ts';
 import { readTensorData } from '../../src/runtime/resident-tensor.ts';
 import { type Runtime, type Tensors, tensor } from '../../src/runtime/runtime.ts';
-import { cachedParts } from '../../src/sampler/cached-past.ts';
+import { cachedParts, grownOf, pastOf } from '../../src/sampler/cached-past.ts';
 import { HostKvCache } from '../../src/sampler/host-kv-cache.ts';
 import type { KvCache } from '../../src/sampler/kv-cache.ts';
 import { ResidentKvCache } from '../../src/sampler/resident-kv-cache.ts';
@@ -33,6 +33,35 @@ async function append(cache: KvCache, model: Entry[][], slots: number[], counts:
   }
   await cache.append(slots, counts, outputs);
   for (const [b, slot] of slots.entries()) model[slot]!.push(...fresh[b]!.slice(0, counts[b]));
+}
+
+/** Appends one token to each slot as a run does whose outputs are the grown past. */
+async function grow(on: Runtime, cache: KvCache, model: Entry[][], slots: number[]): Promise<void> {
+  const { room, ...view } = await readTensorData(on, await cache.view(slots));
+  const [longest, before] = [Math.max(...slots.map((slot) => model[slot]!.length)), view.pastMask!.dims[3]!];
+  expect([...view.lengths!.data]).toEqual(slots.map((slot) => model[slot]!.length));
+  expect(room!.data[0]).toBe(longest < before ? longest + 1 : before + 32);
+  const after = Math.max(before, room!.data[0]!);
+  const fresh = slots.map(() => ++written);
+  const outputs: Tensors = {};
+  for (const [p, part] of parts.entries()) {
+    const [past, data] = [view[pastOf(part)]!.data, new Float32Array(slots.length * heads * after * size)];
+    for (const [row, slot] of slots.entries()) {
+      for (let head = 0; head < heads; head++) {
+        const [from, to] = [before, after].map((capacity) => (row * heads + head) * capacity * size);
+        data.set(past.subarray(from, from! + before * size), to);
+        const start = to! + model[slot]!.length * size;
+        data.fill(numberOf(fresh[row]!, p, head), start, start + size);
+      }
+    }
+    outputs[grownOf(part)] = tensor(data, [slots.length, heads, after, size]);
+  }
+  await cache.append(
+    slots,
+    slots.map(() => 1),
+    outputs,
+  );
+  for (const [row, slot] of slots.entries()) model[slot]!.push(fresh[row]!);
 }
 
 function numberOf(entry: Entry, part: number, head: number): number {
@@ -86,6 +115,7 @@ const action = fc.oneof(
   }),
   fc.record({ kind: fc.constant('order' as const), slots: slotsArbitrary }),
   fc.record({ kind: fc.constant('view' as const), slots: slotsArbitrary }),
+  fc.record({ kind: fc.constant('grow' as const), slots: slotsArbitrary }),
 );
 
 test.each([
@@ -121,7 +151,9 @@ test.each([
             const order = cache.inOrder(one.slots);
             expect(order.toSorted()).toEqual(one.slots.toSorted());
             await expectSame(on, cache, model, order);
-          } else await expectSame(on, cache, model, one.slots);
+          } else if (one.kind === 'grow' && cache.isResident)
+            await grow(on, cache, model, cache.inOrder(one.slots));
+          else await expectSame(on, cache, model, one.slots);
         }
         await expectSame(on, cache, model, [...Array(slotCount).keys()]);
         await cache.close();

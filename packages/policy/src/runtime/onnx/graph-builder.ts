@@ -21,9 +21,16 @@ export interface Value {
 export type Attributes = Readonly<Record<string, number | string | readonly number[]>>;
 
 /** Attributes that are floats, even if the number is whole. */
-const floats = new Set(['alpha', 'epsilon']);
+const floats = new Set(['alpha', 'epsilon', 'scale']);
 /** ONNX Runtime's own operators, which are in the domain `com.microsoft`. */
-const ofMicrosoft = new Set(['FusedMatMul', 'MatMulNBits', 'QuickGelu', 'RotaryEmbedding']);
+const ofMicrosoft = new Set([
+  'FusedMatMul',
+  'GroupQueryAttention',
+  'MatMulNBits',
+  'QuickGelu',
+  'RotaryEmbedding',
+  'SkipSimplifiedLayerNormalization',
+]);
 
 /** A constant that ONNX Runtime reads where it is, because a model with all weights would exceed the 2 GiB of a message. */
 export interface ExternalData {
@@ -87,11 +94,11 @@ export class GraphBuilder {
     return this.nodes(opType, inputs, [{ type, shape }], attributes)[0]!;
   }
 
-  /** A node with several outputs. */
+  /** A node with several outputs. An output with the name '' is left out; without a name, it gets one. */
   nodes(
     opType: string,
     inputs: readonly Value[],
-    outputs: readonly { type: Value['type']; shape: readonly Dim[] }[],
+    outputs: readonly { name?: string; type: Value['type']; shape: readonly Dim[] }[],
     attributes: Attributes = {},
   ): Value[] {
     const values = outputs.map((output) => ({ name: `${opType}${this.#count++}`, ...output }));
@@ -103,6 +110,14 @@ export class GraphBuilder {
       attribute: Object.entries(attributes).map(([name, value]) => attribute(name, value)),
     });
     return values;
+  }
+
+  /** Takes back the node that computes `value`, for a node that will. Returns false, and keeps the node, if others read the value already. */
+  takeBack({ name }: Value): boolean {
+    const at = this.#nodes.findLastIndex(({ output }) => output.includes(name));
+    if (this.#nodes.slice(at).some(({ input }) => input.includes(name))) return false;
+    this.#nodes.splice(at, 1);
+    return true;
   }
 
   /** The encoded model with `outputs` under the given names, without the nodes, inputs and constants that no output needs. */

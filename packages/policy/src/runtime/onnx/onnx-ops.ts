@@ -1,7 +1,7 @@
 /** Ops that emit nodes of an ONNX graph. Every operation also records how a gradient is pulled back through it. */
 import type { DeviceName } from '../device-name.ts';
 import { getOrInsert } from '../get-or-insert.ts';
-import type { Dim, ElementType, MatmulOptions, Ops } from '../ops.ts';
+import type { CachedAttention, Dim, ElementType, MatmulOptions, Ops } from '../ops.ts';
 import type { CompileOptions, Precision } from '../runtime.ts';
 import { broadcastShape, sameShape } from '../shape.ts';
 import { type Attributes, GraphBuilder, type Value } from './graph-builder.ts';
@@ -19,6 +19,10 @@ export class OnnxOps implements Ops<Value> {
   #memo: Map<string, Value | Value[]> = new Map();
   /** A reshaped value's source: reshaping the value again starts from the source. */
   #unshaped: Map<Value, Value> = new Map();
+  /** The terms of a sum that the norm of the sum may compute. */
+  #terms: Map<Value, readonly Value[]> = new Map();
+  /** The source of a rotated value, and the tables of the rotation, for attention that rotates by itself. */
+  #unrotated: Map<Value, { x: Value; tables: readonly Value[] }> = new Map();
   readonly #device: DeviceName;
   readonly #isWebGpu: boolean;
   readonly #precision: Precision;
@@ -55,7 +59,9 @@ export class OnnxOps implements Ops<Value> {
   }
 
   add(a: Value, b: Value): Value {
-    return this.#binary('Add', a, b, [(g) => g, (g) => g]);
+    const y = this.#binary('Add', a, b, [(g) => g, (g) => g]);
+    if (this.#isWebGpu && y.shape.length === 2 && sameShape(a.shape, b.shape)) this.#terms.set(y, [a, b]);
+    return y;
   }
 
   sub(a: Value, b: Value): Value {
@@ -249,33 +255,45 @@ export class OnnxOps implements Ops<Value> {
   }
 
   rmsNorm(x: Value, weight: Value, epsilon: number): Value {
-    const column = x.shape.with(-1, 1);
-    const outputs = [x.shape, column].map((shape) => ({ type: 'float32' as const, shape }));
-    const attributes = { axis: -1, epsilon };
-    const made = this.graph.nodes('SimplifiedLayerNormalization', [x, weight], outputs, attributes);
-    const [y, inverseRoot] = made as [Value, Value];
     const width = x.shape.at(-1) as number;
-    const inverse = () =>
-      this.#isWebGpu
-        ? this.#once(`inverse ${y.name}`, () => webgpu.inverseRoot(this.graph, x, epsilon))
-        : inverseRoot;
+    const [y, inverseRoot] = this.#norm(x, weight, epsilon);
+    const factors = () => this.#once(`factors ${y.name}`, () => webgpu.normFactors(this.graph, x, epsilon));
+    const inverse = () => (this.#isWebGpu ? factors()[1] : inverseRoot);
     const scaled = (g: Value) => this.#once(`scaled ${y.name} ${g.name}`, () => this.mul(g, inverse()));
     /** g · x · inverse, whose sum is the weight's gradient. */
     const product = (g: Value) => this.#once(`product ${y.name} ${g.name}`, () => this.mul(scaled(g), x));
     return this.#record([x, weight], y, [
       (g) => {
-        // The mean over the axis of product · weight is a matrix product with a vector.
-        const mean = this.matmul(product(g), this.reshape(weight, [width, 1]), { scale: 1 / width });
-        const share = this.mul(this.mul(inverse(), inverse()), mean);
+        // The sum over the axis of product · weight is a matrix product with a vector.
+        const sum = (options: MatmulOptions) =>
+          this.matmul(product(g), this.reshape(weight, [width, 1]), options);
+        const shareOf = (mean: Value) => this.mul(this.mul(inverse(), inverse()), mean);
+        const share = this.#isWebGpu
+          ? this.div(sum({ exact: true }), factors()[0])
+          : shareOf(sum({ scale: 1 / width }));
         return this.sub(this.mul(scaled(g), weight), this.mul(x, share));
       },
       (g) => this.#unbroadcast(product(g), weight),
     ]);
   }
 
+  /** The norm, and on the CPU 1 / sqrt(mean(x²) + epsilon). */
+  #norm(x: Value, weight: Value, epsilon: number): [Value, Value] {
+    const terms = this.#terms.get(x);
+    const ofSum = terms && webgpu.normOfSum(this.graph, x, [terms, weight], epsilon);
+    if (ofSum) return [ofSum, ofSum];
+    const outputs = [x.shape, x.shape.with(-1, 1)].map((shape) => ({ type: 'float32' as const, shape }));
+    const attributes = { axis: -1, epsilon };
+    return this.graph.nodes('SimplifiedLayerNormalization', [x, weight], outputs, attributes) as [
+      Value,
+      Value,
+    ];
+  }
+
   rotary(x: Value, positions: Value, cos: Value, sin: Value): Value {
     const inputs = [x, this.#cast(positions, 'int64'), cos, sin];
     const y = this.graph.node('RotaryEmbedding', inputs, 'float32', x.shape);
+    this.#unrotated.set(y, { x, tables: [cos, sin] });
     const backward = () => this.#once(`neg ${sin.name}`, () => this.neg(sin));
     // The transpose of a rotation is the rotation by the opposite angle.
     return this.#record([x], y, [(g) => this.rotary(g, positions, cos, backward())]);
@@ -293,9 +311,11 @@ export class OnnxOps implements Ops<Value> {
     const grouped = (x: Value) => headed(x, [batch, keyHeads, 'grouped', x.shape[3]!]);
     const ungrouped = (x: Value) => headed(x, [batch, heads, time, x.shape[3]!]);
 
-    const asked = grouped(queries);
+    // WebGPU has no scaled products. One of the queries and one of the keys do for all products.
+    const [given, factor] = this.#isWebGpu ? [this.mul(queries, this.scalar(scale)), 1] : [queries, scale];
+    const asked = grouped(given);
     const probabilities = (mask: Value) => {
-      const scores = this.matmul(asked, keys, { transposeB: true, scale });
+      const scores = this.matmul(asked, keys, { transposeB: true, scale: factor });
       return grouped(this.softmax(this.add(ungrouped(scores), mask)));
     };
     const mixed = this.matmul(probabilities(mask), values);
@@ -314,9 +334,36 @@ export class OnnxOps implements Ops<Value> {
       });
     return this.#record([queries, keys, values], ungrouped(mixed), [
       (g) => ungrouped(this.matmul(scoreGradient(arriving(g)), keys, { scale })),
-      (g) => this.matmul(scoreGradient(arriving(g)), asked, { transposeA: true, scale }),
+      (g) => this.matmul(scoreGradient(arriving(g)), asked, { transposeA: true, scale: factor }),
       (g) => this.matmul(again(arriving(g)), arriving(g), { transposeA: true }),
     ]);
+  }
+
+  get cachedAttention(): Ops<Value>['cachedAttention'] {
+    return this.#isWebGpu ? (given, scale) => this.#cachedAttention(given, scale) : undefined;
+  }
+
+  #cachedAttention(
+    { queries, keys, values, pastKeys, pastValues, lengths, room, window = -1 }: CachedAttention<Value>,
+    scale: number,
+  ): [mixed: Value, keys: Value, values: Value] | undefined {
+    const [batch, heads, , size] = queries.shape as [Dim, number, Dim, number];
+    if (size % webgpu.headWidthUnit !== 0) return undefined;
+    const [turnedQueries, turnedKeys] = [queries, keys].map((x) => this.#unrotated.get(x));
+    const [given, tables] =
+      turnedQueries && turnedKeys
+        ? [[turnedQueries.x, turnedKeys.x, values], turnedQueries.tables]
+        : [[queries, keys, values], []];
+    const flat = given.map((x) => this.reshape(x, [batch, 1, (x.shape[1] as number) * size]));
+    const attributes = {
+      num_heads: heads,
+      kv_num_heads: keys.shape[1] as number,
+      scale,
+      local_window_size: window,
+    };
+    const inputs = [...flat, pastKeys, pastValues, lengths, room];
+    const [mixed, ...grown] = webgpu.groupQueryAttention(this.graph, inputs, tables, attributes);
+    return [this.reshape(mixed, queries.shape), ...grown];
   }
 
   swiglu(gate: Value, up: Value): Value {
@@ -507,6 +554,7 @@ export class OnnxOps implements Ops<Value> {
     const axes = [...gradient.shape.keys()].filter(
       (axis) => axis < extra || (operand.shape[axis - extra] === 1 && gradient.shape[axis] !== 1),
     );
+    if (this.#isWebGpu && axes.length === extra) return this.#reduceSum(gradient, axes, operand.shape, 0);
     const kept = gradient.shape.map((dim, axis) => (axes.includes(axis) ? 1 : dim));
     return this.reshape(this.#reduceSum(gradient, axes, kept, 1), operand.shape);
   }

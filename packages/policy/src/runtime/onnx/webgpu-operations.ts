@@ -37,18 +37,63 @@ export function logSoftmax(graph: GraphBuilder, x: Value): Value {
 }
 
 /**
- * 1 / sqrt(mean(x²) + epsilon) over the last axis, which stays with length 1.
+ * The norm of a sum of two terms, whose node it takes back to compute the sum as well; undefined if another node reads the sum already.
+ * Replaces Add and SimplifiedLayerNormalization: one node.
+ */
+export function normOfSum(
+  graph: GraphBuilder,
+  sum: Value,
+  [terms, weight]: readonly [terms: readonly Value[], weight: Value],
+  epsilon: number,
+): Value | undefined {
+  if (!graph.takeBack(sum)) return undefined;
+  const none = { ...sum, name: '' };
+  const outputs = [{ type: sum.type, shape: sum.shape }, none, none, sum];
+  return graph.nodes('SkipSimplifiedLayerNormalization', [...terms, weight], outputs, { epsilon })[0]!;
+}
+
+/**
+ * For the gradients of a norm: t = Σ x² + width · epsilon over the last axis, which stays with length 1, and √(width / t), by which the
+ * norm multiplies x.
  * Replaces the second output of SimplifiedLayerNormalization: WebGPU's kernel writes the mean there, as LayerNormalization does
  * (since ONNX Runtime's pull request 24223).
  */
-export function inverseRoot(graph: GraphBuilder, x: Value, epsilon: number): Value {
-  const column = x.shape.with(-1, 1);
+export function normFactors(
+  graph: GraphBuilder,
+  x: Value,
+  epsilon: number,
+): [total: Value, inverseRoot: Value] {
+  const width = x.shape.at(-1) as number;
   const scalar = (value: number) => graph.constant('float32', [], [value]);
-  const node = (opType: string, inputs: readonly Value[]) => graph.node(opType, inputs, x.type, column);
-  const squares = graph.node('Mul', [x, x], x.type, x.shape);
-  const sum = node('ReduceSum', [squares, lastAxis(graph, x)]);
-  const mean = node('Div', [sum, scalar(x.shape.at(-1) as number)]);
-  return node('Div', [scalar(1), node('Sqrt', [node('Add', [mean, scalar(epsilon)])])]);
+  const node = (opType: string, inputs: readonly Value[]) =>
+    graph.node(opType, inputs, x.type, x.shape.with(-1, 1));
+  const total = node('Add', [node('ReduceSumSquare', [x, lastAxis(graph, x)]), scalar(width * epsilon)]);
+  return [total, node('Div', [scalar(Math.sqrt(width)), node('Sqrt', [total])])];
+}
+
+/** Attention by one kernel has heads whose widths are multiples of this number. */
+export const headWidthUnit = 16;
+
+/**
+ * Attention of one new token of each row to itself and to the first lengths[b] positions of its past, and the past with the token's key
+ * and value at position lengths[b], as {@link Ops.cachedAttention} describes. The kernel turns queries and keys as well, if tables of
+ * rotary positions are given.
+ * Replaces the twenty nodes that cached-attention.ts emits, and those that append to the cache: one node.
+ */
+export function groupQueryAttention(
+  graph: GraphBuilder,
+  [queries, keys, values, pastKeys, pastValues, lengths, room]: readonly Value[],
+  tables: readonly Value[],
+  attributes: { num_heads: number; kv_num_heads: number; scale: number; local_window_size: number },
+): [mixed: Value, keys: Value, values: Value] {
+  const { type, shape } = pastKeys!;
+  const grown = { type, shape: shape.with(2, 'grown') };
+  return graph.nodes(
+    'GroupQueryAttention',
+    [queries!, keys!, values!, pastKeys!, pastValues!, lengths!, room!, ...tables],
+    [{ type, shape: queries!.shape }, grown, grown],
+    { ...attributes, do_rotary: Number(tables.length > 0) },
+  ) as [Value, Value, Value];
 }
 
 /**
