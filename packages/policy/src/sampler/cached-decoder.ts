@@ -160,7 +160,7 @@ export class CachedDecoder {
   async #draw(slots: readonly number[], { probabilities, sums }: Tensors): Promise<DrawnToken[]> {
     const drawings = slots.map((slot) => this.#drawings.get(slot)!);
     if (this.#blocks) {
-      const drawn = await this.#blocks.draw(probabilities!, sums!, drawings);
+      const drawn = slots.length > 0 ? await this.#blocks.draw(probabilities!, sums!, drawings) : [];
       probabilities!.dispose?.();
       return drawn;
     }

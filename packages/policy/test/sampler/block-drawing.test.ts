@@ -32,10 +32,12 @@ test.each([
 });
 
 test('samples from a large vocabulary equal those on the CPU', async () => {
-  const config = { ...tinyConfig, vocab_size: 5000 };
+  const config = { ...tinyConfig, vocab_size: 5000, max_position_embeddings: 256 };
   /** The length of the longest tensor that a run copied from the device. */
   let most = 0;
   const watched = withRun(remote, (run) => async (...given) => {
+    // Devices may refuse empty tensors, and the first run of a long prompt draws nothing.
+    if (given[0].ids) expect(given[0].ids.data.length).toBeGreaterThan(0);
     const outputs = await run(...given);
     for (const value of Object.values(outputs)) if (!value.dispose) most = Math.max(most, value.data.length);
     return outputs;
@@ -46,7 +48,7 @@ test('samples from a large vocabulary equal those on the CPU', async () => {
       sampler.sample({
         ...drawing,
         seed,
-        prompt: Int32Array.of(1, 4999, seed),
+        prompt: Int32Array.from({ length: seed === 0 ? 150 : 3 }, (_, i) => 4999 - 7 * i - seed),
         maxTokens: 12,
         stopTokens: [],
       }),
