@@ -2,6 +2,7 @@
 import { parseArgs } from 'node:util';
 import { ToolEnvError } from '@toolenv/core';
 import { type Device, devices } from '@toolenv/policy';
+import { measureCost } from './cost.ts';
 import { measureDraw } from './draw.ts';
 import { measureEnv } from './env.ts';
 import { measureGateway } from './gateway.ts';
@@ -21,6 +22,7 @@ const benchmarks: Record<string, (choice: Choice, rounds: number) => Promise<Rec
   group: ({ size = '1m', device }, rounds) => measureModel('group', size, { rounds, device }),
   lora: ({ size = '500m', device }, rounds) => measureModel('lora', size, { rounds, device }),
   rollout: ({ size = '1m', device }, rounds) => measureModel('rollout', size, { rounds, device }),
+  cost: measureCost,
   tools: measureSlowTools,
   draw: measureDraw,
   gpu: measureGpu,
@@ -44,6 +46,10 @@ PyTorch with transformers. Without the peer, peer and ratio are null. peakMemory
 step: the milliseconds of one token of each conversation, with weights in float32 and in int8, and, for small models, latency: the time of one token
 and of one turn in the first five turns of growing conversations. --device (default cpu) is
 the device of this library. With a device other than the CPU, the peer runs on the GPU.
+
+cost: {name, size, unit, results}: tokens per second of an optimizer step, by context (about 4,096 tokens in rows of 192 to 4,096), by group (1 to
+16 answers of 20 tokens to one prompt of 300), and by model (16 rows of 192 tokens, 1 and 15 million parameters). Each point is measured as train
+and group are. Give few --rounds: each of the 12 points has a peer.
 
 tools: {name, size, unit, shape, results}: median seconds of a rollout of 64 conversations whose tools take 0.3 s, a time with a long tail, or no
 time. waits is a sampler that waits for all tools of a turn; goesOn does not. equalBits: whether both gave the same tokens and

@@ -6,9 +6,9 @@ import { learnerSteps } from './learner-steps.ts';
 import { median } from './median.ts';
 import { modelShape, randomTokens } from './model.ts';
 
-export function group(config: ModelConfig): Benchmark {
+export function group(config: ModelConfig, rows = 8): Benchmark {
   const steps = config.hidden_size > 512 ? 1 : 5;
-  const shape = { rows: 8, prompt: 300, answer: 20, steps, ...modelShape(config) };
+  const shape = { rows, prompt: 300, answer: 20, steps, ...modelShape(config) };
   const tokens = shape.rows * (shape.prompt + shape.answer) * shape.steps;
   return {
     shape,

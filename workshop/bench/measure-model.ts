@@ -15,21 +15,30 @@ import { train } from './train.ts';
 
 const benchmarks: Record<string, (config: ModelConfig) => Benchmark> = { train, group, lora, rollout };
 
-/**
- * Tokens per second of both sides: medians over `rounds`, measured in turns.
- * @param device Device of this library. The peer runs on the CPU or on a GPU accordingly.
- */
+/** Measures training or rollout of a model of the given size, by the name of the benchmark. */
 export async function measureModel(
   name: string,
   size: string,
-  { rounds, device = 'cpu' }: { rounds: number; device?: Device },
+  choice: { rounds: number; device?: Device },
 ): Promise<Record<string, unknown>> {
-  const benchmark = benchmarks[name]!(sizes[size]!);
+  const modules = name === 'lora' ? ['peft'] : [];
+  return { name, size, ...(await measureBenchmark(benchmarks[name]!(sizes[size]!), { ...choice, modules })) };
+}
+
+/**
+ * Tokens per second of both sides: medians over `rounds`, measured in turns.
+ * @param choice `device` is that of this library; the peer runs on the CPU or on a GPU accordingly. `modules` are what the peer needs
+ * besides torch and transformers.
+ */
+export async function measureBenchmark(
+  benchmark: Benchmark,
+  { rounds, device = 'cpu', modules = [] }: { rounds: number; device?: Device; modules?: string[] },
+): Promise<Record<string, unknown>> {
   const threads = availableParallelism();
-  const modules = ['torch', 'transformers', ...(name === 'lora' ? ['peft'] : [])];
-  const python = findPython(modules);
+  const needed = ['torch', 'transformers', ...modules];
+  const python = findPython(needed);
   if (!python)
-    console.error(`No Python with ${modules.join(', ')} found: only this library is measured (see --help).`);
+    console.error(`No Python with ${needed.join(', ')} found: only this library is measured (see --help).`);
   const peer =
     python === undefined
       ? undefined
@@ -69,8 +78,6 @@ export async function measureModel(
   const ours = median(rates.ours);
   const theirs = peer ? median(rates.peer) : null;
   return {
-    name,
-    size,
     device,
     ours: Math.round(ours),
     peer: theirs === null ? null : Math.round(theirs),

@@ -4,10 +4,13 @@ import type { Benchmark } from './benchmark.ts';
 import { learnerSteps } from './learner-steps.ts';
 import { modelShape, randomTokens } from './model.ts';
 
-export function train(config: ModelConfig): Benchmark {
+export function train(
+  config: ModelConfig,
+  batch: { rows?: number; length?: number; steps?: number } = {},
+): Benchmark {
   // A step of the largest model takes many seconds.
   const steps = config.hidden_size > 512 ? 1 : 5;
-  const shape = { rows: 16, length: 192, steps, ...modelShape(config) };
+  const shape = { rows: 16, length: 192, steps, ...batch, ...modelShape(config) };
   return {
     shape,
     peerScript: 'train.py',

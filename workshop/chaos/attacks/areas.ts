@@ -3,8 +3,8 @@
 import { agents } from './agents.ts';
 import type { Attack } from './attack.ts';
 import { boundary } from './boundary.ts';
+import { calls } from './calls.ts';
 import { checkpoints } from './checkpoints.ts';
-import { constrainedCalls } from './constrained-calls.ts';
 import { disk } from './disk.ts';
 import { model } from './model.ts';
 import { runs } from './runs.ts';
@@ -16,7 +16,7 @@ import { terminal } from './terminal.ts';
 export const areas: Readonly<Record<string, readonly Attack[]>> = {
   boundary,
   model,
-  calls: constrainedCalls,
+  calls,
   checkpoints,
   runs,
   signals,

@@ -53,7 +53,7 @@ const schemas: Record<string, JsonSchema> = {
   ),
 };
 
-export const constrainedCalls: Attack[] = [
+export const calls: Attack[] = [
   ...Object.entries(schemas).map(
     ([name, inputSchema]): Attack => ({
       name: `constrained call with ${name}`,
