@@ -7,7 +7,7 @@ import { train } from './train.ts';
 
 const contexts = [192, 512, 1024, 2048, 4096];
 const groups = [1, 2, 4, 8, 16];
-/** Tokens of a step, whatever the length of its rows. */
+/** Tokens of a step, for rows of any length. */
 const tokens = 4096;
 
 export async function measureCost(

@@ -2,7 +2,8 @@
 import type { ModelConfig } from '@toolenv/policy';
 import type { Benchmark } from './benchmark.ts';
 import { learnerSteps } from './learner-steps.ts';
-import { modelShape, randomTokens } from './model.ts';
+import { modelShape } from './model.ts';
+import { fullRows } from './train.ts';
 
 export function lora(config: ModelConfig): Benchmark {
   const shape = { rows: 4, length: 256, steps: 1, rank: 16, ...modelShape(config) };
@@ -10,11 +11,7 @@ export function lora(config: ModelConfig): Benchmark {
     shape,
     peerScript: 'lora.py',
     async prepare(runtime) {
-      const rows = Array.from({ length: shape.rows }, (_, row) => ({
-        tokens: randomTokens(shape.vocabulary, shape.length + 1, 'row', row),
-        mask: new Uint8Array(shape.length + 1).fill(1, 1),
-      }));
-      const { run, close } = await learnerSteps(runtime, config, rows, {
+      const { run, close } = await learnerSteps(runtime, config, fullRows(shape), {
         lora: { rank: shape.rank },
         gradientCheckpointing: config.hidden_size > 512,
       });

@@ -1,4 +1,5 @@
 /** `npm run bench -- train`: forward, backward, gradient clipping and AdamW on a batch of full rows, with a loss on every token. */
+import type { TokenRow } from '@toolenv/core/learner';
 import type { ModelConfig } from '@toolenv/policy';
 import type { Benchmark } from './benchmark.ts';
 import { learnerSteps } from './learner-steps.ts';
@@ -15,13 +16,20 @@ export function train(
     shape,
     peerScript: 'train.py',
     async prepare(runtime) {
-      // The first token of a row is not predicted, so a row has one token more than predictions.
-      const rows = Array.from({ length: shape.rows }, (_, row) => ({
-        tokens: randomTokens(shape.vocabulary, shape.length + 1, 'row', row),
-        mask: new Uint8Array(shape.length + 1).fill(1, 1),
-      }));
-      const { run, close } = await learnerSteps(runtime, config, rows);
+      const { run, close } = await learnerSteps(runtime, config, fullRows(shape));
       return { tokens: shape.rows * shape.length * shape.steps, round: () => run(shape.steps), close };
     },
   };
+}
+
+/** Random rows with a loss on each predicted token. The first token of a row is not predicted, so a row has one token more than predictions. */
+export function fullRows({
+  rows,
+  length,
+  vocabulary,
+}: Record<'rows' | 'length' | 'vocabulary', number>): TokenRow[] {
+  return Array.from({ length: rows }, (_, row) => ({
+    tokens: randomTokens(vocabulary, length + 1, 'row', row),
+    mask: new Uint8Array(length + 1).fill(1, 1),
+  }));
 }

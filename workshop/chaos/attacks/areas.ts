@@ -1,4 +1,4 @@
-/** The attacks by area. */
+/** The attacks by area. An area, its file and its export have one name, by which `run-attack.ts` loads it. */
 
 import { agents } from './agents.ts';
 import type { Attack } from './attack.ts';

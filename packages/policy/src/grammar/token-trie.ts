@@ -1,4 +1,5 @@
 /** The vocabulary as a tree of bytes, so that the tokens that may follow a state are found without trying each token. */
+import { commonPrefix } from '../common-prefix.ts';
 import type { Bytes } from './token-bytes.ts';
 
 /** What the paths below a node hold. */
@@ -40,7 +41,7 @@ export class TokenTrie {
     const known = tokens.flatMap((bytes, id) => (bytes ? [{ bytes, id }] : []));
     known.sort((a, b) => (a.bytes < b.bytes ? -1 : a.bytes > b.bytes ? 1 : a.id - b.id));
     this.#order = Int32Array.from(known, ({ id }) => id);
-    const added = known.map(({ bytes }, i) => bytes.length - shared(known[i - 1]?.bytes ?? '', bytes));
+    const added = known.map(({ bytes }, i) => bytes.length - commonPrefix(known[i - 1]?.bytes ?? '', bytes));
     const size = 1 + added.reduce((sum, count) => sum + count, 0);
     this.#bytes = new Uint8Array(size);
     this.#depths = new Uint16Array(size);
@@ -114,10 +115,4 @@ function restOf(byte: number): number | undefined {
   if (byte >= 0xc2 && byte <= 0xdf) return 1;
   if (byte >= 0xe1 && byte <= 0xef && byte !== 0xed) return 2;
   return byte >= 0xf1 && byte <= 0xf3 ? 3 : undefined;
-}
-
-function shared(a: string, b: string): number {
-  let length = 0;
-  while (length < a.length && a[length] === b[length]) length++;
-  return length;
 }

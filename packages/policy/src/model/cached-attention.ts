@@ -6,9 +6,10 @@ import { headWidth, type ModelConfig } from './model-config.ts';
 
 /**
  * The program for `time` new tokens of each row: 1, or any number S.
- * - Inputs: embeddings [vocabulary, width], apart from the logits' matrix of which they may be a copy, tokens and positions [B, S], inverseTemperature [R, 1], pastMask [B, 1, 1, P],
- *   `past.<layer>.key|value` [B, key-value heads, P, head width] and, unless `time` is 1, mask [S, S] and last [R]
- *   (the indices into B·S of the tokens after which a token is drawn; if `time` is 1, all of them). If layers have windows, `window.pastMask` [B, 1, S, P] and `window.mask` [S, S].
+ * - Inputs: tokens and positions [B, S], inverseTemperature [R, 1], pastMask [B, 1, 1, P], `past.<layer>.key|value` [B, key-value
+ *   heads, P, head width], and embeddings [vocabulary, width], an input of their own even if the logits use the same matrix. Unless
+ *   `time` is 1, mask [S, S] and last [R]: the indices into B·S of the R tokens after which a token is drawn. If `time` is 1, R is B.
+ *   If layers have windows, `window.pastMask` [B, 1, S, P] and `window.mask` [S, S].
  * - Outputs: probabilities [R, vocabulary], `new.<layer>.key|value` [B, key-value heads, S, head width] and, with
  *   several `blocks`, sums [R, blocks]: the total probability of each block of the vocabulary.
  * - Where the runtime has an operation for one token, the masks give way to lengths [B] and room [1] of {@link Ops.cachedAttention},

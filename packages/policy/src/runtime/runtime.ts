@@ -35,7 +35,7 @@ export interface CompileOptions {
   gradients?: GradientRequest;
   /** Inputs that a runtime may build into the program for speed. Each run still receives them. */
   constants?: Tensors;
-  /** The precision of constant weights in `linear`, if the runtime `hasInt8`. Default: theirs. */
+  /** The precision of constant weights in `linear`, if the runtime `hasInt8`. Default: the precision in which they are given. */
   constantPrecision?: 'int8';
   /** Outputs that stay in the device's memory, if the runtime has such memory. Default: none. */
   stays?(output: string): boolean;

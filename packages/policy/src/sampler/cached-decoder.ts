@@ -105,25 +105,25 @@ export class CachedDecoder {
     // A run with one token per slot has all active slots, so the cache may choose their order.
     const order = time === 1 ? this.#cache.inOrder(slots) : slots;
     const rows = order.map((slot) => bySlot.get(slot)!);
+    const drawing = drawingSlots(rows);
     const past = await this.#cache.view(order);
     const outputs = await program.run({
       ...weights,
       ...this.#model.constants,
       embeddings: weights['model.embed_tokens.weight']!,
       ...past,
-      ...this.#inputs(rows, time),
+      ...this.#inputs(rows, drawing, time),
       ...this.#windowMasks(order, time, past.pastMask!.dims.at(-1)!),
     });
     const added = rows.map((row) => row.tokens.length);
     await this.#cache.append(order, added, outputs);
     for (const { slot, copies } of rows)
       for (const copy of copies) this.#cache.fork(slot, copy, this.#cache.length(slot));
-    const drawing = drawingSlots(rows).map(({ slot }) => slot);
     const drawn = await this.#draw(drawing, outputs);
-    return drawn.map((token, index) => ({ slot: drawing[index]!, ...token }));
+    return drawn.map((token, index) => ({ slot: drawing[index]!.slot, ...token }));
   }
 
-  #inputs(rows: readonly Row[], time: number): Tensors {
+  #inputs(rows: readonly Row[], drawing: readonly DrawingSlot[], time: number): Tensors {
     const tokens = new Int32Array(rows.length * time);
     const positions = new Int32Array(rows.length * time);
     for (const [b, row] of rows.entries()) {
@@ -131,7 +131,6 @@ export class CachedDecoder {
       const past = this.#cache.length(row.slot);
       for (let s = 0; s < row.tokens.length; s++) positions[b * time + s] = past + s;
     }
-    const drawing = drawingSlots(rows);
     const temperatures = drawing.map(({ slot }) => this.#drawings.get(slot)!.drawing.temperature || 1);
     // Runtimes may refuse empty tensors: a run that draws nothing computes one distribution.
     const inverse = drawing.length > 0 ? temperatures.map((temperature) => 1 / temperature) : [1];
@@ -157,10 +156,10 @@ export class CachedDecoder {
     };
   }
 
-  async #draw(slots: readonly number[], { probabilities, sums }: Tensors): Promise<DrawnToken[]> {
-    const drawings = slots.map((slot) => this.#drawings.get(slot)!);
+  async #draw(drawing: readonly DrawingSlot[], { probabilities, sums }: Tensors): Promise<DrawnToken[]> {
+    const drawings = drawing.map(({ slot }) => this.#drawings.get(slot)!);
     if (this.#blocks) {
-      const drawn = slots.length > 0 ? await this.#blocks.draw(probabilities!, sums!, drawings) : [];
+      const drawn = drawing.length > 0 ? await this.#blocks.draw(probabilities!, sums!, drawings) : [];
       probabilities!.dispose?.();
       return drawn;
     }
@@ -191,11 +190,9 @@ export class CachedDecoder {
     if (this.#builtFrom !== weights) await this.#programs.close('built');
     this.#builtFrom = weights;
     const isInt8 = this.#precision === 'int8';
-    const builtIn = {
-      constants: { ...weights, ...constants },
-      ...(isInt8 && { constantPrecision: 'int8' as const }),
-    };
-    return this.#programs.get('built', () => compile('S', builtIn));
+    return this.#programs.get('built', () =>
+      compile('S', { constants: { ...weights, ...constants }, ...(isInt8 && { constantPrecision: 'int8' }) }),
+    );
   }
 
   /** Drops all slots and frees their memory. Compiled programs stay. */
@@ -213,8 +210,13 @@ export class CachedDecoder {
   }
 }
 
-/** The slots that draw a token, each with the row that computes its distribution. */
-function drawingSlots(rows: readonly Row[]): { slot: number; row: number }[] {
+/** A slot that draws a token, and the row that computes its distribution. */
+interface DrawingSlot {
+  slot: number;
+  row: number;
+}
+
+function drawingSlots(rows: readonly Row[]): DrawingSlot[] {
   return rows.flatMap(({ slot, copies, draws }, row) =>
     draws ? [slot, ...copies].map((drawing) => ({ slot: drawing, row })) : [],
   );
