@@ -1,7 +1,7 @@
 /** `toolenv rollout`: real worker processes that share a folder, killed at random moments. */
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -57,6 +57,10 @@ it('loses no episode and plays none twice that counts, whenever workers are kill
   expect(JSON.parse(ended[0]!.stdout)).toMatchObject({ episodes: 120, aborted: 0 });
   // Nothing but whole groups is left, and what a worker was writing when it was killed.
   const isWhole = (name: string) => !/\.[0-9a-f]+\.partial$/.test(name);
+  expect((await readdir(join(out, 'leases'))).filter(isWhole)).toEqual([]);
+  // A worker that is killed after it wrote its last group leaves a lease, and the next that ends removes it.
+  await writeFile(join(out, 'leases', '7.0'), 'killed');
+  expect((await worker(out, '1/2').finished).code).toBe(0);
   expect((await readdir(join(out, 'leases'))).filter(isWhole)).toEqual([]);
   const groups = (await groupsOf(out)).filter(isWhole);
   expect(groups.filter((name) => !/^\d+\.jsonl$/.test(name))).toEqual([]);

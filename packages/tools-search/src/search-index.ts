@@ -5,7 +5,7 @@ import { LRUCache } from 'lru-cache';
 import type { SearchDocument, SearchHit } from './document.ts';
 import { byScore, checkDocuments, indexedText, longestQuery } from './index-rules.ts';
 import { giveLanceThreads } from './lance-threads.ts';
-import { hasTable } from './passages/index-record.ts';
+import { openTable } from './passages/index-record.ts';
 
 export interface SearchIndexOptions {
   documents: readonly SearchDocument[];
@@ -88,8 +88,8 @@ async function find(
 }
 
 async function openKept(connection: Connection, name: string): Promise<Table | undefined> {
-  if (!(await hasTable(connection, name))) return undefined;
-  const table = await connection.openTable(name);
+  const table = await openTable(connection, name);
+  if (!table) return undefined;
   if ((await table.listIndices()).length > 0) return table;
   // A process ended while it was building this table.
   await connection.dropTable(name);
@@ -102,7 +102,7 @@ async function build(
   documents: readonly SearchDocument[],
 ): Promise<Table> {
   const rows = documents.map((document, id) => ({ id, body: indexedText(document) }));
-  const table = await connection.createTable(name, rows);
+  const table = await connection.createTable(name, rows, { mode: 'overwrite' });
   // Stemming and stop words would merge names such as "The Wells" and "Well".
   const config = Index.fts({
     baseTokenizer: 'simple',

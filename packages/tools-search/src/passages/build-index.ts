@@ -11,9 +11,9 @@ import { giveLanceThreads } from '../lance-threads.ts';
 import { type CompleteIndexOptions, type IndexOptions, indexOptionsSchema } from './index-options.ts';
 import {
   bodyColumn,
-  hasTable,
   type IndexRecord,
   isWhole,
+  openTable,
   passageTable,
   readRecord,
   vectorColumn,
@@ -126,7 +126,7 @@ class IndexBuilder {
   /** Adds the passages that are missing. */
   async #add(): Promise<number> {
     const { connection, file, embedder, signal } = this.#work;
-    if (await hasTable(connection, passageTable)) this.#table = await connection.openTable(passageTable);
+    this.#table = await openTable(connection, passageTable);
     const present = (await this.#table?.countRows()) ?? 0;
     const most = embedder ? embeddedPassages : batchPassages;
     let count = 0;
@@ -184,7 +184,10 @@ class IndexBuilder {
       ...(vectors && { [vectorColumn]: Array.from(vectors[index]!) }),
     }));
     if (this.#table) await this.#table.add(rows);
-    else this.#table = await connection.createTable(passageTable, rows, { schema: schemaOf(record) });
+    else {
+      const options = { schema: schemaOf(record), mode: 'overwrite' as const };
+      this.#table = await connection.createTable(passageTable, rows, options);
+    }
   }
 
   /**

@@ -1,5 +1,6 @@
 /** IndexRecord: what an index of passages says about itself. It is in the same database as the passages. */
 import type { Connection, Table } from '@lancedb/lancedb';
+import { messageOf } from '@toolenv/core';
 import type { CompleteIndexOptions } from './index-options.ts';
 
 export interface IndexRecord {
@@ -22,8 +23,8 @@ export const vectorColumn = 'vector';
 
 /** `undefined` if the database has none. */
 export async function readRecord(connection: Connection): Promise<IndexRecord | undefined> {
-  if (!(await hasTable(connection, recordTable))) return undefined;
-  const table = await connection.openTable(recordTable);
+  const table = await openTable(connection, recordTable);
+  if (!table) return undefined;
   const rows = (await table.query().toArray()) as { json: string }[];
   table.close();
   return rows[0] && (JSON.parse(rows[0].json) as IndexRecord);
@@ -31,13 +32,19 @@ export async function readRecord(connection: Connection): Promise<IndexRecord | 
 
 export async function writeRecord(connection: Connection, record: IndexRecord): Promise<void> {
   const rows = [{ json: JSON.stringify(record) }];
-  const mode = (await hasTable(connection, recordTable)) ? 'overwrite' : 'create';
-  const table = await connection.createTable(recordTable, rows, { mode });
+  const table = await connection.createTable(recordTable, rows, { mode: 'overwrite' });
   table.close();
 }
 
-export async function hasTable(connection: Connection, name: string): Promise<boolean> {
-  return (await connection.tableNames({ limit: 10_000 })).includes(name);
+/** `undefined` if there is none. A folder without a version is what a process left that ended before its first commit. */
+export async function openTable(connection: Connection, name: string): Promise<Table | undefined> {
+  if (!(await connection.tableNames({ limit: 10_000 })).includes(name)) return undefined;
+  try {
+    return await connection.openTable(name);
+  } catch (error) {
+    if (/was not found/.test(messageOf(error))) return undefined;
+    throw error;
+  }
 }
 
 /** The name of the index of the words; `undefined` if there is none, or files of it are missing or damaged. */
@@ -47,8 +54,8 @@ export async function wordIndexOf(table: Table): Promise<string | undefined> {
 
 /** Whether the passages and the index of their words are there, and not only the record. */
 export async function isWhole(connection: Connection, { passages }: IndexRecord): Promise<boolean> {
-  if (passages === undefined || !(await hasTable(connection, passageTable))) return false;
-  const table = await connection.openTable(passageTable);
+  const table = passages === undefined ? undefined : await openTable(connection, passageTable);
+  if (!table) return false;
   try {
     return (await table.countRows()) === passages && (await wordIndexOf(table)) !== undefined;
   } finally {

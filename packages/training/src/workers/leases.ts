@@ -8,7 +8,7 @@
  * A worker that was only held up may still finish a group that another worker has taken over. Both may play it; only one of them
  * can write it.
  */
-import { readFile, rm } from 'node:fs/promises';
+import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeWhole } from '../run-folder/write-whole.ts';
 import type { SharedFolder } from './shared-folder.ts';
@@ -73,6 +73,15 @@ export class Leases {
     if (last === undefined) return;
     for (let turn = 0; turn <= last; turn++) await rm(this.#file(group, turn), { force: true });
     this.#held.delete(group);
+  }
+
+  /** Removes the leases of finished groups: a worker that is killed after it wrote a group cannot give it up. */
+  async removeFinished(groups: ReadonlySet<number>): Promise<void> {
+    for (const name of await readdir(this.#folder.leases)) {
+      const group = /^(\d+)\.\d+$/.exec(name)?.[1];
+      if (group !== undefined && groups.has(Number(group)))
+        await rm(join(this.#folder.leases, name), { force: true });
+    }
   }
 
   /** Ends the heartbeat: other workers take over at once what this worker still holds. */

@@ -146,7 +146,7 @@ class RolloutWorker {
           continue;
         }
         const isOver = groups.every(([number]) => this.#done.has(number));
-        if (plan.count !== undefined && isOver) return;
+        if (plan.count !== undefined && isOver) return await this.#leases.removeFinished(this.#done);
         // Workers that live hold all that is left: look again ever more rarely, and in time for those that die.
         lookAt = performance.now() + idle;
         idle = Math.min(2 * idle, Math.max(poll, expiry / 4));
