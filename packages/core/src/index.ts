@@ -40,6 +40,7 @@ export {
 export type * from './protocol/reward.ts';
 export { rewardTolerance, sumRewards, weigh } from './protocol/reward.ts';
 export { createRng, deriveSeed, type Rng } from './protocol/rng.ts';
+export type * from './protocol/sandbox.ts';
 export type * from './protocol/tool.ts';
 export { failure, refuse, text } from './protocol/tool.ts';
 export type * from './protocol/trajectory.ts';

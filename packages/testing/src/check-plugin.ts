@@ -122,6 +122,7 @@ async function checkImport({ kind, name, subpath }: Entry, file: string): Promis
 const parts: Readonly<Record<PluginKind, { what: string; objects: readonly string[]; method: string }>> = {
   envs: { what: 'the environment', objects: ['options', 'rewards', 'limits', 'roles'], method: 'open' },
   tools: { what: 'the tool', objects: ['example'], method: 'create' },
+  sandboxes: { what: 'the sandbox provider', objects: ['options'], method: 'inspect' },
   trainers: { what: 'the trainer', objects: ['options'], method: 'train' },
   losses: { what: 'the loss', objects: ['options'], method: 'episode' },
   advantages: { what: 'the advantage estimator', objects: ['options'], method: 'estimate' },

@@ -155,6 +155,19 @@ const hints = {
   'TRAJ-7': 'Score outcome components only in the last step.',
   'TRAJ-8': 'Keep one record for each call of a step’s action, in its order.',
   'TRAJ-9': 'Score 0 in every outcome component that a truncated episode left unscored.',
+  'SBX-1': 'Give options a valid JSON Schema of type "object", with defaults that follow it.',
+  'SBX-2':
+    'Return what the command wrote and its exit code, also if it failed. Throw only if the sandbox itself failed.',
+  'SBX-3':
+    'Keep files, the working folder and exported variables for the next command, and set those of options.env.',
+  'SBX-4':
+    'Kill a command at its timeout: return { timedOut: true, exitCode: 124 }, and serve the next command.',
+  'SBX-5': 'Keep the first limits.output bytes of a stream, and set truncated.',
+  'SBX-6':
+    'Read the bytes that were written, and throw ToolEnvError "usage.sandbox_file" for a path that is none.',
+  'SBX-7': 'Give each sandbox files of its own, and an environment without the variables of this process.',
+  'SBX-8':
+    'Release everything in close(), which may be called again. Throw ToolEnvError "infrastructure.*" from calls after it.',
   'PLUG-1': 'Write "toolenv": { "spec": "v1", "envs": { "<name>-v<N>": "./<subpath>" } } into package.json.',
   'PLUG-2':
     'Let each entry name a subpath of the package itself, without ".." and without a link that leads out of it.',

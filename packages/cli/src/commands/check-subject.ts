@@ -9,6 +9,7 @@ import {
   checkLearner,
   checkPlugin,
   checkPolicy,
+  checkSandbox,
   checkTool,
   checkTrainer,
   checkTrajectoryFile,
@@ -88,6 +89,11 @@ async function* checkAny({ kind, plugin }: AnyPlugin, name: string, options: Sub
     case 'tools': {
       const tool = material === undefined ? plugin : () => plugin.create(material);
       yield named(name, await checkTool(tool, { ...options, calls }));
+      break;
+    }
+    case 'sandboxes': {
+      const given = readPairs(plugin.options, pairs, '--option');
+      yield named(name, await checkSandbox(plugin, { ...options, timeout: undefined, options: given }));
       break;
     }
     case 'trainers': {

@@ -170,6 +170,7 @@ function jsonOf({ info, details, missingOptions, opened, failure }: Report): obj
 const nouns = {
   envs: 'environment',
   tools: 'tool',
+  sandboxes: 'sandbox provider',
   trainers: 'trainer',
   losses: 'loss',
   advantages: 'advantage estimator',

@@ -57,13 +57,14 @@ export async function importPlugin(file: string): Promise<AnyPlugin> {
   const kind = kindOf((plugin ?? {}) as Record<string, unknown>);
   if (kind) return { kind, plugin } as AnyPlugin;
   const makers =
-    'defineToolEnv, defineToolPlugin, defineTrainer, defineLoss, defineAdvantage or definePolicy';
+    'defineToolEnv, defineToolPlugin, defineSandboxProvider, defineTrainer, defineLoss, defineAdvantage or definePolicy';
   throw new ToolEnvError('usage.not_a_plugin', `${file} has no plugin as its default export: use ${makers}.`);
 }
 
 function kindOf(plugin: Record<string, unknown>): PluginKind | undefined {
   const has = (method: string) => typeof plugin[method] === 'function';
   if (has('open') && plugin.rewards !== undefined) return 'envs';
+  if (has('inspect')) return 'sandboxes';
   if (has('train')) return 'trainers';
   if (has('create')) return 'tools';
   if (has('episode')) return 'losses';

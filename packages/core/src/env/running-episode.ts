@@ -43,6 +43,8 @@ export class RunningEpisode<Task = unknown> implements EpisodeContext<Task> {
   #signal: AbortSignal | undefined;
   #nextCall = 0;
   readonly #environmentCalls: Map<number, ToolCallRecord> = new Map();
+  /** The tools that were called and keep something for the episode. */
+  readonly #holding: Set<Tool> = new Set();
 
   constructor({ task, seed, episodeId, limits, options, shared }: EpisodeStart<Task>) {
     this.task = task;
@@ -82,6 +84,9 @@ export class RunningEpisode<Task = unknown> implements EpisodeContext<Task> {
     const { episodeId, seed } = this;
     const firstCallIndex = this.#nextCall;
     this.#nextCall += calls.length;
+    for (const tool of tools)
+      if (tool.release && calls.some((call) => 'name' in call && call.name === tool.name))
+        this.#holding.add(tool);
     const turn = { limits, episodeId, seed, firstCallIndex, signal: this.#signal };
     return dispatch(calls, tools, { ...turn, ...(onProgress && { onProgress }) });
   }
@@ -101,6 +106,13 @@ export class RunningEpisode<Task = unknown> implements EpisodeContext<Task> {
     this.#environmentCalls.set(number, snapshot(boundRecord(record!), callsBounds));
     return record as EnvironmentCall;
   };
+
+  /** Releases what tools keep for the episode. */
+  async release(): Promise<void> {
+    const holding = [...this.#holding];
+    this.#holding.clear();
+    await Promise.all(holding.map((tool) => tool.release?.(this.episodeId)));
+  }
 
   #find(name: string): Tool | undefined {
     const tools = [...this.tools(), ...listed(this.hooks?.environmentTools)];

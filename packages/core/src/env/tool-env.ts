@@ -36,6 +36,8 @@ export class ToolEnv<Task, Context = EpisodeContext<Task>> implements Env<Task> 
   #current: RunningEpisode<Task> | undefined;
   /** A promise, so that an episode that is closed while it begins is released too. */
   #hooks: Promise<Episode> | undefined;
+  /** The episode that was begun last, until it is released. */
+  #begun: RunningEpisode<Task> | undefined;
 
   constructor(parts: ToolEnvParts<Task, Context>) {
     this.spec = parts.spec;
@@ -50,6 +52,7 @@ export class ToolEnv<Task, Context = EpisodeContext<Task>> implements Env<Task> 
     const { limits } = this.spec;
     const episode = new RunningEpisode<Task>({ task, seed, episodeId, limits, options, shared });
     episode.listenTo(signal);
+    this.#begun = episode;
     this.#hooks = this.#begin(episode);
     episode.hooks = await this.#hooks;
     episode.conversation = toMessages(episode.hooks.messages);
@@ -92,9 +95,15 @@ export class ToolEnv<Task, Context = EpisodeContext<Task>> implements Env<Task> 
     this.#current = undefined;
     const hooks = this.#hooks;
     this.#hooks = undefined;
-    // An episode that could not begin need not be released.
-    const begun = await hooks?.catch(() => undefined);
-    await begun?.close?.();
+    const begun = this.#begun;
+    this.#begun = undefined;
+    // An episode that could not begin has no hooks to be closed, but may have called tools.
+    const episode = await hooks?.catch(() => undefined);
+    try {
+      await episode?.close?.();
+    } finally {
+      await begun?.release();
+    }
   }
 
   async #begin(episode: RunningEpisode<Task>): Promise<Episode> {

@@ -15,5 +15,8 @@ export { findPlugin, kindOfPlugin, listPlugins, loadPlugin } from './plugin.ts';
 export type * from './policy-definition.ts';
 export { definePolicy } from './policy-definition.ts';
 export { type AddressedReference, parseAddressed, parseReference, type Reference } from './reference.ts';
+export type * from './sandbox-provider.ts';
+export { defineSandboxProvider } from './sandbox-provider.ts';
+export { openSandboxes } from './sandbox-source.ts';
 export { type ToolSource, toolFactory } from './tool-source.ts';
 export type * from './trainer.ts';

@@ -17,6 +17,7 @@ import {
 } from './installed-package.ts';
 import type { PolicyDefinition } from './policy-definition.ts';
 import { parseAddressed, parseReference, type Reference } from './reference.ts';
+import type { SandboxProvider } from './sandbox-provider.ts';
 import type { ToolPlugin } from './tool-plugin.ts';
 import type { Trainer, TrainerPart } from './trainer.ts';
 
@@ -24,6 +25,7 @@ import type { Trainer, TrainerPart } from './trainer.ts';
 export interface PluginTypes {
   envs: EnvDefinition;
   tools: ToolPlugin;
+  sandboxes: SandboxProvider;
   trainers: Trainer;
   losses: TrainerPart;
   advantages: TrainerPart;
@@ -52,6 +54,7 @@ export interface LoadedPlugin<Kind extends PluginKind> extends PluginInfo {
 const singular: Record<PluginKind, string> = {
   envs: 'environment',
   tools: 'tool',
+  sandboxes: 'sandbox provider',
   trainers: 'trainer',
   losses: 'loss',
   advantages: 'advantage estimator',

@@ -64,6 +64,8 @@ export interface Tool<Args = Record<string, unknown>, Data = unknown> {
   readonly timeout?: number;
   /** Throws if the tool's own machinery failed. Returns `isError` for a call that cannot be served. */
   execute(args: Args, context: ToolContext): Promise<ToolResult<Data>>;
+  /** Releases what the tool keeps for an episode: its interpreter, its shell. Called when an episode that called the tool is over. */
+  release?(episodeId: string): Promise<void>;
   /** Releases the tool's resources (an index, a server). Called once per run. */
   close?(): Promise<void>;
 }

@@ -152,6 +152,7 @@ class Recorder {
         if ('result' in answer) return answer.result;
         throw answer.thrown;
       },
+      release: async (episodeId) => tool.release?.(episodeId),
       close: async () => {
         await tool.close?.();
         await this.#written;

@@ -40,6 +40,7 @@ export class FaultyTools {
         if (this.fault === 'fail') return Promise.reject(new Error('a fault injected by the check'));
         return tool.execute(args, context);
       },
+      release: async (episodeId) => tool.release?.(episodeId),
       close: async () => tool.close?.(),
     };
   }

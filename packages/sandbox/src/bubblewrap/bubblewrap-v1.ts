@@ -1,0 +1,96 @@
+/** The provider `bubblewrap-v1`: processes of this machine in namespaces of their own. */
+import { accessSync, constants } from 'node:fs';
+import { messageOf } from '@toolenv/core';
+import {
+  defineSandboxProvider,
+  type SandboxHost,
+  type SandboxProvider,
+  type SandboxReport,
+} from '@toolenv/core/plugins';
+import { processLimitProperties } from '../limits.ts';
+import { sandboxFault, sandboxUsage } from '../sandbox-errors.ts';
+import { type BubblewrapLimits, BubblewrapSandbox } from './bubblewrap-sandbox.ts';
+import { orphanedGroups, removeGroup } from './cgroup.ts';
+
+class BubblewrapHost implements SandboxHost {
+  readonly #limits: BubblewrapLimits;
+  readonly #open: Set<BubblewrapSandbox> = new Set();
+  #closed = false;
+
+  constructor(limits: BubblewrapLimits) {
+    this.#limits = limits;
+  }
+
+  async sandbox({ signal }: { signal?: AbortSignal } = {}): Promise<BubblewrapSandbox> {
+    signal?.throwIfAborted();
+    if (this.#closed) throw sandboxFault('The sandboxes are closed: open them again.');
+    const made: BubblewrapSandbox = new BubblewrapSandbox(this.#limits, () => this.#open.delete(made));
+    this.#open.add(made);
+    try {
+      await made.begin();
+      return made;
+    } catch (error) {
+      await made.close();
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await Promise.all([...this.#open].map((one) => one.close()));
+  }
+}
+
+const remedy = 'apt-get install bubblewrap, or name it with the option bwrap';
+
+const bubblewrap: SandboxProvider<BubblewrapLimits> = defineSandboxProvider({
+  name: 'bubblewrap-v1',
+  description:
+    "Programs of this machine in namespaces of their own: no network, read-only system folders, an empty folder of work. Needs Linux and Debian's bubblewrap.",
+  options: {
+    type: 'object',
+    properties: {
+      ...processLimitProperties,
+      bwrap: { type: 'string', default: '/usr/bin/bwrap', description: 'path of bwrap' },
+    },
+    additionalProperties: false,
+  },
+  async open(limits) {
+    if (!isExecutable(limits.bwrap)) throw sandboxUsage(`There is no ${limits.bwrap}: ${remedy}.`);
+    return new BubblewrapHost(limits);
+  },
+  async inspect(limits): Promise<SandboxReport> {
+    const orphans = orphanedGroups().map((folder) => ({ name: folder, remove: () => removeGroup(folder) }));
+    const disk = 'tmpfs';
+    if (!isExecutable(limits.bwrap)) {
+      return { problem: `there is no ${limits.bwrap}: ${remedy}`, limits: { disk }, orphans };
+    }
+    const trial = new BubblewrapSandbox(limits);
+    try {
+      await trial.begin();
+      const groups = trial.limited;
+      const memory = groups.includes('memory')
+        ? 'cgroup'
+        : 'each process by itself: this process may make no memory cgroup';
+      const processes = groups.includes('processes')
+        ? 'cgroup'
+        : 'ulimit, which does not stop root: this process may make no pids cgroup';
+      return { limits: { memory, processes, disk }, orphans };
+    } catch (error) {
+      return { problem: messageOf(error), limits: { disk }, orphans };
+    } finally {
+      await trial.close();
+    }
+  },
+});
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export default bubblewrap;

@@ -1,0 +1,27 @@
+/** What every provider checks before it runs a command. */
+import { type CommandOptions, type CommandResult, ToolEnvError } from '@toolenv/core';
+import { longestCommand } from './limits.ts';
+
+/**
+ * The result of a command that cannot be started; `undefined` for every other command.
+ * @throws ToolEnvError `usage.sandbox` for the name of a variable that no shell knows.
+ * @throws The reason of the signal.
+ */
+export function refusedCommand(command: string, { env, signal }: CommandOptions): CommandResult | undefined {
+  signal?.throwIfAborted();
+  const bad = Object.keys(env ?? {}).find((name) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name));
+  if (bad !== undefined) {
+    const message = `env: "${bad}" is no name of a variable: use letters, digits and "_".`;
+    throw new ToolEnvError('usage.sandbox', message);
+  }
+  const bytes = Buffer.byteLength(command) + Buffer.byteLength(JSON.stringify(env ?? {}));
+  if (bytes > longestCommand) {
+    return failed(`the command has ${bytes} bytes, and ${longestCommand} is the most: write a file instead`);
+  }
+  return command.includes('\0') ? failed('the command contains a NUL character') : undefined;
+}
+
+function failed(why: string): CommandResult {
+  const stderr = `shell: ${why}\n`;
+  return { stdout: '', stderr, exitCode: 126, truncated: false, timedOut: false, outOfMemory: false };
+}

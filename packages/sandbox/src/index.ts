@@ -1,0 +1,2 @@
+/** @toolenv/sandbox: where the commands of an episode run. */
+export { workFolder } from './limits.ts';

@@ -1,0 +1,86 @@
+/** ShellThread: a thread with a virtual shell. It answers one request at a time, and is ended if an answer takes too long. */
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { sandboxFault } from '../sandbox-errors.ts';
+import type { FileChanges, KeptEntry } from './kept-files.ts';
+
+/** What the thread answers; `changes` says what became of the files. */
+export type ThreadAnswer = { changes: FileChanges } & Record<string, unknown>;
+
+export class ShellThread {
+  readonly #worker: Worker;
+  readonly #ready: Promise<unknown>;
+
+  /** @param memory MiB. */
+  constructor(settings: { memory: number; disk: number; home: string; files: readonly KeptEntry[] }) {
+    // Without the flags and the environment of this process.
+    this.#worker = new Worker(new URL('./virtual-thread.js', import.meta.url), {
+      execArgv: [],
+      env: {},
+      workerData: settings,
+      resourceLimits: { maxOldGenerationSizeMb: settings.memory, maxYoungGenerationSizeMb: 16 },
+      stdin: false,
+      stdout: true,
+      stderr: true,
+    });
+    this.#ready = once(this.#worker, 'message');
+    // Whoever asks next is told.
+    this.#ready.catch(() => {});
+    this.#worker.on('error', () => {});
+    this.#worker.unref();
+  }
+
+  /** @throws ToolEnvError `infrastructure.sandbox` if the thread does not begin. */
+  async ready(): Promise<void> {
+    try {
+      this.#worker.ref();
+      await this.#ready;
+    } catch (error) {
+      throw sandboxFault(`The thread of a virtual sandbox did not start: ${(error as Error).message}`, error);
+    } finally {
+      this.#worker.unref();
+    }
+  }
+
+  /**
+   * @param within Milliseconds.
+   * @returns `late` if no answer came in time, `memory` if the thread needed too much memory: the thread has ended then.
+   * @throws ToolEnvError `infrastructure.sandbox` if the thread ended in another way.
+   * @throws The reason of the signal when it aborts; the thread has ended then.
+   */
+  async ask(
+    request: Record<string, unknown>,
+    { within, signal }: { within: number; signal?: AbortSignal | undefined },
+  ): Promise<ThreadAnswer | 'late' | 'memory'> {
+    await this.ready();
+    this.#worker.ref();
+    const done = new AbortController();
+    const stop = (why: unknown) => done.abort(why);
+    const timer = setTimeout(stop, within, 'late');
+    const onAbort = () => stop('aborted');
+    const onExit = () => stop('ended');
+    signal?.addEventListener('abort', onAbort, { once: true });
+    this.#worker.once('exit', onExit);
+    try {
+      if (signal?.aborted) stop('aborted');
+      this.#worker.postMessage(request);
+      const [answer] = await once(this.#worker, 'message', { signal: done.signal });
+      return answer as ThreadAnswer;
+    } catch (error) {
+      await this.end();
+      if ((error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY') return 'memory';
+      if (done.signal.reason === 'late') return 'late';
+      if (done.signal.reason === 'aborted') throw signal?.reason;
+      throw sandboxFault(`The thread of a virtual sandbox ended: ${(error as Error).message}`, error);
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', onAbort);
+      this.#worker.off('exit', onExit);
+      this.#worker.unref();
+    }
+  }
+
+  async end(): Promise<void> {
+    await this.#worker.terminate();
+  }
+}

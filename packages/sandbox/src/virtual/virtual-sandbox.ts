@@ -1,0 +1,115 @@
+/** VirtualSandbox: a shell and files in JavaScript, in a thread of its own. No process is started, and no file of the machine is seen. */
+import { posix } from 'node:path';
+import type { CommandOptions, CommandResult, Sandbox, SandboxEntry } from '@toolenv/core';
+import { refusedCommand } from '../command-checks.ts';
+import { longestFile, mostEntries, type SandboxLimits, workFolder } from '../limits.ts';
+import { fileProblem, sandboxFault } from '../sandbox-errors.ts';
+import { Serial } from '../serial.ts';
+import { KeptFiles } from './kept-files.ts';
+import type { ShellThread, ThreadAnswer } from './shell-thread.ts';
+
+/** Milliseconds that a thread has to stop a command by itself, which keeps its variables. */
+const grace = 200;
+
+/** Milliseconds that reading or writing a file may take. */
+const fileTime = 30_000;
+
+/** What a sandbox needs of its host. */
+export interface SandboxOwner {
+  /** A new thread that has the files. */
+  restart(files: KeptFiles): ShellThread;
+  closed(): void;
+}
+
+export class VirtualSandbox implements Sandbox {
+  readonly #limits: SandboxLimits;
+  readonly #owner: SandboxOwner;
+  readonly #kept = new KeptFiles();
+  readonly #serial = new Serial();
+  #thread: ShellThread;
+
+  constructor(thread: ShellThread, limits: SandboxLimits, owner: SandboxOwner) {
+    this.#thread = thread;
+    this.#limits = limits;
+    this.#owner = owner;
+  }
+
+  run(command: string, options: CommandOptions = {}): Promise<CommandResult> {
+    return this.#serial.run(async () => {
+      const refused = refusedCommand(command, options);
+      if (refused) return refused;
+      const { stdin, env, timeout = this.#limits.timeout, limits, signal } = options;
+      const output = limits?.output ?? this.#limits.output;
+      const request = { asked: 'run', command, stdin, env, timeout, output };
+      const answer = await this.#ask(request, timeout + grace, signal);
+      if (typeof answer !== 'string') {
+        const { changes: _, ...result } = answer;
+        return result as unknown as CommandResult;
+      }
+      const timedOut = answer === 'late';
+      return {
+        stdout: '',
+        stderr: '',
+        exitCode: timedOut ? 124 : 137,
+        truncated: true,
+        timedOut,
+        outOfMemory: !timedOut,
+        lost: 'shell',
+      };
+    });
+  }
+
+  async read(path: string): Promise<Uint8Array> {
+    const { content } = await this.#file('read', path, { most: longestFile });
+    return content as Uint8Array;
+  }
+
+  async write(path: string, content: string | Uint8Array): Promise<void> {
+    const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : Uint8Array.from(content);
+    await this.#file('write', path, { content: bytes });
+  }
+
+  async list(path: string): Promise<SandboxEntry[]> {
+    const { entries } = await this.#file('list', path, { most: mostEntries });
+    return entries as SandboxEntry[];
+  }
+
+  async close(): Promise<void> {
+    this.#serial.end();
+    await this.#thread.end();
+    this.#owner.closed();
+  }
+
+  #file(asked: string, path: string, rest: Record<string, unknown>): Promise<ThreadAnswer> {
+    return this.#serial.run(async () => {
+      if (path.includes('\0')) throw fileProblem(path, 'a path has no NUL character');
+      const at = posix.resolve(workFolder, path);
+      const answer = await this.#ask({ asked, path: at, ...rest }, fileTime);
+      if (typeof answer === 'string') throw fileProblem(path, 'it needs too much time or memory');
+      if (typeof answer.problem === 'string') throw fileProblem(path, answer.problem);
+      return answer;
+    });
+  }
+
+  async #ask(
+    request: Record<string, unknown>,
+    within: number,
+    signal?: AbortSignal,
+  ): Promise<ThreadAnswer | 'late' | 'memory'> {
+    try {
+      const answer = await this.#thread.ask(request, { within, signal });
+      if (typeof answer !== 'string') this.#kept.apply(answer.changes);
+      else if (!this.#serial.hasEnded) this.#thread = this.#owner.restart(this.#kept);
+      return answer;
+    } catch (error) {
+      // A cancelled command leaves the files as they were; a crashed thread leaves nothing to rely on.
+      if (signal?.aborted && error === signal.reason && !this.#serial.hasEnded) {
+        this.#thread = this.#owner.restart(this.#kept);
+      } else
+        this.#serial.end(
+          this.#serial.hasEnded ? undefined : sandboxFault('The sandbox crashed before.', error),
+        );
+      throw error;
+    }
+  }
+}
