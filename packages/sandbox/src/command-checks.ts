@@ -14,7 +14,9 @@ export function refusedCommand(command: string, { env, signal }: CommandOptions)
     const message = `env: "${bad}" is no name of a variable: use letters, digits and "_".`;
     throw new ToolEnvError('usage.sandbox', message);
   }
-  const bytes = Buffer.byteLength(command) + Buffer.byteLength(JSON.stringify(env ?? {}));
+  // As quoted for a shell.
+  const given = [command, ...Object.entries(env ?? {}).flat()].join(' ').replaceAll("'", "'\\''");
+  const bytes = Buffer.byteLength(given);
   if (bytes > longestCommand) {
     return failed(`the command has ${bytes} bytes, and ${longestCommand} is the most: write a file instead`);
   }

@@ -2,12 +2,13 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { stillRuns, thisProcess } from '../process-owner.ts';
 
 /** Where cgroups are mounted. */
 const mount = '/sys/fs/cgroup';
 
-/** Names the groups that this package makes: the process that made it, when that process began, and a number. */
-const name = /^toolenv-(\d+)-(\d+)-\d+$/;
+/** Names the groups that this package makes: the process that made it, and a number. */
+const name = /^toolenv-(\d+-\d+)-\d+$/;
 let count = 0;
 
 export type Limited = 'memory' | 'processes';
@@ -30,7 +31,7 @@ export class Cgroup {
 
   /** Makes a group with as many of the limits as this process may set. */
   static make({ memory, processes }: { memory: number; processes: number }): Cgroup {
-    const own = `toolenv-${process.pid}-${startOf(process.pid)}-${count++}`;
+    const own = `toolenv-${thisProcess()}-${count++}`;
     const values: Record<Limited, number> = { memory: memory * 2 ** 20, processes };
     const folders = new Map<string, Limited[]>();
     for (const limited of ['memory', 'processes'] as const) {
@@ -73,8 +74,8 @@ export function orphanedGroups(): string[] {
   return [...parents].flatMap((parent) =>
     tryList(parent)
       .filter((entry) => {
-        const [, pid, start] = name.exec(entry) ?? [];
-        return pid !== undefined && startOf(Number(pid)) !== start;
+        const owner = name.exec(entry)?.[1];
+        return owner !== undefined && !stillRuns(owner);
       })
       .map((entry) => join(parent, entry)),
   );
@@ -118,12 +119,6 @@ function tryLimit(folder: string, limited: Limited, value: number): boolean {
   } catch {
     return false;
   }
-}
-
-/** When a process began, in ticks since the machine did; a process that began later has another number. */
-function startOf(pid: number): string | undefined {
-  const stat = tryRead(`/proc/${pid}/stat`);
-  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
 }
 
 function tryRead(file: string): string {

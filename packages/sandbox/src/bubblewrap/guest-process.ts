@@ -40,7 +40,7 @@ export class GuestProcess {
     const groups = [...this.cgroup.folders.keys()];
     // Enters the groups before bwrap starts. Nothing of this process's environment reaches bwrap, whose own can be read in /proc/1.
     const enter =
-      'for g; do shift; [ "$g" = -- ] && break; echo 0 > "$g/cgroup.procs" || exit 99; done; exec "$@"';
+      'for g; do shift; [ "$g" = -- ] && break; echo 0 > "$g/cgroup.procs" || exit 99; done; unset PWD; exec "$@"';
     this.#child = spawn('/bin/sh', ['-c', enter, 'sh', ...groups, '--', ...bwrapCommand(limits)], {
       env: {},
       stdio: 'pipe',

@@ -1,0 +1,40 @@
+/** Scripts that read, write and list files in a container, with no more than the programs of busybox. Each ends with one of these codes. */
+import { quoted } from '../carried-shell.ts';
+
+/** Exit code → what is wrong with the path. */
+export const fileProblems: Readonly<Record<number, string>> = {
+  61: 'there is no such file or folder',
+  62: 'it is not a file',
+  63: 'it is not a folder',
+  64: 'it cannot be read',
+  65: 'it cannot be written: the disk is full, or permission is denied',
+};
+
+/** Writes one byte more than `most` if the file is longer. */
+export function readScript(path: string, most: number): string {
+  const file = quoted(path);
+  return `[ -e ${file} ] || exit 61; [ -f ${file} ] || exit 62; [ -r ${file} ] || exit 64; head -c ${most + 1} < ${file} || exit 64`;
+}
+
+/** Reads stdin, all of it, so that the connection ends in order. */
+export function writeScript(path: string): string {
+  const file = quoted(path);
+  const folder = quoted(path.replace(/\/[^/]*$/, '') || '/');
+  return `mkdir -p ${folder} 2>/dev/null || { cat > /dev/null; exit 65; }
+[ -e ${file} ] && [ ! -f ${file} ] && { cat > /dev/null; exit 62; }
+cat > ${file} || { cat > /dev/null; exit 65; }`;
+}
+
+/** Writes `type size name` and a NUL for each entry. */
+export function listScript(path: string, most: number): string {
+  const folder = quoted(path);
+  return `[ -e ${folder} ] || exit 61; [ -d ${folder} ] || exit 63; cd ${folder} || exit 64
+n=0
+for f in * .[!.]* ..?*; do
+  [ -e "$f" ] || [ -L "$f" ] || continue
+  n=$((n + 1)); [ $n -gt ${most} ] && break
+  s=0
+  if [ -L "$f" ]; then t=link; elif [ -f "$f" ]; then t=file; s=$(stat -c %s -- "$f"); elif [ -d "$f" ]; then t=folder; else t=other; fi
+  printf '%s %s %s\\0' "$t" "$s" "$f"
+done`;
+}
