@@ -8,6 +8,7 @@ import { checkpoints } from './checkpoints.ts';
 import { disk } from './disk.ts';
 import { model } from './model.ts';
 import { runs } from './runs.ts';
+import { sandboxes } from './sandboxes.ts';
 import { servers } from './servers.ts';
 import { serving } from './serving.ts';
 import { signals } from './signals.ts';
@@ -24,5 +25,6 @@ export const areas: Readonly<Record<string, readonly Attack[]>> = {
   serving,
   servers,
   agents,
+  sandboxes,
   terminal,
 };

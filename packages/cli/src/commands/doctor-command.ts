@@ -3,14 +3,25 @@ import type { ComputeReport, DeviceReport } from '@toolenv/core/plugins';
 import { plural } from '../display/number-text.ts';
 import { type DoctorReport, doctorReport, type PolicyReport } from './doctor-report.ts';
 import type { MakeCommand } from './make-command.ts';
+import { sandboxKinds, sandboxText } from './sandbox-report.ts';
 
 export const make: MakeCommand = (command, { signal }) => {
   command
     .description(
-      'Compares the versions of the installed packages, shows the devices and libraries of the installed policies, tries every device, measures its speed, and says which device a run uses. Exit code 1 if no device works.',
+      'Compares the versions of the installed packages, shows the devices and libraries of the installed policies, tries every device, measures its speed, and says which device a run uses. Exit code 1 if no device works, or no sandbox.',
     )
     .option('--json', 'print one JSON object instead of the table')
-    .action(async ({ json }: { json?: boolean }) => {
+    .option(
+      '--sandboxes',
+      'show which sandboxes can be made here instead, and remove what ended processes have left of them',
+    )
+    .action(async ({ json, sandboxes }: { json?: boolean; sandboxes?: boolean }) => {
+      if (sandboxes) {
+        const kinds = await sandboxKinds(signal);
+        process.stdout.write(`${json ? JSON.stringify(kinds) : sandboxText(kinds)}\n`);
+        if (!kinds.some(({ problem }) => problem === undefined)) process.exitCode = 1;
+        return;
+      }
       const report = await doctorReport(signal);
       process.stdout.write(`${json ? JSON.stringify(report) : doctorText(report)}\n`);
       const works = report.policies.some((policy) => 'auto' in policy && policy.auto !== null);

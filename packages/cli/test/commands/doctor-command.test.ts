@@ -133,3 +133,15 @@ policy       a/b-v1
 policy       c/d-v1            does not load: no library`.slice(1),
   );
 });
+
+it('says which sandboxes can be made here', async () => {
+  const { code, stdout } = await runCli('doctor', '--sandboxes', '--json');
+  expect(code).toBe(0);
+  const kinds = JSON.parse(stdout) as { ref: string; problem?: string; removed: string[] }[];
+  expect(kinds.map(({ ref }) => ref)).toEqual(
+    ['bubblewrap-v1', 'container-v1', 'virtual-v1'].map((name) => `@toolenv/sandbox/${name}`),
+  );
+  expect(kinds.at(-1)).toMatchObject({ limits: { processes: 'it starts none' }, removed: [], left: [] });
+  const { stdout: text } = await runCli('doctor', '--sandboxes');
+  expect(text).toContain('@toolenv/sandbox/virtual-v1  works\n  memory limited by heap of the thread\n');
+});

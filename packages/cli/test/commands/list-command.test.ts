@@ -94,6 +94,7 @@ it('refuses an unknown kind in one line, with exit code 2', async () => {
   expect(await runCli('list', '--kind', 'env')).toEqual({
     code: 2,
     stdout: '',
-    stderr: 'toolenv: --kind env: give one of envs, tools, sandboxes, trainers, losses, advantages, policies.\n',
+    stderr:
+      'toolenv: --kind env: give one of envs, tools, sandboxes, trainers, losses, advantages, policies.\n',
   });
 });
