@@ -1,0 +1,143 @@
+/**
+ * Thread of an interpreter, in JavaScript because Node starts it as it is: Pyodide in a context that has nothing of Node. A plain thread is no
+ * sandbox: there, Python reaches the whole process by `js` and `os.system`. Only numbers and texts cross the border of the context.
+ */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import vm from 'node:vm';
+import { parentPort, workerData } from 'node:worker_threads';
+import { preludeSource } from './context-prelude.js';
+
+const { memory, snapshot } = workerData;
+const folder = dirname(createRequire(import.meta.url).resolve('pyodide/package.json'));
+const context = vm.createContext(Object.create(null), { codeGeneration: { strings: false, wasm: true } });
+
+/**
+ * @param {string} source
+ * @param {string} filename
+ */
+function run(source, filename) {
+  const refused = () => {
+    throw new Error('there are no modules');
+  };
+  return new vm.Script(source, {
+    filename,
+    importModuleDynamically: /** @type {any} */ (refused),
+  }).runInContext(context);
+}
+
+/**
+ * Copies bytes into an array that the context makes.
+ * @param {string} place
+ * @param {Uint8Array} bytes
+ */
+function give(place, bytes) {
+  run(`${place} = __bytes(${bytes.length})`, 'bytes.js').set(bytes);
+}
+
+run(preludeSource({ memory, seed: 1 }), 'prelude.js');
+for (const name of ['pyodide.asm.wasm', 'python_stdlib.zip', 'pyodide-lock.json'])
+  give(`__files[${JSON.stringify(name)}]`, readFileSync(join(folder, name)));
+if (snapshot) give('globalThis.__snapshot', new Uint8Array(snapshot));
+
+const factory = readFileSync(join(folder, 'pyodide.asm.mjs'), 'utf8')
+  .replace(/import\.meta\.url/g, '"https://x/pyodide.asm.mjs"')
+  .replace(/export default ([A-Za-z_$]+);?/, 'globalThis.__factory=$1;')
+  .replace(/export\s*\{[^}]*\};?/g, '')
+  .replace(/\bimport\(/g, '__noimport(');
+run(factory, 'pyodide.asm.js');
+const loader = readFileSync(join(folder, 'pyodide.js'), 'utf8').replace(/\bimport\(/g, '__noimport(');
+run(`globalThis.__noimport = async () => ({ default: globalThis.__factory });${loader}`, 'pyodide.js');
+
+/** Runs the code of a call as a notebook does: in one namespace, and with the value of a last expression. */
+const runner = `
+import sys as _sys, traceback as _traceback, random as _random
+from pyodide.code import eval_code as _eval_code
+_space = {"__name__": "__main__"}
+def _run(code):
+    try:
+        value = _eval_code(code, _space, filename="<call>")
+        if value is not None:
+            print(repr(value))
+        return True
+    except BaseException as error:
+        frames = error.__traceback__
+        while frames is not None and frames.tb_frame.f_code.co_filename != "<call>":
+            frames = frames.tb_next
+        _traceback.print_exception(type(error), error, frames, chain=False)
+        return False
+    finally:
+        _sys.stdout.flush()
+        _sys.stderr.flush()
+`;
+/** What programs import most, so that a snapshot has it. */
+const common =
+  'import json, re, math, random, collections, itertools, functools, fractions, decimal, statistics, datetime, string, heapq, bisect';
+
+await run(
+  `loadPyodide({
+    indexURL: 'https://x/', stdLibURL: 'https://x/python_stdlib.zip', lockFileURL: 'https://x/pyodide-lock.json',
+    env: { PYTHONHASHSEED: '0', HOME: '/home/pyodide' }, checkAPIVersion: false,
+    ...(globalThis.__snapshot ? { _loadSnapshot: globalThis.__snapshot } : {}),
+    ...(${!snapshot} ? { _makeSnapshot: true } : {}),
+  }).then((python) => { globalThis.__python = python; delete globalThis.__snapshot; return null; })`,
+  'load.js',
+);
+
+if (!snapshot) {
+  // The first thread only makes the memory from which the others begin.
+  run(`__python.runPython(${JSON.stringify(common)})`, 'common.js');
+  const bytes = run('__python.makeMemorySnapshot()', 'snapshot.js');
+  const shared = new SharedArrayBuffer(bytes.length);
+  new Uint8Array(shared).set(bytes);
+  parentPort?.postMessage({ snapshot: shared });
+} else {
+  run(
+    `{
+      const python = __python;
+      python.runPython(${JSON.stringify(runner)});
+      const call = python.globals.get('_run');
+      const decoder = new TextDecoder();
+      let kept = [], left = 0, cut = false;
+      const write = (bytes) => {
+        if (bytes.length > left) cut = true;
+        const part = bytes.subarray(0, left);
+        left -= part.length;
+        if (part.length > 0) kept.push(part.slice());
+        return bytes.length;
+      };
+      python.setStdout({ write });
+      python.setStderr({ write });
+      python.setStdin({ stdin: () => null });
+      const stringify = JSON.stringify;
+      globalThis.__call = (code, output) => {
+        __recount();
+        kept = []; left = output; cut = false;
+        let ok = false;
+        try { ok = call(code); } catch (error) { kept.push(new TextEncoder().encode(String(error && error.message))); }
+        let size = 0;
+        for (const part of kept) size += part.length;
+        const all = new Uint8Array(size);
+        let at = 0;
+        for (const part of kept) { all.set(part, at); at += part.length; }
+        return stringify([String(decoder.decode(all)), ok === true, cut]);
+      };
+      const seed = (value) => { __seed(value); python.runPython('_random.seed(' + Number(value) + ')'); };
+      globalThis.__start = seed;
+      __seal();
+      globalThis.js = undefined;
+    }`,
+    'start.js',
+  );
+  parentPort?.on('message', ({ code, output, seed }) => {
+    if (seed !== undefined) run(`__start(${Number(seed)})`, 'seed.js');
+    const answer =
+      code === undefined
+        ? '["",true,false]'
+        : run(`__call(${JSON.stringify(code)}, ${Number(output)})`, 'call.js');
+    const [text, ok, cut] = JSON.parse(String(answer));
+    parentPort?.postMessage({ text: String(text), ok: ok === true, truncated: cut === true });
+  });
+  parentPort?.postMessage({ ready: true });
+}

@@ -1,0 +1,148 @@
+/** PythonThread: an interpreter in a thread. The only way to stop it is to end the thread: Python can catch everything else. */
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { ToolEnvError } from '@toolenv/core';
+
+/** What a call wrote, and how it ended. `killed`: the interpreter is gone, because the call took too long or too much memory. */
+export interface PythonResult {
+  text: string;
+  ok: boolean;
+  truncated: boolean;
+  killed?: 'time' | 'memory';
+}
+
+export interface PythonLimits {
+  /** MiB. */
+  memory: number;
+  /** Milliseconds of a call. */
+  timeout: number;
+  /** Bytes that are kept of what a call writes. */
+  output: number;
+}
+
+const program = new URL('./python-thread.js', import.meta.url);
+
+/** Milliseconds in which an interpreter must begin on a busy machine. */
+const patience = 120_000;
+
+/** Milliseconds between looks at the memory of the process. */
+const watch = 50;
+
+/** MiB by which the process may grow during a call, in addition to the limits of the calls that run. */
+const slack = 256;
+
+/** Calls that run now in all threads of the process. */
+let running = 0;
+
+function start(memory: number, snapshot: SharedArrayBuffer | undefined): Worker {
+  // Without the flags and the environment of this process.
+  const worker = new Worker(program, {
+    execArgv: [],
+    env: {},
+    workerData: { memory, snapshot },
+    resourceLimits: { maxOldGenerationSizeMb: 2 * memory, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 },
+    stdout: true,
+    stderr: true,
+  });
+  worker.on('error', () => {});
+  return worker;
+}
+
+/**
+ * Makes the memory from which interpreters begin: once, in some seconds of CPU.
+ * @throws ToolEnvError `infrastructure.python`.
+ */
+export async function makeSnapshot(memory: number): Promise<SharedArrayBuffer> {
+  const worker = start(memory, undefined);
+  try {
+    const [{ snapshot }] = await once(worker, 'message', { signal: AbortSignal.timeout(patience) });
+    return snapshot;
+  } catch (error) {
+    throw pythonFault('Python did not start', error);
+  } finally {
+    await worker.terminate();
+  }
+}
+
+export class PythonThread {
+  readonly #worker: Worker;
+  readonly #limits: PythonLimits;
+  readonly #ready: Promise<unknown>;
+
+  constructor(limits: PythonLimits, snapshot: SharedArrayBuffer) {
+    this.#limits = limits;
+    this.#worker = start(limits.memory, snapshot);
+    this.#ready = once(this.#worker, 'message');
+    // Whoever asks next is told.
+    this.#ready.catch(() => {});
+    this.#worker.unref();
+  }
+
+  /** Seeds `random` and `os.urandom`. @throws ToolEnvError `infrastructure.python`. */
+  async begin(seed: number): Promise<void> {
+    await this.#ask({ seed }, patience);
+  }
+
+  /**
+   * @param code Python. The value of a last expression is written too.
+   * @throws ToolEnvError `infrastructure.python` if the thread fails by itself.
+   * @throws The reason of the signal when it aborts; the interpreter is gone then.
+   */
+  async run(code: string, signal?: AbortSignal): Promise<PythonResult> {
+    const { timeout, output } = this.#limits;
+    return this.#ask({ code, output }, timeout, signal);
+  }
+
+  async end(): Promise<void> {
+    await this.#worker.terminate();
+  }
+
+  async #ask(request: object, within: number, signal?: AbortSignal): Promise<PythonResult> {
+    signal?.throwIfAborted();
+    this.#worker.ref();
+    const stopped = new AbortController();
+    const stop = (why: string) => stopped.abort(why);
+    const onAbort = () => stop('aborted');
+    const onExit = () => stop('ended');
+    let timer: NodeJS.Timeout | undefined;
+    let watcher: NodeJS.Timeout | undefined;
+    signal?.addEventListener('abort', onAbort, { once: true });
+    this.#worker.once('exit', onExit);
+    running += 1;
+    try {
+      await this.#ready;
+      timer = setTimeout(stop, within, 'time');
+      const before = process.memoryUsage.rss();
+      watcher = setInterval(() => {
+        // Memory that neither V8 nor the interpreter counts. It is this call's if no other runs.
+        const grown = (process.memoryUsage.rss() - before) / 2 ** 20;
+        if (grown > slack + running * this.#limits.memory) stop(running === 1 ? 'memory' : 'process memory');
+      }, watch);
+      this.#worker.postMessage(request);
+      const [answer] = await once(this.#worker, 'message', { signal: stopped.signal });
+      return answer as PythonResult;
+    } catch (error) {
+      await this.end();
+      const why = stopped.signal.reason;
+      if (why === 'aborted') throw signal?.reason;
+      const outOfMemory = (error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY';
+      if (outOfMemory || why === 'memory') return { text: '', ok: false, truncated: true, killed: 'memory' };
+      if (why === 'time') return { text: '', ok: false, truncated: true, killed: 'time' };
+      if (why === 'process memory')
+        throw pythonFault('This process needs too much memory, and several calls run', error);
+      throw pythonFault('The thread of Python ended', error);
+    } finally {
+      running -= 1;
+      clearTimeout(timer);
+      clearInterval(watcher);
+      signal?.removeEventListener('abort', onAbort);
+      this.#worker.off('exit', onExit);
+      this.#worker.unref();
+    }
+  }
+}
+
+function pythonFault(what: string, cause: unknown): ToolEnvError {
+  const { message } = cause as Error;
+  return new ToolEnvError('infrastructure.python', `${what}: ${message}`, { cause });
+}
