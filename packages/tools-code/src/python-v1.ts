@@ -83,15 +83,14 @@ async function inSandbox(
 
 function toolResult({ text, ok, truncated, killed }: PythonResult, limits: PythonLimits): ToolResult {
   const notes: string[] = [];
-  if (killed === 'time')
-    notes.push(
-      `stopped after ${limits.timeout / 1000} s: Python began anew, and variables and files are lost`,
-    );
-  else if (killed === 'memory')
-    notes.push(
-      'stopped, because it needed too much memory: Python began anew, and variables and files are lost',
-    );
-  else if (truncated) notes.push(`output is missing: there were more than ${limits.output} bytes`);
+  if (killed) {
+    const why = {
+      time: `stopped after ${limits.timeout / 1000} s`,
+      memory: 'stopped: it needed too much memory',
+      crash: 'Python crashed',
+    };
+    notes.push(`${why[killed]}. Python began anew: variables and files are lost`);
+  } else if (truncated) notes.push(`output is missing: there were more than ${limits.output} bytes`);
   const lines = [text.replace(/\n$/, ''), ...notes.map((note) => `[${note}]`)].filter((line) => line !== '');
   return { content: [{ type: 'text', text: lines.join('\n') || '[no output]' }], structuredContent: { ok } };
 }

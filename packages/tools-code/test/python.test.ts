@@ -29,7 +29,7 @@ test('variables stay, values and exceptions are shown, and output is bounded', a
   expect(await run('if')).toContain('SyntaxError');
   expect(await run('input()')).toContain('EOFError');
   expect(await run('raise SystemExit(3)')).toContain('SystemExit: 3');
-  const long = await run('for i in range(10**6): print("x" * 100)');
+  const long = await run('for i in range(10**5): print("x" * 100)');
   expect(long.length).toBeLessThan(10_200);
   expect(long).toMatch(/\[output is missing: there were more than 10000 bytes\]$/);
   expect(await run('x')).toBe('20');
@@ -145,7 +145,7 @@ test('a program that catches everything is stopped, and the next call begins ane
     const endless = await ask(
       'while True:\n    try:\n        while True: pass\n    except BaseException: pass',
     );
-    expect(endless).toBe('[stopped after 0.5 s: Python began anew, and variables and files are lost]');
+    expect(endless).toBe('[stopped after 0.5 s. Python began anew: variables and files are lost]');
     expect(await ask('x')).toContain('NameError');
     const bomb = 'import js\nkept = js.Array.new()\nwhile True: kept.push("x".join(map(str, range(1000))))';
     expect(await ask(bomb)).toMatch(/^\[stopped/);

@@ -51,8 +51,8 @@ describe('over one sandbox', () => {
     await ask(editor, { action: 'edit', path, old: 'two\n', content: "it's $two\n" });
     expect((await ask(editor, { action: 'read', path })).text).toBe("one\nit's $two\none\n");
     expect((await ask(shell, { command: 'cat src/a.txt' })).text).toBe("one\nit's $two\none");
-    expect((await ask(editor, { action: 'search', path: '.', pattern: "'s $two" })).text).toBe(
-      "./src/a.txt:2:it's $two",
+    expect((await ask(editor, { action: 'search', path: '.', pattern: "'s $two" })).text).toMatch(
+      /^(\.\/)?src\/a\.txt:2:it's \$two$/,
     );
     expect((await ask(editor, { action: 'search', path: '.', pattern: 'none' })).text).toBe(
       'No line has it.',

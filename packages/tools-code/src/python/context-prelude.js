@@ -1,3 +1,4 @@
+// @ts-nocheck: TypeScript checks code against the globals of Node, which are not there.
 /**
  * The world of the interpreter, as the source of a script: Pyodide poses as a program in a web worker, and finds what it needs of a
  * browser. Everything here is made inside the context. No object of Node enters it, because an object leads to its constructor,
@@ -10,7 +11,6 @@ export function preludeSource({ memory, seed }) {
 }
 
 /* biome-ignore-start lint: this function is never called here: its source runs in a context that has nothing but the language. */
-// @ts-nocheck
 function prelude(memory, seed) {
   const g = globalThis;
   g.self = g;
@@ -131,8 +131,9 @@ function prelude(memory, seed) {
       used = 0;
     };
     const count = (bytes) => {
+      // What is refused does not count: the interpreter itself needs some bytes to go on.
+      if (!(used + bytes <= most)) throw new RangeError('memory limit');
       used += bytes;
-      if (!(used <= most)) throw new RangeError('memory limit');
     };
     const refuse = () => {
       throw new RangeError('memory limit');

@@ -110,12 +110,14 @@ if (!snapshot) {
       python.setStdout({ write });
       python.setStderr({ write });
       python.setStdin({ stdin: () => null });
+      // Each flush crosses from Python to JavaScript.
+      python.runPython('for _each in (_sys.stdout, _sys.stderr): _each.reconfigure(line_buffering=False)');
       const stringify = JSON.stringify;
       globalThis.__call = (code, output) => {
         __recount();
         kept = []; left = output; cut = false;
         let ok = false;
-        try { ok = call(code); } catch (error) { kept.push(new TextEncoder().encode(String(error && error.message))); }
+        ok = call(code);
         let size = 0;
         for (const part of kept) size += part.length;
         const all = new Uint8Array(size);
@@ -131,13 +133,15 @@ if (!snapshot) {
     'start.js',
   );
   parentPort?.on('message', ({ code, output, seed }) => {
-    if (seed !== undefined) run(`__start(${Number(seed)})`, 'seed.js');
-    const answer =
-      code === undefined
-        ? '["",true,false]'
-        : run(`__call(${JSON.stringify(code)}, ${Number(output)})`, 'call.js');
-    const [text, ok, cut] = JSON.parse(String(answer));
-    parentPort?.postMessage({ text: String(text), ok: ok === true, truncated: cut === true });
+    try {
+      if (seed !== undefined) run(`__start(${Number(seed)})`, 'seed.js');
+      const call = `__call(${JSON.stringify(code)}, ${Number(output)})`;
+      const [text, ok, cut] = code === undefined ? ['', true] : JSON.parse(String(run(call, 'call.js')));
+      parentPort?.postMessage({ text: String(text), ok: ok === true, truncated: cut === true });
+    } catch {
+      // A program has broken its interpreter. What was thrown may be made by the program: nothing of it is read.
+      parentPort?.postMessage({ broken: true });
+    }
   });
   parentPort?.postMessage({ ready: true });
 }

@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { ToolEnvError } from '@toolenv/core';
 
-/** What a call wrote, and how it ended. `killed`: the interpreter is gone, because the call took too long or too much memory. */
+/** What a call wrote, and how it ended. `killed`: the interpreter is gone, because the call took too long or too much memory, or has broken it. */
 export interface PythonResult {
   text: string;
   ok: boolean;
   truncated: boolean;
-  killed?: 'time' | 'memory';
+  killed?: 'time' | 'memory' | 'crash';
 }
 
 export interface PythonLimits {
@@ -120,7 +120,9 @@ export class PythonThread {
       }, watch);
       this.#worker.postMessage(request);
       const [answer] = await once(this.#worker, 'message', { signal: stopped.signal });
-      return answer as PythonResult;
+      if (answer.broken !== true) return answer as PythonResult;
+      await this.end();
+      return { text: '', ok: false, truncated: true, killed: 'crash' };
     } catch (error) {
       await this.end();
       const why = stopped.signal.reason;
