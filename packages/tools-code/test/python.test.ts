@@ -83,23 +83,21 @@ const probes: [what: string, code: string, answer: RegExp][] = [
     /Error/,
   ],
   [
-    'a stack trace',
+    'the functions and files of a stack trace',
     `import js
 from pyodide.ffi import create_proxy
 seen = []
-def prepare(error, frames):
-    for frame in frames:
-        for name in ("getThis", "getFunction"):
-            value = getattr(frame, name)()
-            seen.append("outer" if value is not None and hasattr(value, "constructor") and not js.Object.prototype.isPrototypeOf(value) and str(type(value)) and js.Reflect.getPrototypeOf(value) is not None else "")
-    return ""
-js.Error.prepareStackTrace = create_proxy(prepare)
-try:
-    js.Error.new("x").stack
-finally:
-    js.Error.prepareStackTrace = None
-"outer" in seen`,
-    /False|Error/,
+js.Error.stackTraceLimit = 100
+js.Error.prepareStackTrace = create_proxy(lambda error, frames: seen.extend(frames))
+js.Error.new("x").stack
+js.Error.prepareStackTrace = None
+[len(seen), js.Error.new("y").stack]`,
+    /^\[0, None\]$/,
+  ],
+  [
+    'the functions that end an interpreter',
+    'import js; [x for x in dir(js) if x in ("__call", "__recount", "__seed", "__python", "__seal")]',
+    /^\[\]$/,
   ],
   [
     'a new memory',
@@ -130,6 +128,17 @@ finally:
 test.each(probes)('Python does not get %s', async (_, code, answer) => {
   expect(await run(code, 'probe')).toMatch(answer);
   expect(await run('1 + 1', 'probe')).toBe('2');
+});
+
+const crashes = [
+  'import os; os._exit(1)',
+  'import os; os.abort()',
+  'import ctypes; ctypes.memset(0, 255, 10**7)',
+];
+
+test.each(crashes)('a program that breaks its interpreter is told: %s', async (code) => {
+  expect(await run(code, 'crash')).toBe('[Python crashed. Python began anew: variables and files are lost]');
+  expect(await run('1 + 1', 'crash')).toBe('2');
 });
 
 test('no probe has left anything on the machine', () => {

@@ -124,12 +124,12 @@ function prelude(memory, seed) {
     WebAssembly.instantiate(await (await response).arrayBuffer(), imports);
 
   /** Called when the interpreter is ready: from now on, buffers are counted, and no memory but the interpreter's can be made. */
+  let used = 0;
+  g.__recount = () => {
+    used = 0;
+  };
   g.__seal = () => {
     const most = memory * 2 ** 20;
-    let used = 0;
-    g.__recount = () => {
-      used = 0;
-    };
     const count = (bytes) => {
       // What is refused does not count: the interpreter itself needs some bytes to go on.
       if (!(used + bytes <= most)) throw new RangeError('memory limit');
@@ -190,6 +190,9 @@ function prelude(memory, seed) {
       'compileStreaming',
     ])
       Object.defineProperty(WebAssembly, part, { value: refuse });
+    // Frames would name the files of the machine, and lead to the functions that called the context.
+    // V8 takes none where the limit is no plain number; Pyodide sets it, which must not throw.
+    Object.defineProperty(Error, 'stackTraceLimit', { get: () => 0, set: nothing, configurable: false });
     for (const name of ['fetch', '__files', '__bytes', '__seal', '__noimport']) delete g[name];
   };
 }

@@ -93,11 +93,12 @@ if (!snapshot) {
   new Uint8Array(shared).set(bytes);
   parentPort?.postMessage({ snapshot: shared });
 } else {
-  run(
-    `{
+  // Called from here only: no program finds them.
+  const { call, begin } = run(
+    `(() => {
       const python = __python;
       python.runPython(${JSON.stringify(runner)});
-      const call = python.globals.get('_run');
+      const run = python.globals.get('_run');
       const decoder = new TextDecoder();
       let kept = [], left = 0, cut = false;
       const write = (bytes) => {
@@ -112,12 +113,14 @@ if (!snapshot) {
       python.setStdin({ stdin: () => null });
       // Each flush crosses from Python to JavaScript.
       python.runPython('for _each in (_sys.stdout, _sys.stderr): _each.reconfigure(line_buffering=False)');
-      const stringify = JSON.stringify;
-      globalThis.__call = (code, output) => {
-        __recount();
+      const { stringify } = JSON;
+      const recount = __recount, seedBytes = __seed;
+      const begin = (value) => { seedBytes(value); python.runPython('_random.seed(' + Number(value) + ')'); };
+      const answer = (code, output) => {
+        recount();
         kept = []; left = output; cut = false;
         let ok = false;
-        ok = call(code);
+        ok = run(code);
         let size = 0;
         for (const part of kept) size += part.length;
         const all = new Uint8Array(size);
@@ -125,18 +128,17 @@ if (!snapshot) {
         for (const part of kept) { all.set(part, at); at += part.length; }
         return stringify([String(decoder.decode(all)), ok === true, cut]);
       };
-      const seed = (value) => { __seed(value); python.runPython('_random.seed(' + Number(value) + ')'); };
-      globalThis.__start = seed;
       __seal();
-      globalThis.js = undefined;
-    }`,
+      for (const name of ['__recount', '__seed', '__python', '__factory', '_createPyodideModule', 'loadPyodide']) delete globalThis[name];
+      return { call: answer, begin };
+    })()`,
     'start.js',
   );
   parentPort?.on('message', ({ code, output, seed }) => {
     try {
-      if (seed !== undefined) run(`__start(${Number(seed)})`, 'seed.js');
-      const call = `__call(${JSON.stringify(code)}, ${Number(output)})`;
-      const [text, ok, cut] = code === undefined ? ['', true] : JSON.parse(String(run(call, 'call.js')));
+      if (seed !== undefined) begin(Number(seed));
+      const [text, ok, cut] =
+        code === undefined ? ['', true] : JSON.parse(String(call(String(code), Number(output))));
       parentPort?.postMessage({ text: String(text), ok: ok === true, truncated: cut === true });
     } catch {
       // A program has broken its interpreter. What was thrown may be made by the program: nothing of it is read.
