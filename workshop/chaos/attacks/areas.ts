@@ -7,6 +7,7 @@ import { calls } from './calls.ts';
 import { checkpoints } from './checkpoints.ts';
 import { disk } from './disk.ts';
 import { model } from './model.ts';
+import { python } from './python.ts';
 import { runs } from './runs.ts';
 import { sandboxes } from './sandboxes.ts';
 import { servers } from './servers.ts';
@@ -26,5 +27,6 @@ export const areas: Readonly<Record<string, readonly Attack[]>> = {
   servers,
   agents,
   sandboxes,
+  python,
   terminal,
 };
