@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Device, type ModelConfig, onnxRuntime } from '@toolenv/policy';
 import type { Benchmark } from './benchmark.ts';
 import { group } from './group.ts';
+import { grpo } from './grpo.ts';
 import { lora } from './lora.ts';
 import { busyShare, warnIfBusy } from './machine.ts';
 import { median } from './median.ts';
@@ -13,7 +14,10 @@ import { findPython } from './python.ts';
 import { rollout } from './rollout.ts';
 import { train } from './train.ts';
 
-const benchmarks: Record<string, (config: ModelConfig) => Benchmark> = { train, group, lora, rollout };
+const benchmarks: Record<string, (config: ModelConfig) => Benchmark> = { train, group, lora, rollout, grpo };
+
+/** What a peer needs besides torch and transformers. */
+const furtherModules: Record<string, string[]> = { lora: ['peft'], grpo: ['trl', 'datasets'] };
 
 /** Measures training or rollout of a model of the given size, by the name of the benchmark. */
 export async function measureModel(
@@ -21,7 +25,7 @@ export async function measureModel(
   size: string,
   choice: { rounds: number; device?: Device },
 ): Promise<Record<string, unknown>> {
-  const modules = name === 'lora' ? ['peft'] : [];
+  const modules = furtherModules[name] ?? [];
   return { name, size, ...(await measureBenchmark(benchmarks[name]!(sizes[size]!), { ...choice, modules })) };
 }
 
