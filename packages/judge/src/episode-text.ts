@@ -1,11 +1,12 @@
 /** An episode as a judge reads it. */
 import type { Message, Trajectory } from '@toolenv/core';
 import { turnMessage } from '@toolenv/core';
+import { cutMiddle } from './cut-middle.ts';
 
 /** What the policy read first: the task. */
 export function startText({ steps, task }: Trajectory, limit: number): string {
   const start = steps[0]?.observation.messages;
-  return cut(start ? start.map(messageText).join('\n\n') : JSON.stringify(task), limit);
+  return cutMiddle(start ? start.map(messageText).join('\n\n') : JSON.stringify(task), limit);
 }
 
 /** What came after: the turns of the policy, the results of its tools, and the replies of the environment. */
@@ -20,7 +21,7 @@ export function episodeText({ steps, outcome }: Trajectory, limit: number): stri
   parts.push(messageText(turnMessage(last.action)));
   for (const { text } of last.calls) parts.push(`tool result:\n${text}`);
   const end = 'reason' in outcome ? `${outcome.kind}: ${outcome.reason}` : outcome.kind;
-  return `${cut(parts.join('\n\n'), limit)}\n\nend: ${end}`;
+  return `${cutMiddle(parts.join('\n\n'), limit)}\n\nend: ${end}`;
 }
 
 function messageText(message: Message): string {
@@ -30,10 +31,4 @@ function messageText(message: Message): string {
   return [`${role === 'tool' ? 'tool result' : role}:`, content, ...called]
     .filter((part) => part !== '')
     .join('\n');
-}
-
-function cut(text: string, limit: number): string {
-  if (text.length <= limit) return text;
-  const half = Math.floor(limit / 2);
-  return `${text.slice(0, half)}\n[${text.length - 2 * half} characters left out]\n${text.slice(-half)}`;
 }

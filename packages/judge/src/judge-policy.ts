@@ -7,7 +7,7 @@ import { untilAborted, withinDeadline } from '@toolenv/core/tools';
 import pLimit, { type LimitFunction } from 'p-limit';
 import { askedAgain, askedQuestion, hash, type Question } from './question.ts';
 import { readVerdict, type Verdict } from './read-verdict.ts';
-import { checkScale } from './scale.ts';
+import { scaleMistake } from './scale.ts';
 import { VerdictCache } from './verdict-cache.ts';
 
 /** How a judge is asked. */
@@ -44,11 +44,13 @@ export class JudgePolicy {
   readonly #asking: Map<string, Promise<Verdict>> = new Map();
   #calls = 0;
   #tokens: ModelUsage = { requests: 0, inputTokens: 0, outputTokens: 0 };
-  #reported: ModelUsage = this.#tokens;
+  #reported: ModelUsage;
 
   private constructor(policy: PolicyHandle, settings: JudgeSettings) {
     this.#policy = policy;
     this.#settings = settings;
+    // Opening may have asked the server what it can do.
+    this.#reported = policy.usage ?? this.#tokens;
     this.#cache = new VerdictCache(settings.cache);
     this.#limit = pLimit(settings.concurrency ?? 16);
     // Each request listens.
@@ -74,7 +76,8 @@ export class JudgePolicy {
    *   `infrastructure.judge_budget`, and what the policy throws; the signal's reason.
    */
   async ask(question: Question, signal?: AbortSignal): Promise<GivenVerdict> {
-    checkScale(question.scale);
+    const wrong = scaleMistake(question.scale);
+    if (wrong) throw new ToolEnvError('bug.judge', wrong);
     signal?.throwIfAborted();
     const { maxTokens, temperature } = this.#settings;
     const key = hash(JSON.stringify([this.#policy.spec.name, maxTokens, temperature, question]));
@@ -175,11 +178,11 @@ export class JudgePolicy {
     const { requests, inputTokens, outputTokens } = this.#policy.usage ?? this.#tokens;
     const before = this.#reported;
     this.#reported = { requests, inputTokens, outputTokens };
-    if (requests === before.requests) return undefined;
-    return {
+    const since = {
       requests: requests - before.requests,
       inputTokens: inputTokens - before.inputTokens,
       outputTokens: outputTokens - before.outputTokens,
     };
+    return Object.values(since).some((count) => count > 0) ? since : undefined;
   }
 }

@@ -1,7 +1,7 @@
 /** The tool `judge-v1`: asks a model for a verdict on a text. Rewards of `judge` ask it; the policy in training never sees it. */
-import { defineToolPlugin, type Tool, type ToolPlugin } from '@toolenv/core';
+import { defineToolPlugin, refuse, type Tool, type ToolPlugin } from '@toolenv/core';
 import { JudgePolicy, type JudgeSettings } from './judge-policy.ts';
-import type { Scale } from './scale.ts';
+import { type Scale, scaleMistake } from './scale.ts';
 
 /** Arguments of a call. */
 export interface JudgedText {
@@ -71,6 +71,8 @@ export async function judgeTool(given: JudgeSettings): Promise<Tool<Record<strin
     timeout: 24 * 3600 * 1000,
     async execute(args, { signal }) {
       const { instructions, judged, scale } = args as unknown as JudgedText;
+      const wrong = scaleMistake(scale);
+      if (wrong) return refuse({ path: '/scale', expected: wrong, received: JSON.stringify(scale) });
       const question = { instructions, judged: [{ name: 'text', text: judged }], scale };
       const { verdicts, scores, reason, usage } = await judge.ask(question, signal);
       const [verdict, score] = [verdicts[0]!, scores[0]!];

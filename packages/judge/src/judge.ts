@@ -1,9 +1,14 @@
 /** judge: the score of a reward by a model. */
 import { type EpisodeContext, type ScoreByTool, ToolEnvError } from '@toolenv/core';
 import type { PolicySource } from '@toolenv/core/plugins';
+import { cutMiddle } from './cut-middle.ts';
 import type { JudgeSettings } from './judge-policy.ts';
 import type { JudgedText, JudgeResult } from './judge-v1.ts';
-import { checkScale, type Scale } from './scale.ts';
+import { type Scale, scaleMistake } from './scale.ts';
+
+/** Characters. Both are arguments of a call, whose size is bounded. */
+const longestPrompt = 20_000;
+const longestText = 40_000;
 
 /** How an author has an episode judged. */
 export interface JudgeOptions<Context> extends Pick<JudgeSettings, 'maxTokens' | 'temperature' | 'timeout'> {
@@ -14,7 +19,10 @@ export interface JudgeOptions<Context> extends Pick<JudgeSettings, 'maxTokens' |
   model?: PolicySource;
   /** What to judge by. Put in only what you trust, such as the task: what the policy has written belongs into `judged`. */
   prompt: string | ((context: Context) => string);
-  /** The text to judge. `undefined`: there is nothing to judge, and the reward is not scored. Default: the answer. */
+  /**
+   * The text to judge. `undefined`: there is nothing to judge, and the reward is not scored. The judge reads 40,000 characters: the middle of a
+   * longer text is left out. Default: the answer.
+   */
   judged?(context: Context): string | undefined;
   scale: Scale;
   /** Begins the names of the environment's options: `judge`, `judgeCalls` and others. Default `judge`. */
@@ -33,7 +41,8 @@ export function judge<Context extends EpisodeContext<never, never, never, never>
   options: JudgeOptions<Context>,
 ): ScoreByTool<Context> {
   const { model, prompt, judged, scale, role = 'judge', maxTokens, temperature, timeout } = options;
-  checkScale(scale);
+  const wrong = scaleMistake(scale);
+  if (wrong) throw new ToolEnvError('bug.judge', wrong);
   return {
     role,
     tool: '@toolenv/judge/judge-v1',
@@ -75,7 +84,11 @@ export function judge<Context extends EpisodeContext<never, never, never, never>
       const text = judged ? judged(context) : context.answer;
       if (text === undefined) return null;
       const instructions = typeof prompt === 'string' ? prompt : prompt(context);
-      const asked: JudgedText = { instructions, judged: text, scale };
+      if (instructions.length > longestPrompt) {
+        const message = `The prompt of the judge has ${instructions.length} characters: write at most ${longestPrompt}.`;
+        throw new ToolEnvError('bug.judge', message);
+      }
+      const asked: JudgedText = { instructions, judged: cutMiddle(text, longestText), scale };
       const { result, text: said } = await context.call(tool, { ...asked });
       const { score } = Object(result.structuredContent) as Partial<JudgeResult>;
       if (typeof score === 'number' && result.isError !== true) return score;

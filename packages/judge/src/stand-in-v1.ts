@@ -38,7 +38,7 @@ function verdictsOf(system: string, material: string): string {
       const share = 1 - 1 / (1 + new Set(texts.get(name)?.match(/\w+/g)).size / 10);
       const verdict = words
         ? words[Math.floor((1 - share) * (words.length - 1e-9))]
-        : (low + share * (high - low)).toFixed(3);
+        : String(Math.min(high, Math.max(low, Number((low + share * (high - low)).toFixed(3)))));
       return `${line} ${verdict}`;
     })
     .join('\n');
