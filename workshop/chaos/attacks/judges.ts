@@ -196,7 +196,8 @@ export const judges: Attack[] = [
         '10',
         '{"score":10}',
       ];
-      const played = await judged((_, response) => say(response, texts[Math.floor(Math.random() * 8)]!), {
+      let asked = 0;
+      const played = await judged((_, response) => say(response, texts[asked++ % 8]!), {
         answers: (sample) => texts[sample % 8]!,
       });
       allAborted(played, /judge_verdict/);
