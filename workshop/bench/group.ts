@@ -3,7 +3,6 @@ import type { TokenRow } from '@toolenv/core/learner';
 import type { ModelConfig } from '@toolenv/policy';
 import type { Benchmark } from './benchmark.ts';
 import { learnerSteps } from './learner-steps.ts';
-import { median } from './median.ts';
 import { modelShape, randomTokens } from './model.ts';
 
 export function group(config: ModelConfig, rows = 8): Benchmark {
@@ -24,19 +23,11 @@ export function group(config: ModelConfig, rows = 8): Benchmark {
         config,
         rowsOf(shape, (row) => `prompt ${row}`),
       );
-      const rates: number[] = [];
       return {
         tokens,
         round: () => shared.run(shape.steps),
-        /** The same rows with prompts of their own share nothing. */
-        async details() {
-          for (let round = 0; round < 5; round++) {
-            const start = performance.now();
-            await apart.run(shape.steps);
-            rates.push(tokens / ((performance.now() - start) / 1000));
-          }
-          return { withoutSharing: Math.round(median(rates)) };
-        },
+        // The same rows with prompts of their own share nothing.
+        beside: { withoutSharing: () => apart.run(shape.steps) },
         async close() {
           await shared.close();
           await apart.close();
