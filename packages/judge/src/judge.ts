@@ -17,7 +17,10 @@ export interface JudgeOptions<Context> extends Pick<JudgeSettings, 'maxTokens' |
    * has to name one.
    */
   model?: PolicySource;
-  /** What to judge by. Put in only what you trust, such as the task: what the policy has written belongs into `judged`. */
+  /**
+   * What to judge by. A function names the type of its task, which TypeScript cannot infer here: `({ task }: { task: Note }) => …`. Put in
+   * only what you trust, such as the task: what the policy has written belongs into `judged`.
+   */
   prompt: string | ((context: Context) => string);
   /**
    * The text to judge. `undefined`: there is nothing to judge, and the reward is not scored. The judge reads 40,000 characters: the middle of a
@@ -37,9 +40,9 @@ export interface JudgeOptions<Context> extends Pick<JudgeSettings, 'maxTokens' |
  * The environment gets the options `judge`, `judgeCalls`, `judgeCache` and `judgeConcurrency`, which are flags on the command line.
  * @throws ToolEnvError `bug.judge` for a scale that cannot be.
  */
-export function judge<Context extends EpisodeContext<never, never, never, never>>(
+export function judge<Context = EpisodeContext>(
   options: JudgeOptions<Context>,
-): ScoreByTool<Context> {
+): ScoreByTool<Context & EpisodeContext> {
   const { model, prompt, judged, scale, role = 'judge', maxTokens, temperature, timeout } = options;
   const wrong = scaleMistake(scale);
   if (wrong) throw new ToolEnvError('bug.judge', wrong);

@@ -61,7 +61,7 @@ function poems(options: Partial<JudgeOptions<never>> = {}) {
       fine: {
         kind: 'outcome',
         score: judge({
-          prompt: ({ task }) => `Is it about ${task.topic}?`,
+          prompt: ({ task }: { task: { topic: string } }) => `Is it about ${task.topic}?`,
           scale: [1, 5],
           ...(options as object),
         }),
@@ -151,11 +151,11 @@ test('the options are those of the environment; the user chooses the judge', asy
 
 test('an option of the author with the name of one of the judge is refused', () => {
   const score = judge({ prompt: '', scale: [0, 1] });
-  const declare = (options: object, rewards: object) => () =>
+  const declare = (options: { properties: object }, rewards: object) => () =>
     defineToolEnv({
       name: 'x-v1',
       description: 'x',
-      options,
+      options: options as { properties: Record<never, never> },
       tasks: { train: [{}] },
       rewards: rewards as never,
       episode: () => ({ messages: 'x' }),
@@ -163,7 +163,7 @@ test('an option of the author with the name of one of the judge is refused', () 
   const good = { kind: 'outcome', score };
   expect(declare({ properties: { judge: { type: 'string' } } }, { good })).toThrow('rename yours');
   const other = { kind: 'outcome', score: judge({ model: 'a', prompt: '', scale: [0, 1] }) };
-  expect(declare({}, { good, other })).toThrow('give it another role');
+  expect(declare({ properties: {} }, { good, other })).toThrow('give it another role');
   expect(
     declare(
       {},

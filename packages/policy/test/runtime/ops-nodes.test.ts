@@ -99,7 +99,8 @@ const differing: Record<string, [cpu: string, webgpu: string]> = {
 };
 
 /** Operands that are broadcast along leading axes only. WebGPU sums the gradient into their shape; the CPU reshapes the sum. */
-const broadcast = /^(add|sub|mul|div) (\[\] and|.* and (\[\]|\[4\]))|^linear with bias|^checkpoint|^weightedSum/;
+const broadcast =
+  /^(add|sub|mul|div) (\[\] and|.* and (\[\]|\[4\]))|^linear with bias|^checkpoint|^weightedSum/;
 
 test.each(opsCases.map((one) => [`${one.operation} ${one.title}`, one] as const))('%s', (title, one) => {
   const [cpu, webgpu] = [opTypesOf(one, 'cpu'), opTypesOf(one, 'webgpu')];
