@@ -166,7 +166,7 @@ test('an option of the author with the name of one of the judge is refused', () 
   expect(declare({ properties: {} }, { good, other })).toThrow('give it another role');
   expect(
     declare(
-      {},
+      { properties: {} },
       { good, other: { ...other, score: judge({ model: 'a', role: 'critic', prompt: '', scale: [0, 1] }) } },
     ),
   ).not.toThrow();
