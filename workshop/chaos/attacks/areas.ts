@@ -6,6 +6,7 @@ import { boundary } from './boundary.ts';
 import { calls } from './calls.ts';
 import { checkpoints } from './checkpoints.ts';
 import { disk } from './disk.ts';
+import { judges } from './judges.ts';
 import { model } from './model.ts';
 import { runs } from './runs.ts';
 import { servers } from './servers.ts';
@@ -24,5 +25,6 @@ export const areas: Readonly<Record<string, readonly Attack[]>> = {
   serving,
   servers,
   agents,
+  judges,
   terminal,
 };
