@@ -19,7 +19,7 @@ import { WebSocketServer } from 'ws';
 import { metadataOf } from './description.ts';
 import { FrameError } from './frame.ts';
 import { answerHttp, pathOf, probePaths } from './http-routes.ts';
-import { OpenSessions } from './open-sessions.ts';
+import { OpenEnvSessions } from './openenv-sessions.ts';
 import { serveSession } from './session-socket.ts';
 
 export interface ServeOpenEnvOptions extends ServeOptions, EpisodeOptions {
@@ -59,7 +59,7 @@ export async function serveOpenEnv<Task>(
   const options = completeServeOptions(placesFor(env, given), 'serveOpenEnv');
   await requireTasks(env, split);
   const access = new HttpAccess(options);
-  const sessions = new OpenSessions(env, { ...options, split, seed }, onError);
+  const sessions = new OpenEnvSessions(env, { ...options, split, seed }, onError);
   const probe = env.episode();
   const metadata = metadataOf(env.ref ?? probe.spec.name, env.packageVersion);
   await probe.close();
