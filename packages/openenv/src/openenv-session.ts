@@ -6,12 +6,11 @@ import {
   type ScoredTransition,
   type ToolDescription,
   ToolEnvError,
-  weigh,
 } from '@toolenv/core';
-import { ClientSession, endText, type ServedEpisode } from '@toolenv/core/serving';
+import { ClientSession, endText, newMessages, type ServedEpisode } from '@toolenv/core/serving';
 import { answerName, readAction } from './action.ts';
 import { FrameError, type StepResult } from './frame.ts';
-import { newMessages, observe, type Played, toSaid } from './observation.ts';
+import { observe, type Played, toSaid } from './observation.ts';
 import { readReset } from './reset-request.ts';
 
 const answerTool: ToolDescription = {
@@ -131,8 +130,7 @@ export class OpenEnvSession extends ClientSession {
     before: Observation,
     { observation, outcome, rewards, calls }: ScoredTransition,
   ): StepResult {
-    const scored = Object.values(rewards).some((value) => typeof value === 'number');
-    const reward = scored ? weigh(this.episodes.env.spec.rewards, rewards) : null;
+    const reward = this.episodes.rewardOf(rewards);
     if (reward !== null) this.#reward = (this.#reward ?? 0) + reward;
     const done = outcome.kind !== 'running';
     const [messages, isRewritten] = newMessages(before.messages, observation.messages);

@@ -21,7 +21,7 @@ export class OpenEnvSessions extends OpenSessions<OpenEnvSession> {
   /** @throws FrameError CAPACITY_REACHED */
   override open(): OpenEnvSession {
     try {
-      return super.open();
+      return super.open({});
     } catch (error) {
       if (!(error instanceof NoPlace)) throw error;
       const { open, most } = error.places;

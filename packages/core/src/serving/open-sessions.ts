@@ -16,10 +16,11 @@ export class NoPlace extends Error {
   }
 }
 
-type Make<Session> = (options: SessionOptions, hooks: SessionHooks) => Session;
+type Make<Session, Own> = (options: SessionOptions & Own, hooks: SessionHooks) => Session;
 
-export class OpenSessions<Session extends ClientSession> {
-  readonly #make: Make<Session>;
+/** `Own`: what the sessions of a protocol need besides. */
+export class OpenSessions<Session extends ClientSession, Own extends object = object> {
+  readonly #make: Make<Session, Own>;
   readonly #options: CompleteServeOptions & EpisodeOptions;
   readonly #onError: (error: unknown) => void;
   readonly #open = new Map<string, Session>();
@@ -30,7 +31,7 @@ export class OpenSessions<Session extends ClientSession> {
   constructor(
     options: CompleteServeOptions & EpisodeOptions,
     onError: (error: unknown) => void,
-    make: Make<Session>,
+    make: Make<Session, Own>,
   ) {
     this.#options = options;
     this.#onError = onError;
@@ -41,7 +42,7 @@ export class OpenSessions<Session extends ClientSession> {
    * @param own What the session has of its own. An id must not be open.
    * @throws NoPlace
    */
-  open(own: EpisodeOptions & { id?: string } = {}): Session {
+  open(own: EpisodeOptions & { id?: string } & Own): Session {
     const { maxSessions: most, silenceTimeout, idleTimeout, split, seed } = this.#options;
     const places = { open: this.#open.size, most: this.isDraining ? 0 : most };
     if (this.isDraining) throw new NoPlace('The server is ending and takes no new clients.', places);
