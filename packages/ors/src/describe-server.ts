@@ -36,7 +36,7 @@ export async function findEnvironment(
   { requestTimeout: timeout }: Times,
 ): Promise<string> {
   const path = '/list_environments';
-  const names = await server.ask(path, { timeout });
+  const names = await lookUp(server, path, timeout);
   if (
     !Array.isArray(names) ||
     !names.every((name) => typeof name === 'string' && name !== '') ||
@@ -62,7 +62,7 @@ export async function findSplits(
   { requestTimeout: timeout }: Times,
 ): Promise<Record<Split, string[]>> {
   const path = `/${environment}/splits`;
-  const splits = await server.ask(path, { timeout });
+  const splits = await lookUp(server, path, timeout);
   if (!Array.isArray(splits)) throw server.malformed(path, 'no list of splits');
   const found: Record<Split, string[]> = { train: [], validation: [], test: [] };
   for (const split of splits) {
@@ -75,6 +75,11 @@ export async function findSplits(
     found[type as Split].push(name);
   }
   return found;
+}
+
+/** Asks when the environment opens. A server that is not there is an error at once, since the address may be wrong. */
+function lookUp(server: OrsServer, path: string, timeout: number): Promise<unknown> {
+  return server.retrying(() => server.ask(path, { timeout }), { connectTimeout: 0, timeout });
 }
 
 /** The tasks of a split. Only their number is read at first; then tasks as they are asked for. */
@@ -107,7 +112,7 @@ export async function orsTasks(
   let pageStart = 0;
   let pageTasks: Promise<OrsTask[]> = Promise.resolve([]);
   let pageEnd = 0;
-  let last = -1;
+  let last = Number.NaN;
   return {
     length,
     async get(index) {

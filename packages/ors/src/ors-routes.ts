@@ -113,7 +113,8 @@ export async function answerOrs(
     if (answer) replyJson(response, 200, answer);
   } catch (error) {
     if (error instanceof NoPlace) {
-      response.setHeader('retry-after', '1');
+      // Clients of OpenReward then wait for a place.
+      response.setHeader('x-backend-state', 'starting');
       return replyJson(response, 503, { detail: error.message });
     }
     if (!(error instanceof Problem)) throw error;

@@ -114,22 +114,26 @@ const definition: EnvDefinition<OrsTask> = defineToolEnv({
     };
     try {
       const prompt = await session.prompt(signal);
-      const listed = await session.tools(signal);
       const messages = read('prompt', () => readMessages(prompt, options.images));
-      const { tools, answer: taker } = read('task_tools', () => readTools(listed, turn, options.answerTool));
+      const list = async (signal: AbortSignal) => {
+        const listed = await session.tools(signal);
+        return read('task_tools', () => readTools(listed, turn, options.answerTool));
+      };
+      let listed = await list(signal);
       return {
         messages,
-        tools,
-        environmentTools: taker ? [taker.tool] : [],
-        onToolResults: () => turn.end(),
-        async onAnswer(answer, { call }) {
+        tools: () => listed.tools,
+        async onToolResults(_, { signal }) {
+          if (turn.hasOtherTools && !turn.isOver) listed = await list(signal);
+          return turn.end();
+        },
+        async onAnswer(answer, { signal, limits }) {
+          const { answer: taker } = listed;
           if (!taker) return { end: unheard, rewards: { reward: null } };
-          const { text } = await call(
-            taker.tool,
-            taker.argument === undefined ? {} : { [taker.argument]: answer },
-          );
-          const decision = turn.end();
-          return decision.end === undefined ? { ...decision, reply: text || 'Go on.' } : decision;
+          const args = taker.argument === undefined ? {} : { [taker.argument]: answer };
+          const result = await turn.answer(taker.name, args, { signal, timeout: limits.toolTimeout });
+          // An answer must have a reply.
+          return { reply: result || 'Go on.', ...turn.end() };
         },
         close: () => session.close(),
       };

@@ -1,12 +1,7 @@
 /** ServedSession: the episode of one client of ORS. */
 import { randomUUID } from 'node:crypto';
-import {
-  type Action,
-  isInfrastructure,
-  type Message,
-  type Observation,
-  type ScoredTransition,
-} from '@toolenv/core';
+import { isDeepStrictEqual } from 'node:util';
+import { type Action, isInfrastructure, type Observation, type ScoredTransition } from '@toolenv/core';
 import { jsonWithoutSecrets } from '@toolenv/core/secrets';
 import {
   ClientSession,
@@ -19,8 +14,8 @@ import {
 import { Problem } from './problem.ts';
 import {
   answerNameOf,
-  imageBlocks,
   promptBlocks,
+  resultBlocks,
   textBlock,
   wireMessages,
   wireTools,
@@ -102,10 +97,11 @@ export class ServedSession extends ClientSession {
     const action: Action = isAnswer
       ? { text: String(input.text), toolCalls: [], stopReason: 'stop' }
       : { text: '', toolCalls: [{ id: `call-${steps}`, name, arguments: input }], stopReason: 'tool_call' };
-    return this.#toWire(before.messages, await this.play(action, signal));
+    return this.#toWire(before, await this.play(action, signal));
   }
 
-  #toWire(before: readonly Message[], { observation, outcome, rewards, calls }: ScoredTransition): string {
+  #toWire(before: Observation, { observation, outcome, rewards, calls }: ScoredTransition): string {
+    const { limits } = this.episodes.env.spec;
     const reward = this.episodes.rewardOf(rewards);
     const finished = outcome.kind !== 'running';
     const [record] = calls;
@@ -115,11 +111,17 @@ export class ServedSession extends ClientSession {
       return refusal(record.text, mistake.code === 'unknown_tool' ? 'not_found' : 'input_validation');
     }
     const isError = Boolean(mistake || record?.result?.isError);
-    const [messages] = newMessages(before, observation.messages);
+    const [messages] = newMessages(before.messages, observation.messages);
     const replies = finished ? [] : promptBlocks(messages);
-    const said = record ? [textBlock(record.text), ...imageBlocks(record.result?.content)] : [];
+    const said = record ? resultBlocks(record, limits.maxToolCharacters) : [];
     const end = finished && !record ? [textBlock(`The episode has ended (${endText(outcome)}).`)] : [];
-    const metadata = { outcome, rewards, ...(isError && { is_error: true }) };
+    const hasOtherTools = !isDeepStrictEqual(before.tools, observation.tools);
+    const metadata = {
+      outcome,
+      rewards,
+      ...(isError && { is_error: true }),
+      ...(hasOtherTools && { tools_changed: true }),
+    };
     return jsonWithoutSecrets({
       ok: true,
       output: { blocks: [...said, ...replies, ...end], metadata, reward, finished },

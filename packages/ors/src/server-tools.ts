@@ -5,7 +5,7 @@ import type { ServerTurn } from './server-turn.ts';
 
 /** The tool that a text answer goes to. */
 export interface AnswerTool {
-  tool: Tool;
+  name: string;
   /** The argument that has the text; `undefined` for a tool that looks at the state only. */
   argument: string | undefined;
 }
@@ -32,17 +32,18 @@ export function readTools(given: unknown, turn: ServerTurn, chosen: string | und
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined) throw new Error(`the tool "${twice.slice(0, 100)}" is listed twice`);
   if (chosen === undefined && isObject(terminal)) {
-    const { name, arg, description } = terminal;
+    const { name, arg } = terminal;
     if (typeof name !== 'string' || !(arg === undefined || arg === null || typeof arg === 'string'))
       throw new Error('the terminal tool has no name, or an argument that is none');
     // The policy writes its answer as a text, and does not see the tool.
-    const others = tools.filter((tool) => tool.name !== name);
-    const tool = readTool({ name, description, input_schema: null }, turn);
-    return { tools: others, answer: { tool, argument: arg ?? undefined } };
+    return {
+      tools: tools.filter((tool) => tool.name !== name),
+      answer: { name, argument: arg ?? undefined },
+    };
   }
   const takers = chosen === undefined ? answerNames : [chosen];
   const tool = tools.find((each) => takers.includes(each.name) && textArgument(each) !== undefined);
-  if (tool) return { tools, answer: { tool, argument: textArgument(tool) } };
+  if (tool) return { tools, answer: { name: tool.name, argument: textArgument(tool) } };
   if (chosen === undefined) return { tools, answer: undefined };
   const message = `The environment has no tool "${chosen}" whose only required argument is a text. ${didYouMean(chosen, names, 'Tools')}`;
   throw new ToolEnvError('usage.ors_answer_tool', message);

@@ -83,5 +83,5 @@ export function readMessages(given: unknown, images: 'refuse' | 'describe'): Mes
 }
 
 function excerpt(value: unknown): string {
-  return String(JSON.stringify(value)).slice(0, 200);
+  return typeof value === 'number' ? String(value) : String(JSON.stringify(value)).slice(0, 200);
 }

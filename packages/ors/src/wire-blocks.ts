@@ -1,5 +1,6 @@
 /** Messages and results as ORS's clients read them. */
-import type { ContentBlock, Message, ToolDescription } from '@toolenv/core';
+import type { Message, ToolCallRecord, ToolDescription } from '@toolenv/core';
+import { boundText } from '@toolenv/core/tools';
 
 /** ORS's TextBlock or ImageBlock. */
 export type WireBlock = { detail: null } & (
@@ -11,11 +12,15 @@ export function textBlock(text: string): WireBlock {
   return { type: 'text', text, detail: null };
 }
 
-/** The images of a result. Its text says what else it has. */
-export function imageBlocks(content: readonly ContentBlock[] = []): WireBlock[] {
-  return content.flatMap(({ type, data, mimeType }: Record<string, unknown>) =>
-    type === 'image' ? [{ type, data: String(data), mimeType: String(mimeType), detail: null }] : [],
-  );
+/** What the policy reads of a result, and its images in their places. */
+export function resultBlocks({ text, result }: ToolCallRecord, maxToolCharacters: number): WireBlock[] {
+  const { content = [] } = result ?? {};
+  if (!content.some(({ type }) => type === 'image')) return [textBlock(text)];
+  return content.map((block: Record<string, unknown>): WireBlock => {
+    const { type, data, mimeType } = block;
+    if (type === 'image') return { type, data: String(data), mimeType: String(mimeType), detail: null };
+    return textBlock(type === 'text' ? boundText(String(block.text), maxToolCharacters) : `[${type}]`);
+  });
 }
 
 /** What the policy reads of messages that it has not written itself. */
