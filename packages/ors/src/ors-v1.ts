@@ -7,6 +7,7 @@ import {
   type TaskSource,
   ToolEnvError,
 } from '@toolenv/core';
+import { inToolTime } from '@toolenv/core/tools';
 import { readAddress, readSecrets } from './address.ts';
 import { findEnvironment, findSplits, type OrsTask, orsTasks } from './describe-server.ts';
 import { OrsServer } from './ors-server.ts';
@@ -131,9 +132,13 @@ const definition: EnvDefinition<OrsTask> = defineToolEnv({
           const { answer: taker } = listed;
           if (!taker) return { end: unheard, rewards: { reward: null } };
           const args = taker.argument === undefined ? {} : { [taker.argument]: answer };
-          const result = await turn.answer(taker.name, args, { signal, timeout: limits.toolTimeout });
+          const time = { toolTimeout: limits.toolTimeout, signal };
+          const { content } = await inToolTime(taker.name, time, (signal) =>
+            turn.call(taker.name, args, signal),
+          );
+          const said = content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
           // An answer must have a reply.
-          return { reply: result || 'Go on.', ...turn.end() };
+          return { reply: said || 'Go on.', ...turn.end() };
         },
         close: () => session.close(),
       };

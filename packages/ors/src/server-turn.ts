@@ -1,6 +1,5 @@
 /** ServerTurn: what the calls of the policy's turn have led to on the server. */
-import { failure, ToolEnvError, type ToolResult, type TurnDecision } from '@toolenv/core';
-import { Deadline } from '@toolenv/core/tools';
+import { failure, type ToolResult, type TurnDecision } from '@toolenv/core';
 import pLimit, { type LimitFunction } from 'p-limit';
 import type { OrsSession } from './ors-session.ts';
 import { largestReward, type ToolOutput } from './tool-output.ts';
@@ -23,30 +22,6 @@ export class ServerTurn {
       this.#outputs.push(output);
       return output.result;
     });
-  }
-
-  /**
-   * Gives the answer to the tool that takes it.
-   * @param timeout Milliseconds.
-   * @returns What the tool says.
-   * @throws ToolEnvError `infrastructure.tool_timeout`, and as {@link call} does.
-   */
-  async answer(
-    name: string,
-    args: Record<string, unknown>,
-    { signal, timeout }: { signal: AbortSignal; timeout: number },
-  ): Promise<string> {
-    const reason = () => {
-      const message = `Tool "${name}" did not take the answer within ${timeout / 1000} s: raise the environment's toolTimeout.`;
-      return new ToolEnvError('infrastructure.tool_timeout', message);
-    };
-    const deadline = new Deadline({ after: timeout, parent: signal, reason });
-    try {
-      const { content } = await deadline.race((signal) => this.call(name, args, signal));
-      return content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
-    } finally {
-      deadline.clear();
-    }
   }
 
   /** Whether the server says that it offers other tools now, as servers of toolenv do. */
