@@ -7,6 +7,7 @@ import { calls } from './calls.ts';
 import { checkpoints } from './checkpoints.ts';
 import { disk } from './disk.ts';
 import { model } from './model.ts';
+import { ors } from './ors.ts';
 import { runs } from './runs.ts';
 import { servers } from './servers.ts';
 import { serving } from './serving.ts';
@@ -23,6 +24,7 @@ export const areas: Readonly<Record<string, readonly Attack[]>> = {
   disk,
   serving,
   servers,
+  ors,
   agents,
   terminal,
 };

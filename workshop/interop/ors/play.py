@@ -87,7 +87,7 @@ async def main():
         "range": [task.task_spec for task in await environment.get_task_range("train", start=-2)],
     }
     seen["episodes"] = [await episode(environment, script, task=tasks[i]) for i, script in enumerate(scripts)]
-    seen["placed"] = await episode(environment, scripts[1], split="train", index=1, secrets={"key": "a-secret-of-the-client"})
+    seen["placed"] = await episode(environment, scripts[1], split="train", index=1, secrets={"OPENAI_API_KEY": "a-secret-of-the-client"})
     seen["many"] = [
         each["reward"] for each in await asyncio.gather(*[episode(environment, scripts[0], task=tasks[0]) for _ in range(64)])
     ]
@@ -99,6 +99,8 @@ async def main():
             seen["terminal"] = await session.is_assistant_message_final()
             seen["roles"] = [message.role for message in await session.get_messages()]
             seen["answered"] = (await session.call_terminal_tool("no answer")).finished
+    for connection in client.environments._clients.values():
+        await connection.close()
     print(json.dumps(seen))
 
 
