@@ -137,6 +137,7 @@ test.each([
   'envs-mcp',
   'envs-qa',
   'openenv',
+  'ors',
   'policy',
   'tools-search',
   'trainer-gigpo',
