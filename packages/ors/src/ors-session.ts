@@ -11,9 +11,9 @@ import { readToolOutput, type ToolOutput } from './tool-output.ts';
 /** Milliseconds. */
 export interface SessionTimes {
   connectTimeout: number;
-  requestTimeout: number;
+  lookupTimeout: number;
   setupTimeout: number;
-  silenceTimeout: number;
+  heartbeatTimeout: number;
   pingInterval: number;
 }
 
@@ -55,7 +55,7 @@ export class OrsSession {
       signal,
     }: { task: OrsTask; secrets: Secrets; times: SessionTimes; signal: AbortSignal },
   ): Promise<OrsSession> {
-    const { connectTimeout, setupTimeout, requestTimeout: timeout } = times;
+    const { connectTimeout, setupTimeout, lookupTimeout: timeout } = times;
     const patience = { connectTimeout, timeout: setupTimeout, signal };
     const named = Object.keys(secrets).length > 0;
     const id = await server.retrying(async () => {
@@ -144,7 +144,7 @@ export class OrsSession {
     for await (const { event, data } of this.#server.stream(
       path,
       { body, session: this.#id, signal },
-      this.#times.silenceTimeout,
+      this.#times.heartbeatTimeout,
     )) {
       if (event === 'task_id' && data.length <= 1_000) onTask(data.trim());
       else if (event === 'error') {
@@ -177,7 +177,7 @@ export class OrsSession {
       await this.#server.ask('/ping', {
         method: 'POST',
         session: this.#id,
-        timeout: this.#times.requestTimeout,
+        timeout: this.#times.lookupTimeout,
       });
     } catch (error) {
       // What else is wrong, the next call finds out.
@@ -197,8 +197,8 @@ export class OrsSession {
 
 async function newId(server: OrsServer, times: SessionTimes, signal: AbortSignal): Promise<string> {
   const path = '/create_session';
-  const asked = { signal, timeout: times.requestTimeout };
-  for await (const { event, data } of server.stream(path, asked, times.silenceTimeout)) {
+  const asked = { signal, timeout: times.lookupTimeout };
+  for await (const { event, data } of server.stream(path, asked, times.heartbeatTimeout)) {
     // It becomes a header.
     if (event === 'task_id' && /^[\x21-\x7e]{1,256}$/.test(data.trim())) return data.trim();
     if (event === 'error') throw server.malformed(path, excerptOf(data));
