@@ -6,6 +6,7 @@ import { boundary } from './boundary.ts';
 import { calls } from './calls.ts';
 import { checkpoints } from './checkpoints.ts';
 import { disk } from './disk.ts';
+import { judges } from './judges.ts';
 import { model } from './model.ts';
 import { ors } from './ors.ts';
 import { runs } from './runs.ts';
@@ -26,5 +27,6 @@ export const areas: Readonly<Record<string, readonly Attack[]>> = {
   servers,
   ors,
   agents,
+  judges,
   terminal,
 };

@@ -10,10 +10,13 @@ export {
   readPackage,
   resolveExport,
 } from './installed-package.ts';
+export { namedPolicy, openPolicy, type PolicySource, referencePolicy } from './open-policy.ts';
 export type * from './plugin.ts';
 export { findPlugin, kindOfPlugin, listPlugins, loadPlugin } from './plugin.ts';
 export type * from './policy-definition.ts';
 export { definePolicy } from './policy-definition.ts';
 export { type AddressedReference, parseAddressed, parseReference, type Reference } from './reference.ts';
+export type * from './scorer.ts';
+export { defineScorer } from './scorer.ts';
 export { type ToolSource, toolFactory } from './tool-source.ts';
 export type * from './trainer.ts';

@@ -17,6 +17,7 @@ import {
 } from './installed-package.ts';
 import type { PolicyDefinition } from './policy-definition.ts';
 import { parseAddressed, parseReference, type Reference } from './reference.ts';
+import type { Scorer } from './scorer.ts';
 import type { ToolPlugin } from './tool-plugin.ts';
 import type { Trainer, TrainerPart } from './trainer.ts';
 
@@ -27,6 +28,7 @@ export interface PluginTypes {
   trainers: Trainer;
   losses: TrainerPart;
   advantages: TrainerPart;
+  scorers: Scorer;
   policies: PolicyDefinition;
 }
 
@@ -55,6 +57,7 @@ const singular: Record<PluginKind, string> = {
   trainers: 'trainer',
   losses: 'loss',
   advantages: 'advantage estimator',
+  scorers: 'scorer',
   policies: 'policy',
 };
 

@@ -1,7 +1,15 @@
 /** Manifest: the `"toolenv"` field of a package.json, which lists the plugins of the package and their files. */
 
 /** The kinds of plugins, as manifests name them. */
-export const pluginKinds = ['envs', 'tools', 'trainers', 'losses', 'advantages', 'policies'] as const;
+export const pluginKinds = [
+  'envs',
+  'tools',
+  'trainers',
+  'losses',
+  'advantages',
+  'scorers',
+  'policies',
+] as const;
 /** A kind of plugin. */
 export type PluginKind = (typeof pluginKinds)[number];
 
