@@ -31,6 +31,8 @@ export class OrsSession {
   readonly #id: string;
   /** Aborted with the error if the server says that the session is gone. */
   readonly #lost = new AbortController();
+  readonly #closing = new AbortController();
+  #isPinging = false;
   readonly #pings: ReturnType<typeof setInterval>;
 
   private constructor(server: OrsServer, environment: string, id: string, times: SessionTimes) {
@@ -126,6 +128,7 @@ export class OrsSession {
   /** Ends the episode on the server. A server that does not answer is not waited for. */
   async close(): Promise<void> {
     clearInterval(this.#pings);
+    this.#closing.abort();
     for (const path of ['/delete', '/delete_session']) {
       const asked = { method: 'POST', session: this.#id, timeout: closeTimeout } as const;
       await this.#server.ask(path, asked).catch(() => {});
@@ -173,15 +176,17 @@ export class OrsSession {
   }
 
   async #ping(): Promise<void> {
+    if (this.#isPinging) return;
+    this.#isPinging = true;
+    const { lookupTimeout: timeout } = this.#times;
     try {
-      await this.#server.ask('/ping', {
-        method: 'POST',
-        session: this.#id,
-        timeout: this.#times.lookupTimeout,
-      });
+      const asked = { method: 'POST', session: this.#id, timeout, signal: this.#closing.signal } as const;
+      await this.#server.ask('/ping', asked);
     } catch (error) {
       // What else is wrong, the next call finds out.
       if (isGone(error)) this.#lost.abort(this.#gone());
+    } finally {
+      this.#isPinging = false;
     }
   }
 

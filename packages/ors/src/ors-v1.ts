@@ -69,7 +69,7 @@ const options = {
 } as const;
 
 /** The word that a trajectory has for an answer that reached nobody. */
-export const unheard = 'answer_without_tool';
+const unheard = 'answer_without_tool';
 
 const range = [-largestReward, largestReward] as const;
 
