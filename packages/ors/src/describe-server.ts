@@ -16,7 +16,7 @@ export interface OrsTask {
 /** Milliseconds. */
 export interface Times {
   connectTimeout: number;
-  requestTimeout: number;
+  lookupTimeout: number;
 }
 
 /** Tasks that are read at once when tasks are asked for in order. */
@@ -33,7 +33,7 @@ const types: readonly string[] = ['train', 'validation', 'test'] satisfies Split
 export async function findEnvironment(
   server: OrsServer,
   { environment }: Address,
-  { requestTimeout: timeout }: Times,
+  { lookupTimeout: timeout }: Times,
 ): Promise<string> {
   const path = '/list_environments';
   const names = await lookUp(server, path, timeout);
@@ -59,7 +59,7 @@ export async function findEnvironment(
 export async function findSplits(
   server: OrsServer,
   environment: string,
-  { requestTimeout: timeout }: Times,
+  { lookupTimeout: timeout }: Times,
 ): Promise<Record<Split, string[]>> {
   const path = `/${environment}/splits`;
   const splits = await lookUp(server, path, timeout);
@@ -91,7 +91,7 @@ export async function orsTasks(
 ): Promise<TaskSet<OrsTask>> {
   const ask = (what: string, body: object) => {
     const path = `/${environment}/${what}`;
-    const { requestTimeout: timeout } = times;
+    const { lookupTimeout: timeout } = times;
     return server.retrying(() => server.ask(path, { body: { split, ...body }, timeout }), {
       ...times,
       timeout,

@@ -4,6 +4,7 @@ import { asClause, type ErrorCode, messageOf, ToolEnvError } from '@toolenv/core
 import { backoff } from '@toolenv/core/remote';
 import { isObject, tryJson } from '@toolenv/core/schemas';
 import { withoutSecrets } from '@toolenv/core/secrets';
+import { Deadline } from '@toolenv/core/tools';
 import { keyHeaders } from './address.ts';
 import { readEvents, type ServerEvent } from './read-events.ts';
 
@@ -50,6 +51,9 @@ export class Refused extends ToolEnvError {
   }
 }
 
+/** A server has not answered in time. */
+class Late extends Error {}
+
 export interface Asked {
   /** Sent as JSON by POST. A request without a body is a GET, unless `method` says otherwise. */
   body?: object;
@@ -82,37 +86,30 @@ export class OrsServer {
    * @throws Transient; Refused; ToolEnvError `infrastructure.ors_reply`, `infrastructure.ors_error`; the signal's reason.
    */
   async ask(path: string, asked: Asked): Promise<unknown> {
-    const late = AbortSignal.timeout(asked.timeout);
-    const signal = asked.signal ? AbortSignal.any([asked.signal, late]) : late;
+    const deadline = deadlineOf(asked);
     try {
+      const response = await this.#send(path, asked, deadline.signal);
       const parts: string[] = [];
-      for await (const part of this.#textOf(await this.#send(path, asked, signal), path)) parts.push(part);
+      for await (const part of this.#textOf(response, path)) parts.push(part);
       const answer = tryJson(parts.join(''));
       if (answer === undefined) throw this.malformed(path, `no JSON: ${excerptOf(parts.join(''))}`);
       return answer;
     } catch (error) {
-      throw this.#toThrow(
-        path,
-        error,
-        asked.signal,
-        late.aborted ? `no answer in ${asked.timeout / 1000} s` : '',
-      );
+      throw this.#toThrow(path, error, asked.signal, deadline);
+    } finally {
+      deadline.clear();
     }
   }
 
   /**
-   * Asks, and yields the events of the answer.
+   * Asks, and yields the events of the answer. Throws as {@link ask} does.
    * @param silence Milliseconds without a byte after which the stream counts as cut.
    */
   async *stream(path: string, asked: Partial<Asked>, silence: number): AsyncGenerator<ServerEvent> {
-    const late = new AbortController();
-    const stop = (why: string) => () => late.abort(why);
-    const timer = setTimeout(stop(`silent for ${silence / 1000} s`), silence);
-    const { timeout } = asked;
-    const whole = timeout && setTimeout(stop(`no end in ${timeout / 1000} s`), timeout);
-    const signal = asked.signal ? AbortSignal.any([asked.signal, late.signal]) : late.signal;
+    const deadline = deadlineOf(asked);
+    const timer = setTimeout(() => deadline.abort(new Late(`silent for ${silence / 1000} s`)), silence);
     try {
-      const response = await this.#send(path, { method: 'POST', ...asked }, signal);
+      const response = await this.#send(path, { method: 'POST', ...asked }, deadline.signal);
       const text = this.#textOf(response, path);
       const watched = (async function* () {
         for await (const part of text) {
@@ -122,10 +119,10 @@ export class OrsServer {
       })();
       yield* readEvents(watched);
     } catch (error) {
-      throw this.#toThrow(path, error, asked.signal, late.signal.aborted ? String(late.signal.reason) : '');
+      throw this.#toThrow(path, error, asked.signal, deadline);
     } finally {
       clearTimeout(timer);
-      clearTimeout(whole);
+      deadline.clear();
     }
   }
 
@@ -220,14 +217,14 @@ export class OrsServer {
     return excerptOf(typeof detail === 'string' ? detail : JSON.stringify(detail ?? answer));
   }
 
-  #toThrow(path: string, error: unknown, signal: AbortSignal | undefined, late: string): unknown {
+  #toThrow(path: string, error: unknown, signal: AbortSignal | undefined, deadline: Deadline): unknown {
     if (signal?.aborted) return signal.reason;
     if (error instanceof Transient || ToolEnvError.isInstance(error)) return error;
     const { cause } = error as { cause?: NodeJS.ErrnoException };
-    const why = late || messageOf(cause ?? error);
-    return new Transient(this.#error('infrastructure.ors_connect', path, why), {
-      isDown: cause?.code === 'ECONNREFUSED',
-    });
+    const late: unknown = deadline.signal.reason;
+    const why = messageOf(late instanceof Late ? late : (cause ?? error));
+    const isDown = cause?.code === 'ECONNREFUSED';
+    return new Transient(this.#error('infrastructure.ors_connect', path, why), { isDown });
   }
 
   #error(code: ErrorCode, path: string, why: string): ToolEnvError {
@@ -237,6 +234,12 @@ export class OrsServer {
   #message(path: string, why: string): string {
     return withoutSecrets(`The ORS server at ${this.url} fails at ${path}: ${asClause(why)}.`);
   }
+}
+
+/** Ends with the signal of a request, and when its time has passed. */
+function deadlineOf({ timeout, signal }: Partial<Asked>): Deadline {
+  const reason = () => new Late(`no answer in ${timeout! / 1000} s`);
+  return new Deadline({ ...(timeout && { after: timeout }), ...(signal && { parent: signal }), reason });
 }
 
 /** The beginning of a server's text, without the secrets that it repeats. */

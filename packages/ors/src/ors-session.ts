@@ -11,9 +11,9 @@ import { readToolOutput, type ToolOutput } from './tool-output.ts';
 /** Milliseconds. */
 export interface SessionTimes {
   connectTimeout: number;
-  requestTimeout: number;
+  lookupTimeout: number;
   setupTimeout: number;
-  silenceTimeout: number;
+  heartbeatTimeout: number;
   pingInterval: number;
 }
 
@@ -31,6 +31,8 @@ export class OrsSession {
   readonly #id: string;
   /** Aborted with the error if the server says that the session is gone. */
   readonly #lost = new AbortController();
+  readonly #closing = new AbortController();
+  #isPinging = false;
   readonly #pings: ReturnType<typeof setInterval>;
 
   private constructor(server: OrsServer, environment: string, id: string, times: SessionTimes) {
@@ -55,7 +57,7 @@ export class OrsSession {
       signal,
     }: { task: OrsTask; secrets: Secrets; times: SessionTimes; signal: AbortSignal },
   ): Promise<OrsSession> {
-    const { connectTimeout, setupTimeout, requestTimeout: timeout } = times;
+    const { connectTimeout, setupTimeout, lookupTimeout: timeout } = times;
     const patience = { connectTimeout, timeout: setupTimeout, signal };
     const named = Object.keys(secrets).length > 0;
     const id = await server.retrying(async () => {
@@ -126,6 +128,7 @@ export class OrsSession {
   /** Ends the episode on the server. A server that does not answer is not waited for. */
   async close(): Promise<void> {
     clearInterval(this.#pings);
+    this.#closing.abort();
     for (const path of ['/delete', '/delete_session']) {
       const asked = { method: 'POST', session: this.#id, timeout: closeTimeout } as const;
       await this.#server.ask(path, asked).catch(() => {});
@@ -144,7 +147,7 @@ export class OrsSession {
     for await (const { event, data } of this.#server.stream(
       path,
       { body, session: this.#id, signal },
-      this.#times.silenceTimeout,
+      this.#times.heartbeatTimeout,
     )) {
       if (event === 'task_id' && data.length <= 1_000) onTask(data.trim());
       else if (event === 'error') {
@@ -173,15 +176,17 @@ export class OrsSession {
   }
 
   async #ping(): Promise<void> {
+    if (this.#isPinging) return;
+    this.#isPinging = true;
+    const { lookupTimeout: timeout } = this.#times;
     try {
-      await this.#server.ask('/ping', {
-        method: 'POST',
-        session: this.#id,
-        timeout: this.#times.requestTimeout,
-      });
+      const asked = { method: 'POST', session: this.#id, timeout, signal: this.#closing.signal } as const;
+      await this.#server.ask('/ping', asked);
     } catch (error) {
       // What else is wrong, the next call finds out.
       if (isGone(error)) this.#lost.abort(this.#gone());
+    } finally {
+      this.#isPinging = false;
     }
   }
 
@@ -197,8 +202,8 @@ export class OrsSession {
 
 async function newId(server: OrsServer, times: SessionTimes, signal: AbortSignal): Promise<string> {
   const path = '/create_session';
-  const asked = { signal, timeout: times.requestTimeout };
-  for await (const { event, data } of server.stream(path, asked, times.silenceTimeout)) {
+  const asked = { signal, timeout: times.lookupTimeout };
+  for await (const { event, data } of server.stream(path, asked, times.heartbeatTimeout)) {
     // It becomes a header.
     if (event === 'task_id' && /^[\x21-\x7e]{1,256}$/.test(data.trim())) return data.trim();
     if (event === 'error') throw server.malformed(path, excerptOf(data));

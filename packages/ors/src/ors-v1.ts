@@ -55,12 +55,12 @@ const options = {
         'what becomes of a prompt with images: its episode is aborted, or the type of an image takes its place',
     },
     connectTimeout: milliseconds(30_000, 'time for a connection to open, restarts of the server included'),
-    requestTimeout: milliseconds(120_000, 'time for an answer about splits, tasks and sessions'),
+    lookupTimeout: milliseconds(120_000, 'time for an answer about splits, tasks and sessions'),
     setupTimeout: milliseconds(
       900_000,
       'time for an episode to be set up, and to wait for a place on a full server',
     ),
-    silenceTimeout: milliseconds(
+    heartbeatTimeout: milliseconds(
       30_000,
       'time without a sign of life after which the stream of a call counts as cut',
     ),
@@ -69,7 +69,7 @@ const options = {
 } as const;
 
 /** The word that a trajectory has for an answer that reached nobody. */
-export const unheard = 'answer_without_tool';
+const unheard = 'answer_without_tool';
 
 const range = [-largestReward, largestReward] as const;
 

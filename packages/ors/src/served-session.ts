@@ -21,8 +21,8 @@ import {
   wireTools,
 } from './wire-blocks.ts';
 
-/** Milliseconds that a result is kept for a client whose stream was cut, and how many results are. */
-const kept = { milliseconds: 60_000, most: 16 };
+/** Results that are kept for a client whose stream was cut. ORS's clients call one tool after another. */
+const mostKept = 16;
 
 /** A call whose result can be asked for again. */
 export interface RunningCall {
@@ -66,11 +66,11 @@ export class ServedSession extends ClientSession {
   async call(name: string, input: Record<string, unknown>): Promise<RunningCall> {
     await this.#first();
     const call = { id: randomUUID(), result: this.#run((signal) => this.#play(name, input, signal)) };
+    // The client may have left, and asks later.
+    call.result.catch(() => {});
     this.#calls.set(call.id, call);
-    const forget = () => setTimeout(() => this.#calls.delete(call.id), kept.milliseconds).unref();
-    call.result.then(forget, forget);
     const [oldest] = this.#calls.keys();
-    if (this.#calls.size > kept.most) this.#calls.delete(oldest!);
+    if (this.#calls.size > mostKept) this.#calls.delete(oldest!);
     return call;
   }
 

@@ -267,7 +267,7 @@ describe('a call', () => {
     expect(server.paths().filter((path) => path === '/echo/call')).toHaveLength(1);
   });
 
-  test('that is silent for longer than silenceTimeout is resumed', async () => {
+  test('that is silent for longer than heartbeatTimeout is resumed', async () => {
     const server = await fake({
       '/echo/call': ((response, { body }) => {
         if (body.task_id !== undefined)
@@ -276,7 +276,7 @@ describe('a call', () => {
         response.write('event: task_id\ndata: t\n\n');
       }) satisfies Writer,
     });
-    const { steps } = await play(server.url, [look], { silenceTimeout: 100 });
+    const { steps } = await play(server.url, [look], { heartbeatTimeout: 100 });
     expect(steps[0]!.calls[0]!.text).toBe('late');
   });
 

@@ -300,6 +300,15 @@ describe('a stream', () => {
     expect(await client.call('knock', {}, 'none')).toEqual({ error: 'unknown task_id' });
   });
 
+  test('is forgotten after 16 further calls', async () => {
+    const client = await begun();
+    const [first] = await client.events('/door-v1/call', { name: 'knock', input: {} });
+    for (let i = 0; i < 15; i++) await client.call('knock');
+    expect((await client.call('knock', {}, first!.data)).ok).toBe(true);
+    await client.call('knock');
+    expect(await client.call('knock', {}, first!.data)).toEqual({ error: 'unknown task_id' });
+  });
+
   test('of a call that runs ends when the session is deleted', async () => {
     const client = await begun();
     const waiting = client.call('wait');

@@ -40,7 +40,7 @@ export const ors: Attack[] = [
         '/ping',
         '/delete',
       ]) {
-        const options = { requestTimeout: 300, setupTimeout: 600, toolTimeout: 300, silenceTimeout: 300 };
+        const options = { lookupTimeout: 300, setupTimeout: 600, toolTimeout: 300, heartbeatTimeout: 300 };
         const played = await within(15_000, play({ [path]: never }, options));
         const isHarmless = path === '/ping' || path === '/delete';
         holds(
@@ -201,7 +201,7 @@ export const ors: Attack[] = [
       for (const path of paths) {
         for (const json of odd) {
           const reply: Reply = path === '/echo/call' ? answering(json) : new Status(200, json);
-          const { end, rewards } = await within(15_000, play({ [path]: reply }, { requestTimeout: 1_000 }));
+          const { end, rewards } = await within(15_000, play({ [path]: reply }, { lookupTimeout: 1_000 }));
           // What an answer does not have, a later request misses.
           const mayBePlayed = ['/echo/messages', '/echo/splits', '/echo/task_tools', '/echo/task'].includes(
             path,
