@@ -54,6 +54,7 @@ function learningPages(): Item[] {
         'mcp-environments',
         'serve',
         'rewards',
+        'judges',
         'train',
         'evaluate-and-train',
         'which-algorithm',

@@ -22,6 +22,7 @@ const benchmarks: Record<string, (choice: Choice, rounds: number) => Promise<Rec
   group: ({ size = '1m', device }, rounds) => measureModel('group', size, { rounds, device }),
   lora: ({ size = '500m', device }, rounds) => measureModel('lora', size, { rounds, device }),
   rollout: ({ size = '1m', device }, rounds) => measureModel('rollout', size, { rounds, device }),
+  grpo: ({ size = '1m', device }, rounds) => measureModel('grpo', size, { rounds, device }),
   cost: measureCost,
   tools: measureSlowTools,
   draw: measureDraw,
@@ -46,6 +47,10 @@ PyTorch with transformers. Without the peer, peer and ratio are null. peakMemory
 step: the milliseconds of one token of each conversation, with weights in float32 and in int8, and, for small models, latency: the time of one token
 and of one turn in the first five turns of growing conversations. --device (default cpu) is
 the device of this library. With a device other than the CPU, the peer runs on the GPU.
+
+grpo: as these, in generated tokens per second of whole steps: 8 groups of 8 answers, each of 64 tokens at temperature 1 to a prompt of some 60, then an
+update with GRPO's loss and AdamW. Neither side has tools, a KL penalty or an end token. ours is train() with trainer-grpo, which plays the
+episodes in an environment. The peer is TRL's GRPOTrainer with generate of transformers; it needs trl and datasets too. The vocabulary is the tiny policy's.
 
 cost: {name, size, unit, results}: tokens per second of an optimizer step, by context (about 4,096 tokens in rows of 192 to 4,096), by group (1 to
 16 answers of 20 tokens to one prompt of 300), and by model (16 rows of 192 tokens, 1 and 15 million parameters). Each point is measured as train

@@ -14,6 +14,8 @@ export interface Work {
   /** Number of tokens in one round. */
   tokens: number;
   round(): Promise<void>;
+  /** The same tokens in other ways of this library, by name. Each is measured in turn with the others. */
+  beside?: Record<string, () => Promise<void>>;
   /** Further results, measured after all rounds. */
   details?(): Promise<Record<string, unknown>>;
   close(): Promise<void>;

@@ -17,10 +17,15 @@ def serve(run_round, versions):
     for _ in sys.stdin:
         start = time.perf_counter()
         run_round()
-        seconds = time.perf_counter() - start
-        # ru_maxrss is in kilobytes on Linux, and in bytes on macOS.
-        unit = 1 if sys.platform == "darwin" else 1024
-        answer({"seconds": seconds, "peakMemory": unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss})
+        answer_round(start)
+
+
+def answer_round(start):
+    """Answers with what `serve` says, for a round that began at `start`."""
+    seconds = time.perf_counter() - start
+    # ru_maxrss is in kilobytes on Linux, and in bytes on macOS.
+    unit = 1 if sys.platform == "darwin" else 1024
+    answer({"seconds": seconds, "peakMemory": unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss})
 
 
 def answer(message):

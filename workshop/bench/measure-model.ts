@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Device, type ModelConfig, onnxRuntime } from '@toolenv/policy';
 import type { Benchmark } from './benchmark.ts';
 import { group } from './group.ts';
+import { grpo } from './grpo.ts';
 import { lora } from './lora.ts';
 import { busyShare, warnIfBusy } from './machine.ts';
 import { median } from './median.ts';
@@ -13,7 +14,10 @@ import { findPython } from './python.ts';
 import { rollout } from './rollout.ts';
 import { train } from './train.ts';
 
-const benchmarks: Record<string, (config: ModelConfig) => Benchmark> = { train, group, lora, rollout };
+const benchmarks: Record<string, (config: ModelConfig) => Benchmark> = { train, group, lora, rollout, grpo };
+
+/** What a peer needs besides torch and transformers. */
+const furtherModules: Record<string, string[]> = { lora: ['peft'], grpo: ['trl', 'datasets'] };
 
 /** Measures training or rollout of a model of the given size, by the name of the benchmark. */
 export async function measureModel(
@@ -21,7 +25,7 @@ export async function measureModel(
   size: string,
   choice: { rounds: number; device?: Device },
 ): Promise<Record<string, unknown>> {
-  const modules = name === 'lora' ? ['peft'] : [];
+  const modules = furtherModules[name] ?? [];
   return { name, size, ...(await measureBenchmark(benchmarks[name]!(sizes[size]!), { ...choice, modules })) };
 }
 
@@ -52,11 +56,15 @@ export async function measureBenchmark(
   const work = await benchmark.prepare(onnxRuntime({ threads, device }));
   const busyBefore = await busyShare();
   let peerPeak: number | null = null;
-  const rates = { ours: [] as number[], peer: [] as number[] };
+  const peerRates: number[] = [];
+  const ways = { ours: () => work.round(), ...work.beside };
+  const rates: Record<string, number[]> = Object.fromEntries(Object.keys(ways).map((way) => [way, []]));
   for (let round = 0; round < rounds; round++) {
-    const start = performance.now();
-    await work.round();
-    rates.ours.push(work.tokens / ((performance.now() - start) / 1000));
+    for (const [way, run] of Object.entries(ways)) {
+      const start = performance.now();
+      await run();
+      rates[way]!.push(work.tokens / ((performance.now() - start) / 1000));
+    }
     if (!peer) continue;
     // Threads of a pool spin for a moment after they finish.
     await delay(200);
@@ -64,7 +72,7 @@ export async function measureBenchmark(
     const { seconds, peakMemory } = await peer.round();
     peerPeak = peakMemory;
     const { user, system } = process.cpuUsage(before);
-    rates.peer.push(work.tokens / seconds);
+    peerRates.push(work.tokens / seconds);
     if ((user + system) / 1e6 > 0.05 * seconds)
       console.error('This process was not idle while the peer ran: do not trust the ratio.');
     await delay(200);
@@ -75,11 +83,13 @@ export async function measureBenchmark(
   await work.close();
   const busy = Math.max(busyBefore, await busyShare());
   warnIfBusy(busy);
-  const ours = median(rates.ours);
-  const theirs = peer ? median(rates.peer) : null;
+  const medians = Object.fromEntries(Object.entries(rates).map(([way, each]) => [way, median(each)]));
+  const theirs = peer ? median(peerRates) : null;
+  const { ours, ...beside } = medians as Record<string, number> & { ours: number };
   return {
     device,
     ours: Math.round(ours),
+    ...Object.fromEntries(Object.entries(beside).map(([way, rate]) => [way, Math.round(rate)])),
     peer: theirs === null ? null : Math.round(theirs),
     ratio: theirs === null ? null : Number((ours / theirs).toFixed(3)),
     unit: 'tokens/s',
@@ -89,7 +99,9 @@ export async function measureBenchmark(
     peakMemory: { ours: ownPeak, peer: peerPeak },
     threads,
     otherWork: Number(busy.toFixed(2)),
-    rounds: { ours: rates.ours.map(Math.round), peer: rates.peer.map(Math.round) },
+    rounds: Object.fromEntries(
+      Object.entries({ ...rates, peer: peerRates }).map(([side, each]) => [side, each.map(Math.round)]),
+    ),
     versions: { node: process.version, ...peer?.versions },
   };
 }

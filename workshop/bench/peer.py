@@ -6,6 +6,7 @@ import transformers
 from transformers import Qwen2Config, Qwen2ForCausalLM
 
 transformers.logging.set_verbosity_error()
+versions = {"torch": torch.__version__, "transformers": transformers.__version__}
 
 
 def read_shape():
@@ -42,7 +43,7 @@ def serve(run_round):
         if torch.cuda.is_initialized():
             torch.cuda.synchronize()
 
-    exchange.serve(finished_round, {"torch": torch.__version__, "transformers": transformers.__version__})
+    exchange.serve(finished_round, versions)
 
 
 def serve_steps(model, shape, loss_of):

@@ -3,7 +3,8 @@ export { defineToolEnv, type ToolEnvDefinition } from './env/define-tool-env.ts'
 export type * from './env/env-definition.ts';
 export { defineEnv, mostAtOnce } from './env/env-definition.ts';
 export type * from './env/episode.ts';
-export type { RewardDeclaration } from './env/reward-declaration.ts';
+export type { RewardDeclaration, Score } from './env/reward-declaration.ts';
+export type { ScoreByTool } from './env/score-by-tool.ts';
 export { type Script, type Scripted, scriptedPolicy } from './env/scripted-policy.ts';
 export { drawInEpochs, type TaskDraw, type TaskDrawing, type TaskResult } from './env/task-draw.ts';
 export { type GivenTasks, type TaskSource, type TaskSources, taskSet, taskSets } from './env/task-source.ts';
@@ -45,6 +46,7 @@ export type * from './protocol/tool.ts';
 export { failure, refuse, text } from './protocol/tool.ts';
 export type * from './protocol/trajectory.ts';
 export { EpisodeStatistics, type EpisodeSummary, summariseEpisode } from './rollout/episode-statistics.ts';
+export { finishTrajectory, type PlayedEpisode } from './rollout/finish-trajectory.ts';
 export { type PlayTaskOptions, playTask } from './rollout/play-task.ts';
 export {
   collect,
@@ -54,6 +56,7 @@ export {
   type RolloutOptions,
   rollout,
 } from './rollout/rollout.ts';
+export { toolUsage } from './rollout/tool-usage.ts';
 // From the entry, so that declarations of programs can name the helper types of `@toolenv/core/schemas`.
 export type { JsonSchema } from './schemas/index.ts';
 export { defineTool, type Execute, type ToolDefinition } from './tools/define-tool.ts';

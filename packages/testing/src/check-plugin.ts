@@ -126,6 +126,7 @@ const parts: Readonly<Record<PluginKind, { what: string; objects: readonly strin
   trainers: { what: 'the trainer', objects: ['options'], method: 'train' },
   losses: { what: 'the loss', objects: ['options'], method: 'episode' },
   advantages: { what: 'the advantage estimator', objects: ['options'], method: 'estimate' },
+  scorers: { what: 'the scorer', objects: ['options', 'example'], method: 'begin' },
   policies: { what: 'the policy', objects: ['options'], method: 'open' },
 };
 

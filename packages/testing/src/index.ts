@@ -4,6 +4,7 @@ export { type WireSchemaName, wireSchemas } from '@toolenv/core/schemas';
 export { checkPlugin } from './check-plugin.ts';
 export { type CheckPolicyOptions, checkPolicy } from './check-policy.ts';
 export { type CheckSandboxOptions, checkSandbox } from './check-sandbox.ts';
+export { type CheckScorerOptions, checkScorer } from './check-scorer.ts';
 export { type CheckToolOptions, checkTool } from './check-tool.ts';
 export { type CheckTrajectoryOptions, checkTrajectory, checkTrajectoryFile } from './check-trajectory.ts';
 export { type CheckEnvOptions, checkEnv } from './env/check-env.ts';

@@ -145,6 +145,14 @@ const hints = {
   'TRN-9': 'Draw everything from run.seed: createRng(run.seed, "my purpose", step).',
   'TRN-10':
     'Look at the sign of dLogprobs: the loss falls, so better actions need a negative gradient. Or give the check a learning rate.',
+  'SCR-1':
+    'Open with the options of your example, without a server. Throw a usage error that names what is missing.',
+  'SCR-2':
+    'Return { value } for each episode, in the order of the episodes: a number in your range, or null.',
+  'SCR-3': 'Draw from run.seed only, and keep what a server has said in run.folder.',
+  'SCR-4': 'Copy a trajectory before you change it.',
+  'SCR-5': 'Reject with the reason of the signal once it aborts.',
+  'SCR-6': 'Close in close() what begin() has opened.',
   'TRAJ-1': 'Write it with encodeTrajectory. trajectory.schema.json has the form.',
   'TRAJ-2': 'Put only JSON values into task, info and calls, and do not round float32 values.',
   'TRAJ-3': 'Compute rewards from the steps with sumRewards, and reward with weigh.',
@@ -173,7 +181,7 @@ const hints = {
     'Let each entry name a subpath of the package itself, without ".." and without a link that leads out of it.',
   'PLUG-3': 'Add the subpath to "exports" of package.json, and build the package.',
   'PLUG-4':
-    'Export the definition as default: defineToolEnv, defineToolPlugin, defineTrainer or definePolicy.',
+    'Export the definition as default: defineToolEnv, defineToolPlugin, defineTrainer, defineScorer or definePolicy.',
   'PLUG-5': 'Add "toolenv-plugin" to "keywords" of package.json.',
   'PLUG-6': 'Open files, servers and timers in open(), not while the module is loaded.',
 } as const;

@@ -7,6 +7,7 @@ import { type RuleId, rules } from '../src/index.ts';
 import { brokenPlugins } from './broken-plugins.ts';
 import { brokenPolicies } from './broken-policies.ts';
 import { brokenSandboxes } from './broken-sandboxes.ts';
+import { brokenScorers } from './broken-scorers.ts';
 import { brokenTools } from './broken-tools.ts';
 import { brokenTrajectories } from './broken-trajectories.ts';
 import { brokenEnvs } from './env/broken-envs.ts';
@@ -16,7 +17,7 @@ import { brokenTrainers } from './trainer/broken-trainers.ts';
 const root = join(import.meta.dirname, '../../..');
 const spec = readFileSync(join(root, 'packages/core/spec/v1.md'), 'utf8');
 const known = Object.keys(rules) as RuleId[];
-const id = /'((?:TOOL|ENV|WARN|POL|LRN|TRN|SBX|TRAJ|PLUG)-\d+)'/g;
+const id = /'((?:TOOL|ENV|WARN|POL|LRN|TRN|SBX|SCR|TRAJ|PLUG)-\d+)'/g;
 
 /** Rule ids that the checks cite, by file. */
 const kit = join(root, 'packages/testing/src');
@@ -52,6 +53,7 @@ test('each rule has a broken example', () => {
     brokenLearners,
     brokenTrainers,
     brokenSandboxes,
+    brokenScorers,
     brokenTrajectories,
     brokenPlugins,
   ];

@@ -15,7 +15,11 @@ async function ask(tool: Tool<never>, args: object, episodeId = 'one') {
     rng: createRng(1, 'x'),
     callIndex: 0,
   });
-  return { text: String(result.content[0]!.text), isError: result.isError === true, mistake: result.mistake };
+  return {
+    text: (result.content[0] as { text: string }).text,
+    isError: result.isError === true,
+    mistake: result.mistake,
+  };
 }
 
 describe('over one sandbox', () => {

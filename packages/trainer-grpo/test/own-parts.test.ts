@@ -91,7 +91,7 @@ test('a reference is loaded when the run begins, and the trainer may be configur
 test('what is wrong with a part is said in one line', async () => {
   expect(() => grpo({ loss: 'dap' })).toThrow('grpo: option "loss"');
   expect(() => grpo({ loss: ownAdvantage as never })).toThrow(
-    'grpo: option "loss": surprise is no loss: make it with defineLoss of @toolenv/training.',
+    'grpo: option "loss": surprise is not a loss: make it with defineLoss of @toolenv/training.',
   );
   expect(() => ownLoss({ width: 'wide' as never })).toThrow('spo: option "width": expected');
   const taken = { properties: { steps: { type: 'integer', description: 'mine' } } } as const;
@@ -102,7 +102,7 @@ test('what is wrong with a part is said in one line', async () => {
   expect(() => grpo({ loss: clashing })).toThrow('Option "steps" of clash is already another option of grpo');
   await expect(run({ trainer: grpo, loss: 'sapoo' })).rejects.toMatchObject({
     code: 'usage.unknown_part',
-    message: expect.stringContaining('There is no loss "sapoo". Did you mean "sapo"?'),
+    message: expect.stringContaining('"sapoo" is not a loss. Did you mean "sapo"?'),
   });
   await expect(run({ trainer: grpo({ loss: 'not-installed/loss-v1' }) })).rejects.toMatchObject({
     code: 'usage.unknown_plugin',

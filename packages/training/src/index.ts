@@ -77,7 +77,7 @@ export { type MetricsLine, RunLog, readMetrics } from './run-folder/run-log.ts';
 export { isSameValue, placeOf } from './run-folder/same-value.ts';
 export { writeWhole } from './run-folder/write-whole.ts';
 export type { AlgorithmContext, DataAlgorithm, RolloutBatch } from './trainer/algorithm.ts';
-export { partProperties } from './trainer/choose-parts.ts';
+export { partNouns, partProperties } from './trainer/choose-parts.ts';
 export type { ConfigurablePart } from './trainer/trainer-part.ts';
 export { learnFrom, nothingLearned } from './update/learn-from.ts';
 export { rewardTokens } from './update/reward-tokens.ts';

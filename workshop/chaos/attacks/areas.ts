@@ -6,7 +6,9 @@ import { boundary } from './boundary.ts';
 import { calls } from './calls.ts';
 import { checkpoints } from './checkpoints.ts';
 import { disk } from './disk.ts';
+import { judges } from './judges.ts';
 import { model } from './model.ts';
+import { ors } from './ors.ts';
 import { python } from './python.ts';
 import { runs } from './runs.ts';
 import { sandboxes } from './sandboxes.ts';
@@ -25,8 +27,10 @@ export const areas: Readonly<Record<string, readonly Attack[]>> = {
   disk,
   serving,
   servers,
+  ors,
   agents,
   sandboxes,
   python,
+  judges,
   terminal,
 };

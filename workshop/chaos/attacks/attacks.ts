@@ -22,9 +22,9 @@ export async function run({ quick }: PartInput, { say, report }: Reporter): Prom
   const results = new Map<number, Check>();
   let reported = 0;
   try {
-    // As many at once as there are cores; reported in the order of the table.
+    // More at once than there are cores, because most attacks wait for a time-out; reported in the order of the table.
     await Promise.all(
-      Array.from({ length: availableParallelism() }, async () => {
+      Array.from({ length: 2 * availableParallelism() }, async () => {
         for (const [index, { area, attack }] of waiting) {
           const folder = join(root, String(index));
           await mkdir(folder);

@@ -43,7 +43,10 @@ export const python: readonly Attack[] = Object.entries(programs).map(
         // A program may leave an interpreter that breaks at the next call, which says so.
         await ask('1');
         const { content } = await ask('1 + 1');
-        holds(content[0]?.text === '2', `the next call said ${JSON.stringify(content)}`);
+        holds(
+          (content[0] as { text?: string })?.text === '2',
+          `the next call said ${JSON.stringify(content)}`,
+        );
       } finally {
         await tool.close?.();
       }

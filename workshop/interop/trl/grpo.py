@@ -17,6 +17,7 @@ import torch
 import transformers
 import trl
 from datasets import Dataset
+from settings import settings
 from tiny_tokenizer import read_tokenizer
 from transformers import Qwen2ForCausalLM, TrainerCallback
 from trl import GRPOConfig, GRPOTrainer
@@ -169,6 +170,7 @@ trainer = MeasuredTrainer(
     train_dataset=Dataset.from_list(request["tasks"]),
     callbacks=[Report()],
     args=GRPOConfig(
+        **settings,
         output_dir=request["out"],
         seed=request["seed"],
         # Settings of both sides.
@@ -179,27 +181,11 @@ trainer = MeasuredTrainer(
         beta=setting["beta"],
         temperature=setting["temperature"],
         reward_weights=[request["weights"]["em"], request["weights"]["retrieved"]],
-        lr_scheduler_type="constant",
-        weight_decay=0.0,
-        max_grad_norm=1.0,
-        loss_type="dapo",
-        scale_rewards="group",
-        epsilon=0.2,
-        shuffle_dataset=False,
         # maxTokens limits a turn. The model's context limits the whole conversation.
         generation_kwargs={"max_new_tokens": setting["maxTokens"]},
         max_completion_length=request["maxCompletionLength"],
         max_tool_calling_iterations=request["maxTurns"] - 1,
-        # The fastest settings for a small model in float32 on the CPU.
-        use_cpu=True,
-        bf16=False,
-        gradient_checkpointing=False,
-        dataloader_pin_memory=False,
         max_steps=request["maxSteps"],
-        save_strategy="no",
-        logging_strategy="no",
-        report_to="none",
-        disable_tqdm=True,
     ),
 )
 trainer.train()

@@ -10,6 +10,7 @@ import {
   checkPlugin,
   checkPolicy,
   checkSandbox,
+  checkScorer,
   checkTool,
   checkTrainer,
   checkTrajectoryFile,
@@ -109,6 +110,11 @@ async function* checkAny({ kind, plugin }: AnyPlugin, name: string, options: Sub
       const trainer = trainerWithPart(taker, kind, plugin, name);
       const given = readPairs(trainer.options, pairs, '--option');
       yield named(name, await checkTrainer(trainer, { ...options, options: given }));
+      break;
+    }
+    case 'scorers': {
+      const given = readPairs(plugin.options, pairs, '--option');
+      yield named(name, await checkScorer(plugin, { ...options, options: given }));
       break;
     }
     case 'policies':

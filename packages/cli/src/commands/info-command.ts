@@ -174,6 +174,7 @@ const nouns = {
   trainers: 'trainer',
   losses: 'loss',
   advantages: 'advantage estimator',
+  scorers: 'scorer',
   policies: 'policy',
 };
 

@@ -44,7 +44,7 @@ function turnView(
   { width, tokens }: EpisodeViewOptions,
 ): string {
   const previous = steps[index - 1];
-  const { action, calls } = step;
+  const { action, calls, environmentCalls = [] } = step;
   const showsTexts = tokens?.texts !== undefined && action.tokens !== undefined;
   const cut = action.stopReason === 'length' ? paint('yellow', '  cut at the largest number of tokens') : '';
   const parts = showsTexts
@@ -61,6 +61,7 @@ function turnView(
     if (tokens) parts.push(tokenIds(step));
   }
   parts.push(...calls.map((record) => recordView(record, { width, isBrief: showsTexts })));
+  parts.push(...environmentCalls.map((record) => recordView(record, { width, isBrief: false, isOwn: true })));
   const rewarded = rewardsText(step.rewards ?? {}, rewardSpec);
   if (rewarded !== '') parts.push(`${paint('bold', 'rewarded')}  ${rewarded}`);
   return parts.join('\n');
@@ -92,10 +93,11 @@ export function arrived({ messages }: Observation, previous: Observation | undef
 /** A result under the name of its tool, with what was wrong and the time that it took. */
 export function recordView(
   record: ToolCallRecord,
-  { width, isBrief }: { width: number; isBrief: boolean },
+  { width, isBrief, isOwn = false }: { width: number; isBrief: boolean; isOwn?: boolean },
 ): string {
   const { call, text, milliseconds } = record;
-  const name = isParseFailure(call) ? 'call' : `tool ${safeLine(call.name)}`;
+  const asker = isOwn ? 'the environment asked ' : 'tool ';
+  const name = isParseFailure(call) ? 'call' : `${asker}${safeLine(call.name)}`;
   const code = mistakeOf(record);
   const fault = code === undefined ? '' : `  ${paint('red', `✘ ${code}`)}`;
   const head = `${paint(['bold', 'cyan'], name)}${fault}  ${paint('dim', duration(milliseconds))}`;

@@ -1,4 +1,5 @@
 /** The numbers of an evaluation as a table for people to read. */
+import type { ModelUsage } from '@toolenv/core';
 import type { PolicyUsage } from '@toolenv/core/plugins';
 import { type Evaluation, scoreLabel } from '@toolenv/training';
 import { dollars, estimateText } from './comparison-table.ts';
@@ -11,14 +12,15 @@ const longestCause = 400;
 
 /** @param usage What a policy on a server has asked of it. */
 export function evaluationTable(evaluation: Evaluation, usage?: PolicyUsage): string {
-  const { episodes, aborted, outcomes, toolCalls, turns, tokens, seconds } = evaluation;
+  const { episodes, aborted, outcomes, toolCalls, turns, tokens, toolUsage, seconds } = evaluation;
   const ends = Object.entries(outcomes).sort(([, a], [, b]) => b - a);
   const rows: [string, string][] = [
     ...scoreRows(evaluation),
     ['tool calls', `${toolCalls.toFixed(2)} per episode`],
     ['turns', `${turns.toFixed(2)} per episode`],
     ['tokens', `${countText(tokens)} generated, ${countText(tokens / seconds)} per second`],
-    ...(usage ? [usageRow(usage)] : []),
+    ...(usage ? [usageRow('requests', usage)] : []),
+    ...(toolUsage ? [usageRow('asked by tools', toolUsage)] : []),
     [
       'ended',
       ends
@@ -42,11 +44,14 @@ export function causeRows(causes: Evaluation['causes'] = {}): [string, string][]
     .map(([cause, count]) => ['aborted', `${count} × ${safeLine(cause).slice(0, longestCause)}`]);
 }
 
-function usageRow({ requests, retries, inputTokens, outputTokens, cost }: PolicyUsage): [string, string] {
+function usageRow(
+  name: string,
+  { requests, retries = 0, inputTokens, outputTokens, cost }: ModelUsage & Partial<PolicyUsage>,
+): [string, string] {
   const again = retries > 0 ? `, ${countText(retries)} of them again` : '';
   const price = cost === undefined ? '' : `, ${dollars(cost)}`;
   const tokens = `${countText(inputTokens)} tokens in and ${countText(outputTokens)} out`;
-  return ['requests', `${countText(requests)}${again}: ${tokens}${price}`];
+  return [name, `${countText(requests)}${again}: ${tokens}${price}`];
 }
 
 /** The scores with their confidence intervals. A summary of an earlier version has none. */

@@ -5,10 +5,10 @@
  * `train`.
  */
 import { type EnvDefinition, type JsonSchema, ToolEnvError } from '@toolenv/core';
-import { completeOptions, type PluginTypes } from '@toolenv/core/plugins';
+import { completeOptions, type PluginTypes, referencePolicy } from '@toolenv/core/plugins';
 import type { Command, Option } from 'commander';
 import { findEnv } from '../subject/find-subject.ts';
-import { defaultTrainer, loadNamed, policyReference, referencePolicy } from '../subject/load-named.ts';
+import { defaultTrainer, loadNamed, policyReference } from '../subject/load-named.ts';
 import { firstArgument, valuesOf } from './first-argument.ts';
 import { reservedFlags } from './reserved-flags.ts';
 import { flagName, type Property, propertiesOf, readFlags, readPairs, schemaFlag } from './schema-flags.ts';

@@ -1,9 +1,9 @@
-/** The parts of a trainer that a command line names: `--loss` and `--advantage` take a name, a reference or a file. */
+/** The parts of a trainer that a command line names: `--loss`, `--advantage` and `--scorer` take a name, a reference or a file. */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { ToolEnvError } from '@toolenv/core';
 import { loadPlugin, type PartKind, type Trainer, type TrainerPart } from '@toolenv/core/plugins';
-import { partProperties } from '@toolenv/training';
+import { partNouns, partProperties } from '@toolenv/training';
 import { importPlugin } from '../subject/find-subject.ts';
 import { valuesOf } from './first-argument.ts';
 import { flagName } from './schema-flags.ts';
@@ -32,8 +32,7 @@ async function partNamed(kind: PartKind, value: string): Promise<TrainerPart> {
   if (!existsSync(value)) return loadPlugin(kind, value);
   const found = await importPlugin(resolve(value));
   if (found.kind === kind) return found.plugin as TrainerPart;
-  const expected = kind === 'losses' ? 'a loss' : 'an advantage estimator';
-  throw new ToolEnvError('usage.not_a_plugin', `The default export of ${value} is not ${expected}.`);
+  throw new ToolEnvError('usage.not_a_plugin', `The default export of ${value} is not ${partNouns[kind]}.`);
 }
 
 /** The trainer with a part in the option that takes parts of this kind. */

@@ -57,7 +57,7 @@ export async function importPlugin(file: string): Promise<AnyPlugin> {
   const kind = kindOf((plugin ?? {}) as Record<string, unknown>);
   if (kind) return { kind, plugin } as AnyPlugin;
   const makers =
-    'defineToolEnv, defineToolPlugin, defineSandboxProvider, defineTrainer, defineLoss, defineAdvantage or definePolicy';
+    'defineToolEnv, defineToolPlugin, defineSandboxProvider, defineTrainer, defineLoss, defineAdvantage, defineScorer or definePolicy';
   throw new ToolEnvError('usage.not_a_plugin', `${file} has no plugin as its default export: use ${makers}.`);
 }
 
@@ -69,6 +69,7 @@ function kindOf(plugin: Record<string, unknown>): PluginKind | undefined {
   if (has('create')) return 'tools';
   if (has('episode')) return 'losses';
   if (has('estimate')) return 'advantages';
+  if (has('begin')) return 'scorers';
   return has('open') && plugin.options !== undefined ? 'policies' : undefined;
 }
 

@@ -2,26 +2,21 @@
 import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { ToolEnvError } from '@toolenv/core';
-import { loadPlugin, type PluginTypes, type PolicyDefinition, parseAddressed } from '@toolenv/core/plugins';
+import { loadPlugin, namedPolicy, type PluginTypes, type PolicyDefinition } from '@toolenv/core/plugins';
 import { isKnownPlayer, KnownPlayer } from '../run/known-player.ts';
 import { importPlugin } from './find-subject.ts';
 
-/** The policy that opens Hugging Face folders. */
-export const referencePolicy = '@toolenv/policy/transformer-v1';
 export const defaultTrainer = '@toolenv/trainer-grpo/grpo-v1';
 /** Takes advantage estimators that need a critic. */
 export const criticTrainer = '@toolenv/trainer-ppo/ppo-v1';
 
 /**
- * The reference that the name of a policy stands for, and the options that the name sets. A name is a reference; that of a known
- * player: `oracle`, `random` or `idle`; `<scheme>:<address>`, such as `openai:<url>#<model>`; a file whose default export is a policy; or a folder that the reference policy opens.
+ * The reference that the name of a policy stands for, and the options that the name sets. Besides what `namedPolicy` reads, a name is that
+ * of a known player (`oracle`, `random` or `idle`), or a file whose default export is a policy.
  */
 export function policyReference(name: string): { ref: string; preset: Record<string, unknown> } {
   if (isModule(name) || isPlayer(name)) return { ref: name, preset: {} };
-  const addressed = existsSync(name) ? undefined : parseAddressed(name);
-  if (addressed) return { ref: addressed.ref, preset: { address: addressed.address } };
-  const isReference = /-v[1-9]\d*$/.test(name) && !existsSync(name);
-  return isReference ? { ref: name, preset: {} } : { ref: referencePolicy, preset: { checkpoint: name } };
+  return namedPolicy(name);
 }
 
 /**

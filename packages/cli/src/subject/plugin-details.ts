@@ -46,8 +46,7 @@ export function detailsOf(plugin: PluginTypes[keyof PluginTypes]): Details {
     throw new ToolEnvError('usage.bad_plugin', message);
   }
   const { name, description } = plugin;
-  if ('example' in plugin) return { name, description, example: plugin.example.material };
-  if (!('options' in plugin)) return { name, description };
+  if ('create' in plugin) return { name, description, example: plugin.example.material };
   const { options } = plugin;
   if (!('rewards' in plugin)) return { name, description, options };
   const { rewards, limits, roles, capabilities } = plugin;

@@ -57,6 +57,7 @@ it('is a list by kind for people, of one kind on request', async () => {
     version: expect.any(String),
   });
   expect(JSON.parse(policies.stdout)).toEqual([
+    own('@toolenv/judge', 'stand-in-v1'),
     own('@toolenv/openai', 'openai-v1'),
     own('@toolenv/policy', 'transformer-v1'),
     own('@toolenv/tinker', 'tinker-v1'),
@@ -95,6 +96,6 @@ it('refuses an unknown kind in one line, with exit code 2', async () => {
     code: 2,
     stdout: '',
     stderr:
-      'toolenv: --kind env: give one of envs, tools, sandboxes, trainers, losses, advantages, policies.\n',
+      'toolenv: --kind env: give one of envs, tools, sandboxes, trainers, losses, advantages, scorers, policies.\n',
   });
 });

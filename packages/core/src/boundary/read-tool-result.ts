@@ -41,8 +41,8 @@ function noContent(): Error {
 }
 
 /** Whether the result is of the usual form, which needs no schema. */
-function isPlainText({ content, isError = false, mistake }: ToolResult): boolean {
-  if (typeof isError !== 'boolean' || mistake !== undefined) return false;
+function isPlainText({ content, isError = false, mistake, usage }: ToolResult): boolean {
+  if (typeof isError !== 'boolean' || mistake !== undefined || usage !== undefined) return false;
   return content.every((block) => block?.type === 'text' && typeof block.text === 'string');
 }
 

@@ -8,7 +8,8 @@ import { isStandardSchema, parse, toJsonSchema } from '../schemas/standard-schem
 import type { EnvDefinition, EnvHandle, OpenOptions, Split, TaskSet } from './env-definition.ts';
 import type { EpisodeContext } from './episode.ts';
 import { defaultLimits, limitNames, limitOptions } from './limit-options.ts';
-import { type RewardDeclaration, rewardSpecOf } from './reward-declaration.ts';
+import { openScores, scoreOptionsOf, scoreToolsOf } from './open-scores.ts';
+import { type RewardDeclaration, rewardSpecOf, type ScoredReward } from './reward-declaration.ts';
 import { type TaskSources, taskSets } from './task-source.ts';
 
 /** What an author declares of an environment, whoever writes the loop of its episodes. `Scored` is what reward functions receive. */
@@ -56,6 +57,8 @@ export interface EpisodeParts {
   spec: EnvSpec;
   options: unknown;
   shared: unknown;
+  /** The declared rewards, whose scores can be asked. */
+  rewards: Readonly<Record<string, ScoredReward<never>>>;
 }
 
 /** Plays the episodes of an environment while it is open. */
@@ -74,9 +77,15 @@ export function declareEnv<Task, Name extends string, Schema extends ArgumentsSc
   declared: EnvDeclaration<Task, Name, Schema, Shared, State, Scored>,
   begin: () => EpisodeMaker<Task> | Promise<EpisodeMaker<Task>>,
 ): EnvDefinition<Task, Flat<GivenEnvOptions<Schema> & EnvLimits>> {
-  const { name, description, capabilities, roles = {}, data, oracle, best, label } = declared;
+  const { name, description, capabilities, data, oracle, best, label } = declared;
   const limits = { ...defaultLimits, ...declared.limits };
   const rewards = rewardSpecOf(name, declared.rewards);
+  const scoreTools = scoreToolsOf(name, declared.rewards);
+  const scoreOptions = scoreOptionsOf(scoreTools);
+  const roles = {
+    ...Object.fromEntries([...scoreTools].map(([role, { tool }]) => [role, tool])),
+    ...declared.roles,
+  };
   type Own = EnvOptions<Schema>;
   // Given as a value, the tasks are the same however often the environment is opened: a stream is read once.
   let fixed: Record<Split, TaskSet<Task>> | undefined;
@@ -89,7 +98,7 @@ export function declareEnv<Task, Name extends string, Schema extends ArgumentsSc
   return {
     name,
     description,
-    options: optionsSchema(name, declared.options, limits),
+    options: optionsSchema(name, declared.options, { scoreOptions, limits }),
     rewards,
     limits,
     capabilities,
@@ -99,28 +108,30 @@ export function declareEnv<Task, Name extends string, Schema extends ArgumentsSc
     best,
     label,
     async open({ options: given, seed, tools, tap }) {
-      const { limits: chosen, options } = await readOptions(name, declared.options, {
-        ...limits,
-        ...given,
-      });
+      const { own, ofScores } = apart({ ...limits, ...given }, scoreOptions);
+      const { limits: chosen, options } = await readOptions(name, declared.options, own);
       const shared = (await declared.setup?.({ options, seed, tools, tap })) as Shared;
       const spec: EnvSpec = { specVersion: 'v1', name, rewards, limits: chosen };
       let maker: EpisodeMaker<Task> | undefined;
+      let scores: Awaited<ReturnType<typeof openScores>> | undefined;
       let isOpen = true;
       const close = async () => {
         if (!isOpen) return;
         isOpen = false;
         await maker?.close?.();
+        await scores?.close();
         await declared.teardown?.(shared);
       };
       try {
         const tasks = await tasksOf(options, seed, shared);
+        scores = await openScores(declared.rewards, scoreTools, ofScores, tools);
         const made = await begin();
         maker = made;
         const { identity } = made;
+        const scored = scores.rewards;
         return {
           tasks,
-          episode: () => made.episode({ spec, options, shared }),
+          episode: () => made.episode({ spec, options, shared, rewards: scored }),
           close,
           ...(identity && { identity }),
         };
@@ -132,8 +143,24 @@ export function declareEnv<Task, Name extends string, Schema extends ArgumentsSc
   };
 }
 
-/** The author's options and the limits, as one schema. */
-function optionsSchema(env: string, own: ArgumentsSchema = {}, limits: EnvLimits): JsonSchema {
+/** The options of the author and the limits, and the options of the tools that score. */
+function apart(
+  given: Record<string, unknown>,
+  scoreOptions: Record<string, JsonSchema>,
+): { own: Record<string, unknown>; ofScores: Record<string, unknown> } {
+  const part = (isOfScores: boolean) =>
+    Object.fromEntries(
+      Object.entries(given).filter(([name]) => Object.hasOwn(scoreOptions, name) === isOfScores),
+    );
+  return { own: part(false), ofScores: part(true) };
+}
+
+/** The author's options, the limits and the options of the tools that score, as one schema. */
+function optionsSchema(
+  env: string,
+  own: ArgumentsSchema = {},
+  { scoreOptions, limits }: { scoreOptions: Record<string, JsonSchema>; limits: EnvLimits },
+): JsonSchema {
   const { $schema: _, ...schema } = isStandardSchema(own) ? toJsonSchema(own, `Environment ${env}`) : own;
   const properties = (schema.properties ?? {}) as Record<string, JsonSchema>;
   const taken = limitNames.find((limit) => Object.hasOwn(properties, limit));
@@ -141,11 +168,16 @@ function optionsSchema(env: string, own: ArgumentsSchema = {}, limits: EnvLimits
     const remedy = 'set its default in "limits", or rename yours';
     throw new ToolEnvError('bug.environment', `${env}: option "${taken}" is a limit already: ${remedy}.`);
   }
+  const asked = Object.keys(scoreOptions).find((option) => Object.hasOwn(properties, option));
+  if (asked !== undefined) {
+    const message = `${env}: option "${asked}" belongs to the tool of a score: rename yours, or give the score another role.`;
+    throw new ToolEnvError('bug.environment', message);
+  }
   return {
     additionalProperties: false,
     ...schema,
     type: 'object',
-    properties: { ...properties, ...limitOptions(limits) },
+    properties: { ...properties, ...scoreOptions, ...limitOptions(limits) },
   };
 }
 

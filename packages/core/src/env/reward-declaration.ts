@@ -3,6 +3,7 @@ import { didYouMean } from '../protocol/did-you-mean.ts';
 import { ToolEnvError } from '../protocol/errors.ts';
 import { checkRewardSpec, type RewardComponent, type RewardSpec } from '../protocol/reward.ts';
 import type { EpisodeContext } from './episode.ts';
+import type { ScoreByTool } from './score-by-tool.ts';
 
 /** A component of the reward, as an environment declares it. */
 export interface RewardDeclaration<Context = EpisodeContext> {
@@ -14,9 +15,21 @@ export interface RewardDeclaration<Context = EpisodeContext> {
   readonly range?: readonly [low: number, high: number];
   /**
    * The value where no hook gave it, or `null` for "not scored". An outcome reward is scored once, when the episode ends by
-   * itself or the environment truncates it; a process reward after each turn.
+   * itself or the environment truncates it; a process reward after each turn. An object asks a tool, as `judge` of `@toolenv/judge` does.
    */
-  score?(context: Context): number | null | Promise<number | null>;
+  score?: Score<Context> | ScoreByTool<Context>;
+}
+
+/** A function of the episode that scores. It is async if it asks a database, or a judge of its own. */
+export type Score<Context> = {
+  // A method, so that a declaration for any task is one for a task.
+  score(context: Context): number | null | Promise<number | null>;
+}['score'];
+
+/** What scoring needs of a reward, once its environment is open. */
+export interface ScoredReward<Context> {
+  readonly kind: RewardComponent['kind'];
+  readonly score?: Score<Context> | undefined;
 }
 
 const parts = ['kind', 'weight', 'range', 'score'];

@@ -99,7 +99,9 @@ export class RunningEpisode<Task = unknown> implements EpisodeContext<Task> {
     if (!tool) throw environmentCall(String(asked), 'the episode has no such tool: give the tool itself');
     const number = this.#nextCall;
     const calls = [{ id: `environment-${number}`, name: tool.name, arguments: args }];
-    const limits = { ...this.limits, maxToolCharacters: Number.POSITIVE_INFINITY };
+    // The limits protect the policy's context and its turns.
+    const toolTimeout = Math.max(this.limits.toolTimeout, Number(tool.timeout ?? 0));
+    const limits = { ...this.limits, toolTimeout, maxToolCharacters: Number.POSITIVE_INFINITY };
     const [record] = await this.run(calls, [tool], { limits });
     if (record!.mistake) throw environmentCall(tool.name, record!.text);
     // The hook may change what it is given.

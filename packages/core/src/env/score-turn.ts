@@ -1,7 +1,7 @@
 /** scoreTurn: the rewards of a turn: those that were given, and those of the reward functions. */
 import { scoringFault } from '../boundary/machinery-fault.ts';
 import type { Rewards } from '../protocol/reward.ts';
-import type { RewardDeclaration } from './reward-declaration.ts';
+import type { ScoredReward } from './reward-declaration.ts';
 import type { RunningEpisode } from './running-episode.ts';
 
 /**
@@ -9,7 +9,7 @@ import type { RunningEpisode } from './running-episode.ts';
  * @throws ToolEnvError `infrastructure.score_failed` for what a reward function asked in vain; what it throws at once is a bug.
  */
 export async function scoreTurn(
-  rewards: Readonly<Record<string, RewardDeclaration<never>>>,
+  rewards: Readonly<Record<string, ScoredReward<never>>>,
   given: Rewards,
   episode: RunningEpisode,
 ): Promise<Rewards> {

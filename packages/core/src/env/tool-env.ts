@@ -12,14 +12,14 @@ import { callsBounds } from '../schemas/json-bounds.ts';
 import { boundRecord } from '../tools/bound-record.ts';
 import type { Episode, EpisodeContext, TurnDecision } from './episode.ts';
 import { readDecision } from './read-decision.ts';
-import type { RewardDeclaration } from './reward-declaration.ts';
+import type { ScoredReward } from './reward-declaration.ts';
 import { expectStep, RunningEpisode } from './running-episode.ts';
 import { scoreTurn } from './score-turn.ts';
 
 /** What a ToolEnv is made from. */
 export interface ToolEnvParts<Task, Context = EpisodeContext<Task>> {
   spec: EnvSpec;
-  rewards: Readonly<Record<string, RewardDeclaration<Context>>>;
+  rewards: Readonly<Record<string, ScoredReward<Context>>>;
   options?: unknown;
   shared?: unknown;
   state?(context: EpisodeContext<Task>): unknown;

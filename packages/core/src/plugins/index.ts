@@ -10,6 +10,7 @@ export {
   readPackage,
   resolveExport,
 } from './installed-package.ts';
+export { namedPolicy, openPolicy, type PolicySource, referencePolicy } from './open-policy.ts';
 export type * from './plugin.ts';
 export { findPlugin, kindOfPlugin, listPlugins, loadPlugin } from './plugin.ts';
 export type * from './policy-definition.ts';
@@ -18,5 +19,7 @@ export { type AddressedReference, parseAddressed, parseReference, type Reference
 export type * from './sandbox-provider.ts';
 export { defineSandboxProvider } from './sandbox-provider.ts';
 export { openSandboxes } from './sandbox-source.ts';
+export type * from './scorer.ts';
+export { defineScorer } from './scorer.ts';
 export { type ToolSource, toolFactory } from './tool-source.ts';
 export type * from './trainer.ts';

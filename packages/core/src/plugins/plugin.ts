@@ -18,6 +18,7 @@ import {
 import type { PolicyDefinition } from './policy-definition.ts';
 import { parseAddressed, parseReference, type Reference } from './reference.ts';
 import type { SandboxProvider } from './sandbox-provider.ts';
+import type { Scorer } from './scorer.ts';
 import type { ToolPlugin } from './tool-plugin.ts';
 import type { Trainer, TrainerPart } from './trainer.ts';
 
@@ -29,6 +30,7 @@ export interface PluginTypes {
   trainers: Trainer;
   losses: TrainerPart;
   advantages: TrainerPart;
+  scorers: Scorer;
   policies: PolicyDefinition;
 }
 
@@ -58,6 +60,7 @@ const singular: Record<PluginKind, string> = {
   trainers: 'trainer',
   losses: 'loss',
   advantages: 'advantage estimator',
+  scorers: 'scorer',
   policies: 'policy',
 };
 

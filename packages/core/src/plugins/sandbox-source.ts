@@ -1,7 +1,7 @@
 /** What may name a kind of sandbox, and how it is opened. */
 import { completeOptions } from '../schemas/complete-options.ts';
 import { loadPlugin } from './plugin.ts';
-import { queryOptions, splitReference } from './query-options.ts';
+import { readQuery, splitOptions } from './referenced-options.ts';
 import type { SandboxHost, SandboxProvider } from './sandbox-provider.ts';
 
 /**
@@ -14,7 +14,7 @@ export async function openSandboxes(
   { from }: { from?: string | readonly string[] } = {},
 ): Promise<SandboxHost> {
   if (typeof source !== 'string') return source.open(completeOptions(source.options, {}, source.name));
-  const { ref, query } = splitReference(source);
+  const { name: ref, query } = splitOptions(source);
   const provider = await loadPlugin('sandboxes', ref, { from });
-  return provider.open(queryOptions(provider.options, query, ref));
+  return provider.open(completeOptions(provider.options, readQuery(provider.options, query, ref), ref));
 }

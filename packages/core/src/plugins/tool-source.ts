@@ -1,7 +1,8 @@
 /** What may fill a role of an environment, and its factory. */
 import type { ToolFactory } from '../env/env-definition.ts';
+import { completeOptions } from '../schemas/complete-options.ts';
 import { loadPlugin } from './plugin.ts';
-import { queryOptions, splitReference } from './query-options.ts';
+import { readQuery, splitOptions } from './referenced-options.ts';
 
 /**
  * A factory, a plugin, or the reference of a plugin, which may be followed by its options:
@@ -20,8 +21,9 @@ export async function toolFactory(
 ): Promise<ToolFactory> {
   if (typeof source === 'function') return source as ToolFactory;
   if (typeof source !== 'string') return (material) => source.create(material as never);
-  const { ref, query } = splitReference(source);
+  const { name: ref, query } = splitOptions(source);
   const plugin = await loadPlugin('tools', ref, { from });
-  const options = queryOptions(plugin.options ?? { type: 'object', properties: {} }, query, ref);
+  const schema = plugin.options ?? { type: 'object', properties: {} };
+  const options = completeOptions(schema, readQuery(schema, query, ref), ref);
   return (material) => plugin.create(material as never, options);
 }

@@ -49,11 +49,11 @@ export type TrainEvent =
   | { type: 'checkpoint'; step: number; folder: string };
 
 /** The kinds of plugins that are parts of trainers. */
-export type PartKind = 'losses' | 'advantages';
+export type PartKind = 'losses' | 'advantages' | 'scorers';
 
 /**
- * A loss or an advantage estimator that a package publishes, which replaces the trainer's own. Trainers know what else a part has: `defineLoss` and `defineAdvantage` of `@toolenv/training` make
- * parts.
+ * A loss, an advantage estimator or a scorer that a package publishes. Trainers know what else a part has: `defineLoss` and `defineAdvantage` of
+ * `@toolenv/training` and `defineScorer` make parts.
  */
 export interface TrainerPart {
   readonly name: string;
@@ -72,7 +72,7 @@ export interface Trainer<Options = Record<string, unknown>> {
    * JSON Schema of `Options`, with defaults. Command-line flags and validation come from it. A property may have the
    * annotation `mayChange: true`: the option does not change what is learned, so that a resumed run may have another value.
    * If that depends on other options, `mayChange` is a JSON Schema that the complete options meet.
-   * A property with the annotation `part: 'losses'` or `part: 'advantages'` names a part: its `enum` has the names that the
+   * A property with the annotation `part: 'losses'`, `'advantages'` or `'scorers'` names a part: its `enum` has the names that the
    * trainer knows, and `withPart` adds to them.
    */
   readonly options: JsonSchema;

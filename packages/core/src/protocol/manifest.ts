@@ -8,6 +8,7 @@ export const pluginKinds = [
   'trainers',
   'losses',
   'advantages',
+  'scorers',
   'policies',
 ] as const;
 /** A kind of plugin. */

@@ -33,6 +33,13 @@ export interface CallProgress extends ToolProgress {
   callIndex: number;
 }
 
+/** What a tool has asked of a model. */
+export interface ModelUsage {
+  requests: number;
+  inputTokens: number;
+  outputTokens: number;
+}
+
 /** The result of a call, in the shape of an MCP result. */
 export interface ToolResult<Data = unknown> {
   content: ContentBlock[];
@@ -41,6 +48,8 @@ export interface ToolResult<Data = unknown> {
   isError?: boolean;
   /** The arguments are wrong in a way that the schema cannot express. The model receives `invalid_arguments`. */
   mistake?: SchemaMistake;
+  /** What the call has cost, if the tool asks a model. */
+  usage?: ModelUsage;
 }
 
 /** Hints about the tool's behaviour, as MCP defines them. */
@@ -60,7 +69,7 @@ export interface Tool<Args = Record<string, unknown>, Data = unknown> {
   readonly inputSchema: JsonSchema;
   readonly outputSchema?: JsonSchema;
   readonly annotations?: ToolAnnotations;
-  /** Milliseconds that a call may take. Default, and most: `toolTimeout` of the environment. */
+  /** Milliseconds that a call may take. Default, and most: `toolTimeout` of the environment. For its own calls, an environment waits longer. */
   readonly timeout?: number;
   /** Throws if the tool's own machinery failed. Returns `isError` for a call that cannot be served. */
   execute(args: Args, context: ToolContext): Promise<ToolResult<Data>>;

@@ -1,7 +1,9 @@
 /** Averages over episodes: the one place that says which episodes count, and what is counted of each. */
 import { episodeLeft } from '../protocol/outcome.ts';
 import type { Rewards } from '../protocol/reward.ts';
+import type { ModelUsage } from '../protocol/tool.ts';
 import type { Trajectory } from '../protocol/trajectory.ts';
+import { addUsage, toolUsage } from './tool-usage.ts';
 
 /** What the averages need of a trajectory, which then need not be kept. */
 export interface EpisodeSummary {
@@ -26,11 +28,14 @@ export interface EpisodeSummary {
   failures: number;
   /** Tokens that the policy generated. */
   tokens: number;
+  /** What its tools have asked of models; absent if nothing. */
+  toolUsage?: ModelUsage;
 }
 
 /** What the averages need of a trajectory. */
 export function summariseEpisode({ index, outcome, reward, rewards, steps }: Trajectory): EpisodeSummary {
   const calls = steps.flatMap((step) => step.calls);
+  const usage = toolUsage([{ steps }]);
   return {
     index,
     ...(outcome.kind === 'aborted' && { fault: outcome.cause.code, cause: outcome.cause.message }),
@@ -42,6 +47,7 @@ export function summariseEpisode({ index, outcome, reward, rewards, steps }: Tra
     mistakes: calls.filter(({ mistake }) => mistake !== undefined).length,
     failures: calls.filter(({ mistake, result }) => mistake !== undefined || result?.isError === true).length,
     tokens: steps.reduce((sum, { action }) => sum + (action.tokens?.action.length ?? 0), 0),
+    ...(usage && { toolUsage: usage }),
   };
 }
 
@@ -58,6 +64,8 @@ export class EpisodeStatistics {
   unfinished = 0;
   /** Tokens that the policy generated in all episodes, aborted episodes included. */
   generatedTokens = 0;
+  /** What the tools of all episodes have asked of models; `undefined` if nothing. */
+  toolUsage: ModelUsage | undefined;
   /** Scored episodes by how they ended. */
   readonly outcomes: Record<string, number> = {};
   /** Mean of each reward component over the episodes that scored it. */
@@ -83,6 +91,7 @@ export class EpisodeStatistics {
   add(episode: EpisodeSummary, seconds?: number): void {
     const { fault, cause, end, rewards, reward, turns, calls, mistakes, failures, tokens } = episode;
     this.generatedTokens += tokens;
+    this.toolUsage = addUsage(this.toolUsage, episode.toolUsage);
     if (fault !== undefined) {
       const named = `${fault}: ${cause}`;
       const count = this.#causes.get(named);

@@ -74,6 +74,7 @@ const toolResult = object({
   structuredContent: optional({}),
   isError: optional({ type: 'boolean' }),
   mistake: optional(object({ path: string, expected: string, received: string, nearest: optional(string) })),
+  usage: optional(object({ requests: natural, inputTokens: natural, outputTokens: natural })),
 });
 
 const modelMistake = object({

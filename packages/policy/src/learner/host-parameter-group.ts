@@ -152,8 +152,15 @@ function addTo(sum: Float32Array, values: Float32Array, share: number): void {
 }
 
 function normOf(values: Float32Array): number {
-  let squares = 0;
-  // An iterator takes ten times as long.
-  for (let i = 0; i < values.length; i++) squares += values[i]! * values[i]!;
-  return Math.sqrt(squares);
+  // Four sums, because each addition waits for the one before. An iterator takes ten times as long.
+  let [a, b, c, d] = [0, 0, 0, 0];
+  const end = values.length - (values.length % 4);
+  for (let i = 0; i < end; i += 4) {
+    a += values[i]! ** 2;
+    b += values[i + 1]! ** 2;
+    c += values[i + 2]! ** 2;
+    d += values[i + 3]! ** 2;
+  }
+  for (let i = end; i < values.length; i++) a += values[i]! ** 2;
+  return Math.sqrt(a + b + c + d);
 }

@@ -11,12 +11,6 @@ export type TokenOutput = 'logprobs' | 'entropy' | 'values';
 /** The gradient of a loss with respect to an output. */
 export type TokenSlope = 'dLogprobs' | 'dEntropy' | 'dValues';
 
-const outputOf: Record<TokenSlope, TokenOutput> = {
-  dLogprobs: 'logprobs',
-  dEntropy: 'entropy',
-  dValues: 'values',
-};
-
 /** What a program needs to know of a padded batch when it is compiled. */
 export type BatchKind = Pick<PaddedBatch, 'parts' | 'blocks' | 'branches'>;
 
@@ -52,12 +46,12 @@ export function tokenOutputs<T>(
   names: readonly TokenOutput[],
   kind: BatchKind,
 ): Record<string, T> {
-  const outputs = inParts(ops, config, hidden, kind, new Map());
-  return Object.fromEntries(names.map((name) => [name, joined(ops, outputs[name]())]));
-}
-
-function joined<T>(ops: Ops<T>, pieces: readonly T[]): T {
-  return pieces.length === 1 ? pieces[0]! : ops.concat([...pieces], 0);
+  const states = actionStates(ops, hidden, kind);
+  const ofLogits = () => logitParts(ops, config, states, kind).map(({ cooled, compute }) => compute(cooled));
+  const seen = names.every((name) => name === 'values') ? {} : joined(ops, ofLogits());
+  return Object.fromEntries(
+    names.map((name) => [name, name === 'values' ? valueHead(ops, config, states) : seen[name]!]),
+  );
 }
 
 /**
@@ -72,15 +66,30 @@ export function linearFunctional<T>(
   kind: BatchKind,
   trained: Shapes,
 ): Record<string, T> {
-  const outputs = inParts(ops, config, hidden, kind, trained);
-  const terms = slopes.flatMap((name) => {
-    const pieces = outputs[outputOf[name]]();
-    const slope = cut(ops, ops.input(name, 'float32', ['M']), pieces.length);
-    return pieces.map((piece, index) => ops.sumAll(ops.mul(slope[index]!, piece)));
+  const states = actionStates(ops, hidden, kind);
+  const slopeOf = (name: TokenSlope) =>
+    slopes.includes(name) ? ops.input(name, 'float32', ['M']) : undefined;
+  const toValues = slopeOf('dValues');
+  const terms = toValues ? [ops.sumAll(ops.mul(toValues, valueHead(ops, config, states)))] : [];
+  if (!usesLogits(slopes)) return { loss: terms[0]! };
+  const head = headName(config);
+  const weights = trained.has(head) ? [ops.input(head, 'float32', trained.get(head)!)] : [];
+  const [toLogprobs, toEntropy] = (['dLogprobs', 'dEntropy'] as const).map((name) => {
+    const slope = slopeOf(name);
+    return slope && cut(ops, slope, kind.parts);
   });
+  const parts = logitParts(ops, config, states, kind).map(({ cooled, compute }, index) =>
+    ops.weightedSum(cooled, weights, compute, [toLogprobs?.[index], toEntropy?.[index]]),
+  );
+  terms.push(...parts.map(({ sum }) => sum));
   const loss = terms.reduce((sum, term) => ops.add(sum, term));
-  const seen = usesLogits(slopes) ? seenInBackward : [];
-  return { loss, ...Object.fromEntries(seen.map((name) => [name, joined(ops, outputs[name]())])) };
+  return {
+    loss,
+    ...joined(
+      ops,
+      parts.map(({ outputs }) => outputs),
+    ),
+  };
 }
 
 /** The outputs of a backward pass that uses logits. */
@@ -90,47 +99,39 @@ export function usesLogits(slopes: readonly TokenSlope[]): boolean {
   return slopes.some((name) => name !== 'dValues');
 }
 
-/**
- * Each output in pieces along M. The functions add an output to the graph when they are called. Several parts are checkpointed, so that
- * only one part's logits are in memory at a time.
- */
-function inParts<T>(
-  ops: Ops<T>,
-  config: ModelConfig,
-  hidden: T,
-  { parts, branches }: BatchKind,
-  trained: Shapes,
-): Record<TokenOutput, () => T[]> {
-  const where = ops.input('where', 'int32', ['M']);
+/** The hidden states of the action tokens, [M, width]. */
+function actionStates<T>(ops: Ops<T>, hidden: T, { parts, branches }: BatchKind): T {
   // Padding of several parts may repeat an index, and so may tokens that follow the same node.
-  const states = ops.gatherRows(hidden, where, { distinct: parts === 1 && !branches });
-  const ofLogits = once(() => {
-    const inverseTemperature = ops.input('inverseTemperature', 'float32', []);
-    const targets = cut(ops, ops.input('targets', 'int32', ['M']), parts);
-    const head = headName(config);
-    const weights = trained.has(head) ? [ops.input(head, 'float32', trained.get(head)!)] : [];
-    // Divide the hidden states instead of the logits: the head has no bias, so the result is the same for less work.
-    return cut(ops, ops.mul(states, inverseTemperature), parts).map((cooled, index) => {
-      const compute = (cooled: T) => {
-        const scores = logits(ops, config, cooled);
-        return [ops.logProbability(scores, targets[index]!), ops.entropy(scores)];
-      };
-      return parts === 1 ? compute(cooled) : ops.checkpoint(cooled, weights, compute);
-    });
-  });
-  return {
-    logprobs: () => ofLogits().map(([logprobs]) => logprobs!),
-    entropy: () => ofLogits().map(([, entropy]) => entropy!),
-    values: once(() => [valueHead(ops, config, states)]),
-  };
+  return ops.gatherRows(hidden, ops.input('where', 'int32', ['M']), { distinct: parts === 1 && !branches });
 }
 
-function once<T>(make: () => T): () => T {
-  let made: T | undefined;
-  return () => {
-    made ??= make();
-    return made;
-  };
+/** A piece of the action tokens: states by the temperature, and what gives their log-probabilities and entropies. */
+interface LogitPart<T> {
+  cooled: T;
+  compute(cooled: T): T[];
+}
+
+function logitParts<T>(ops: Ops<T>, config: ModelConfig, states: T, { parts }: BatchKind): LogitPart<T>[] {
+  const inverseTemperature = ops.input('inverseTemperature', 'float32', []);
+  const targets = cut(ops, ops.input('targets', 'int32', ['M']), parts);
+  // Divide the hidden states instead of the logits: the head has no bias, so the result is the same for less work.
+  return cut(ops, ops.mul(states, inverseTemperature), parts).map((cooled, index) => ({
+    cooled,
+    compute(cooled) {
+      const scores = logits(ops, config, cooled);
+      return [ops.logProbability(scores, targets[index]!), ops.entropy(scores)];
+    },
+  }));
+}
+
+/** The log-probabilities and entropies of all parts. */
+function joined<T>(ops: Ops<T>, parts: readonly (readonly T[])[]): Record<string, T> {
+  return Object.fromEntries(
+    seenInBackward.map((name, index) => {
+      const pieces = parts.map((part) => part[index]!);
+      return [name, pieces.length === 1 ? pieces[0]! : ops.concat(pieces, 0)];
+    }),
+  );
 }
 
 function cut<T>(ops: Ops<T>, x: T, parts: number): T[] {

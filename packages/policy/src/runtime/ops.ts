@@ -101,6 +101,17 @@ export interface Ops<T> {
    * @param trained The inputs of the program that `compute` uses and that have gradients.
    */
   checkpoint(x: T, trained: readonly T[], compute: (x: T) => T[]): T[];
+  /**
+   * Σ slopes[i] · outputs[i] of `compute` for `x`, and the outputs, which have no gradients of their own. The gradients of the sum are
+   * known before the rest of the loss is, so a runtime may compute them at once, and keep nothing else.
+   * @param trained The inputs of the program that `compute` uses and that have gradients.
+   */
+  weightedSum(
+    x: T,
+    trained: readonly T[],
+    compute: (x: T) => T[],
+    slopes: readonly (T | undefined)[],
+  ): { sum: T; outputs: T[] };
 }
 
 /** A computation over any runtime's tensors: named outputs from the inputs it declares. */

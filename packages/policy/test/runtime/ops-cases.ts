@@ -244,6 +244,24 @@ export const opsCases: readonly OpsCase[] = [
         return [product, ops.exp(product)];
       })[1]!,
   },
+  ...[false, true].map(
+    (isTwice): OpsCase => ({
+      operation: 'weightedSum',
+      title: `of a product and its exponential${isTwice ? ', twice' : ', one of which has no slope'}`,
+      inputs: { x: random(['B', 3], batch), weight: random([3]), slope: random(['B', 3], batch) },
+      by: ['x', 'weight'],
+      build: (ops, { x, weight, slope }) => {
+        const compute = (x: Parameters<typeof ops.mul>[0]) => {
+          const product = ops.mul(x, weight!);
+          return [product, ops.exp(product)];
+        };
+        const sumOf = (slopes: Parameters<typeof ops.weightedSum>[3]) =>
+          ops.weightedSum(ops.add(x!, x!), [weight!], compute, slopes).sum;
+        if (!isTwice) return sumOf([undefined, slope!]);
+        return ops.mul(sumOf([slope!, slope!]), sumOf([slope!, undefined]));
+      },
+    }),
+  ),
   {
     operation: 'rmsNorm',
     title: 'over the last axis',

@@ -99,12 +99,13 @@ const differing: Record<string, [cpu: string, webgpu: string]> = {
 };
 
 /** Operands that are broadcast along leading axes only. WebGPU sums the gradient into their shape; the CPU reshapes the sum. */
-const broadcast = /^(add|sub|mul|div) (\[\] and|.* and (\[\]|\[4\]))|^linear with bias|^checkpoint/;
+const broadcast =
+  /^(add|sub|mul|div) (\[\] and|.* and (\[\]|\[4\]))|^linear with bias|^checkpoint|^weightedSum/;
 
 test.each(opsCases.map((one) => [`${one.operation} ${one.title}`, one] as const))('%s', (title, one) => {
   const [cpu, webgpu] = [opTypesOf(one, 'cpu'), opTypesOf(one, 'webgpu')];
   if (title in differing) expect([cpu, webgpu]).toEqual(differing[title]);
-  else if (broadcast.test(title)) expect(webgpu).toBe(cpu.replace('ReduceSum Reshape', 'ReduceSum'));
+  else if (broadcast.test(title)) expect(webgpu).toBe(cpu.replaceAll('ReduceSum Reshape', 'ReduceSum'));
   else expect(modelOf(one, 'webgpu')).toEqual(modelOf(one, 'cpu'));
   for (const device of ['cuda', 'dml', 'coreml'] as const)
     expect(modelOf(one, device), device).toEqual(modelOf(one, 'cpu'));

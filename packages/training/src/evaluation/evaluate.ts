@@ -5,6 +5,7 @@ import {
   type EpisodeRequest,
   EpisodeStatistics,
   type EpisodeSummary,
+  type ModelUsage,
   type Policy,
   type RewardSpec,
   rollout,
@@ -64,6 +65,8 @@ export interface Evaluation {
   turns: number;
   /** Tokens that the policy generated, in aborted episodes too. */
   tokens: number;
+  /** What tools have asked of models, such as a judge; absent if nothing. */
+  toolUsage?: ModelUsage;
   /** Wall-clock time. */
   seconds: number;
 }
@@ -140,6 +143,7 @@ function summarise(
     toolCalls: calls ?? 0,
     turns: turns ?? 0,
     tokens: statistics.generatedTokens,
+    ...(statistics.toolUsage && { toolUsage: statistics.toolUsage }),
   };
 }
 

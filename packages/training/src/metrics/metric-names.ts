@@ -44,6 +44,9 @@ export const metricNames = {
   'tools/failure_frequency': 'share of the calls that were mistakes or failed',
   'mistakes/<kind>':
     'share of the calls with this mistake: malformed_call, unknown_tool, invalid_arguments or too_many_calls; tool_error: the tool answered with an error',
+  'tools/model_requests': 'requests of tools to models, such as those to a judge, in aborted episodes too',
+  'tools/model_input_tokens': 'tokens that these models read',
+  'tools/model_output_tokens': 'tokens that these models generated',
   // Updates
   loss: 'loss of the policy, with penalty and bonus (verl: actor/pg_loss)',
   grad_norm: "norm of the policy's gradient before clipping (verl: actor/grad_norm)",

@@ -1,5 +1,5 @@
 /** The metrics of a rollout, named as in `metricNames`. */
-import type { ModelMistake, Outcome, Trajectory } from '@toolenv/core';
+import { type ModelMistake, type ModelUsage, type Outcome, type Trajectory, toolUsage } from '@toolenv/core';
 import type { Metrics } from '@toolenv/core/plugins';
 import { scoresOfGroups, zeroVarianceFraction } from '../advantages/zero-variance.ts';
 import { mean } from '../rows/averages.ts';
@@ -43,6 +43,7 @@ export function rolloutMetrics(trajectories: readonly Trajectory[], time: Rollou
     ...episodeMetrics(scored),
     ...toolMetrics(scored),
     generated_tokens: generated,
+    ...namedUsage(toolUsage(trajectories)),
     'time/rollout': time.rollout,
     ...(time.environment !== undefined && {
       'time/environment': time.environment,
@@ -112,6 +113,16 @@ function toolMetrics(scored: readonly Trajectory[]): Metrics {
         share(kinds.filter((each) => each === kind).length),
       ]),
     ),
+  };
+}
+
+/** What tools have asked of models, such as judges. Nothing if no tool asks a model. */
+export function namedUsage(usage: ModelUsage | undefined): Metrics {
+  if (!usage) return {};
+  return {
+    'tools/model_requests': usage.requests,
+    'tools/model_input_tokens': usage.inputTokens,
+    'tools/model_output_tokens': usage.outputTokens,
   };
 }
 

@@ -4,6 +4,7 @@
  * `mayChange` marks the options that a resumed run may change, because no step depends on them: how many steps there are
  * (unless a schedule depends on it), when the run evaluates and saves, and when it gives up. Every other option is part of the run's identity.
  */
+import type { Scorer } from '@toolenv/core/plugins';
 import type { OptionsOf } from '@toolenv/core/schemas';
 import { type EpisodeOptions, episodeOptions } from './episode-options.ts';
 import { hasFixedSchedule, type OptimizerOptions, optimizerOptions } from './optimizer-options.ts';
@@ -24,6 +25,25 @@ const properties = {
     type: 'boolean',
     default: false,
     description: 'control experiment: permute the rewards of each rollout, to show that learning needs them',
+  },
+  scorer: {
+    enum: ['none'],
+    default: 'none',
+    part: 'scorers',
+    description:
+      'compares the episodes of each group after they end: none, or the reference or file of a scorer',
+  },
+  scorerWeight: {
+    type: 'number',
+    default: 1,
+    description: 'weight of the score of the scorer in the reward',
+  },
+  environmentWeight: {
+    type: 'number',
+    minimum: 0,
+    default: 1,
+    description:
+      "with a scorer: factor of the environment's own rewards; 0: the scorer alone is learned from",
   },
   evaluateEvery: {
     type: 'integer',
@@ -92,7 +112,13 @@ const properties = {
   },
 } as const;
 
-export type RunOptions = OptionsOf<{ properties: typeof properties }> & EpisodeOptions & OptimizerOptions;
+type LoopOptions = OptionsOf<{ properties: typeof properties }>;
+
+export type RunOptions = Omit<LoopOptions, 'scorer'> & {
+  /** A name, a reference, or a scorer. */
+  scorer: string | Scorer<never>;
+} & EpisodeOptions &
+  OptimizerOptions;
 
 /** The options of rollouts, which a trainer that learns from data does not have. */
 export const rolloutOptions: readonly (keyof RunOptions)[] = [
@@ -104,6 +130,9 @@ export const rolloutOptions: readonly (keyof RunOptions)[] = [
   'topK',
   'minP',
   'shuffleRewards',
+  'scorer',
+  'scorerWeight',
+  'environmentWeight',
 ];
 
 /** JSON Schemas of the options, by name. */

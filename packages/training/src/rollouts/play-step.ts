@@ -12,6 +12,7 @@ import type { Metrics, Run } from '@toolenv/core/plugins';
 import { BusyClock } from '../metrics/busy-clock.ts';
 import { rolloutMetrics } from '../metrics/rollout-metrics.ts';
 import type { RunOptions } from '../options/run-options.ts';
+import { type GroupScorer, scoredGroups } from '../rewards/group-scorer.ts';
 import type { Algorithm } from '../trainer/algorithm.ts';
 import type { AbortWatch } from './abort-watch.ts';
 import { draw } from './draw-episodes.ts';
@@ -41,7 +42,11 @@ export async function playStep(
     seed,
     signal,
     onProgress,
-  }: Pick<Run, 'policy' | 'seed' | 'signal' | 'onProgress'> & { env: EnvHandle<unknown> },
+    scorer,
+  }: Pick<Run, 'policy' | 'seed' | 'signal' | 'onProgress'> & {
+    env: EnvHandle<unknown>;
+    scorer?: GroupScorer | undefined;
+  },
   options: RunOptions,
   step: number,
   resample: Algorithm['resample'],
@@ -66,7 +71,8 @@ export async function playStep(
     for (const [group, index] of drawn.tasks) tasks.set(group, index);
     const { episodes } = drawn;
     const ending = rollout({ ...common, episodes, concurrency: episodes.length });
-    const trajectories = await collect(watched(ending, watch));
+    const ended = await collect(watched(ending, watch));
+    const trajectories = scorer ? await scoredGroups(ended, { scorer, watch, signal }) : ended;
     for (const trajectory of trajectories) trajectory.index = played.push(trajectory) - 1;
     const counting = trajectories.filter(({ reward }) => reward !== null);
     return options.shuffleRewards ? shuffleRewards(counting, stepSeed) : counting;

@@ -1,7 +1,13 @@
 /** defineTrainer: an algorithm and its options become a trainer, which runs on the shared loop. */
 import type { JsonSchema } from '@toolenv/core';
 import { ToolEnvError } from '@toolenv/core';
-import { completeOptions, type Run, type Trainer, type TrainerPart } from '@toolenv/core/plugins';
+import {
+  completeOptions,
+  type Run,
+  type Scorer,
+  type Trainer,
+  type TrainerPart,
+} from '@toolenv/core/plugins';
 import type { OptionsOf } from '@toolenv/core/schemas';
 import { type RunOptions, rolloutOptions, runOptions } from '../options/run-options.ts';
 import type { Algorithm, AlgorithmContext, DataAlgorithm } from '../trainer/algorithm.ts';
@@ -124,7 +130,13 @@ function trainerOf<Options>(
         ([option, part]) => complete[option as keyof Options] === part.name,
       );
       const parts = Object.fromEntries(named.map(([option, { part }]) => [option, part]));
-      yield* runLoop(run, { ...unused(learnsFrom), ...complete }, (context) => create({ ...context, parts }));
+      const whole = { ...unused(learnsFrom), ...complete };
+      yield* runLoop(
+        run,
+        whole,
+        (context) => create({ ...context, parts }),
+        parts.scorer as Scorer | undefined,
+      );
     },
   };
   // Assignment cannot replace the name of a function.

@@ -1,6 +1,6 @@
 /** The run loop of every trainer: roll out, update, evaluate, checkpoint; resume, and stop without losing a step. */
 import { messageOf } from '@toolenv/core';
-import type { Run, TrainEvent } from '@toolenv/core/plugins';
+import type { Run, Scorer, TrainEvent } from '@toolenv/core/plugins';
 import type { RunOptions } from '../options/run-options.ts';
 import { type CreateAlgorithm, RunState } from './run-state.ts';
 
@@ -12,8 +12,9 @@ export async function* runLoop<Options extends RunOptions>(
   run: Run,
   options: Options,
   create: CreateAlgorithm<Options>,
+  scorer?: Scorer,
 ): AsyncGenerator<TrainEvent, void, void> {
-  const state = await RunState.begin(run, options, create);
+  const state = await RunState.begin(run, options, create, scorer);
   try {
     if (state.isEvaluationDue) {
       yield await state.evaluate();
@@ -34,6 +35,8 @@ export async function* runLoop<Options extends RunOptions>(
   } catch (error) {
     yield* saveFinishedSteps(state);
     throw run.signal?.aborted && state.isWhole ? run.signal.reason : error;
+  } finally {
+    await state.close();
   }
 }
 

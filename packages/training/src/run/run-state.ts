@@ -1,7 +1,7 @@
 /** RunState: a run between two events: its algorithm, how many steps it has done, and what it must still evaluate and save. */
 import { deriveSeed } from '@toolenv/core';
 import type { Learner } from '@toolenv/core/learner';
-import type { Metrics, Run, TrainEvent } from '@toolenv/core/plugins';
+import type { Metrics, Run, Scorer, TrainEvent } from '@toolenv/core/plugins';
 import { validationScores } from '../evaluation/validation-scores.ts';
 import {
   learningRateSchedule,
@@ -13,6 +13,7 @@ import { StepTimes, timed } from '../metrics/step-times.ts';
 import { TokenReports } from '../metrics/token-reports.ts';
 import { requireEnv } from '../options/require-parts.ts';
 import type { RunOptions } from '../options/run-options.ts';
+import { GroupScorer } from '../rewards/group-scorer.ts';
 import { TaskHistory } from '../rollouts/task-history.ts';
 import { resumeCheckpoint, saveCheckpoint, withParts } from '../run-folder/checkpoints.ts';
 import type { Algorithm, AlgorithmContext, DataAlgorithm } from '../trainer/algorithm.ts';
@@ -39,6 +40,7 @@ export class RunState {
   readonly #history: TaskHistory = new TaskHistory();
   readonly #workers: WorkerRollouts | undefined;
   #algorithm!: Algorithm | DataAlgorithm;
+  #scorer: GroupScorer | undefined;
   /** The share of the learning rate that each step has. */
   #schedule!: Schedule;
   /** The learning rate of the last optimizer step. */
@@ -64,11 +66,18 @@ export class RunState {
     run: Run,
     options: Options,
     create: CreateAlgorithm<Options>,
+    scorer: Scorer | undefined,
   ): Promise<RunState> {
     const state = new RunState(run, options);
     await state.#create(options, create);
     await state.#resume();
+    state.#scorer = scorer && (await GroupScorer.begin(scorer, run, { ...options }));
     return state;
+  }
+
+  /** Releases what the run has opened. */
+  async close(): Promise<void> {
+    await this.#scorer?.close();
   }
 
   get isCheckpointDue(): boolean {
@@ -91,8 +100,8 @@ export class RunState {
     const range = { from: this.step, to: this.#steps };
     const algorithm = this.#algorithm;
     if ('learn' in algorithm) return dataSteps(algorithm, range);
-    if (this.#workers) return workerSteps(algorithm, this.#workers, range);
-    const run = { ...this.#run, env: requireEnv(this.#run.env) };
+    if (this.#workers) return workerSteps(algorithm, this.#workers, range, this.#scorer);
+    const run = { ...this.#run, env: requireEnv(this.#run.env), scorer: this.#scorer };
     return episodeSteps(algorithm, run, this.#options, range, this.#history.results);
   }
 

@@ -2,6 +2,7 @@
 import type { EnvHandle, TaskResult } from '@toolenv/core';
 import type { Metrics, Run } from '@toolenv/core/plugins';
 import type { RunOptions } from '../options/run-options.ts';
+import type { GroupScorer } from '../rewards/group-scorer.ts';
 import { AbortWatch } from '../rollouts/abort-watch.ts';
 import { type PlayedStep, playStep } from '../rollouts/play-step.ts';
 import { rolloutsAhead } from '../rollouts/rollouts-ahead.ts';
@@ -34,7 +35,7 @@ export async function* dataSteps(
 /** @param results What the environment may choose tasks by. */
 export async function* episodeSteps(
   algorithm: Algorithm,
-  run: Run & { env: EnvHandle<unknown> },
+  run: Run & { env: EnvHandle<unknown>; scorer: GroupScorer | undefined },
   options: RunOptions,
   { from, to }: Range,
   results: ReadonlyMap<number, TaskResult>,
@@ -59,11 +60,17 @@ export async function* workerSteps(
   algorithm: Algorithm,
   rollouts: WorkerRollouts,
   { from, to }: Range,
+  scorer: GroupScorer | undefined,
 ): AsyncGenerator<Step, void, void> {
   try {
     await rollouts.begin(from);
     for (let step = from; step < to; step++) {
-      const { rollout, staleness, close } = await rollouts.rollout(step, to - step, algorithm.resample);
+      const { rollout, staleness, close } = await rollouts.rollout(
+        step,
+        to - step,
+        algorithm.resample,
+        scorer,
+      );
       yield {
         rollout,
         staleness,

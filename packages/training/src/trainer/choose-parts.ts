@@ -1,4 +1,4 @@
-/** The parts of a trainer: a loss or an advantage estimator is a name, a reference, or a value that the user passes. */
+/** The parts of a trainer: a loss, an advantage estimator or a scorer is a name, a reference, or a value that the user passes. */
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonSchema } from '@toolenv/core';
 import { ToolEnvError } from '@toolenv/core';
@@ -6,9 +6,18 @@ import { loadPlugin, type PartKind, type Trainer, type TrainerPart } from '@tool
 import { didYouMean } from '@toolenv/core/schemas';
 import { runOptions } from '../options/run-options.ts';
 
-const nouns: Record<PartKind, string> = { losses: 'loss', advantages: 'advantage estimator' };
-const makers: Record<PartKind, string> = { losses: 'defineLoss', advantages: 'defineAdvantage' };
-const methods: Record<PartKind, string> = { losses: 'episode', advantages: 'estimate' };
+/** What a part of each kind is called. */
+export const partNouns: Readonly<Record<PartKind, string>> = {
+  losses: 'a loss',
+  advantages: 'an advantage estimator',
+  scorers: 'a scorer',
+};
+const makers: Record<PartKind, string> = {
+  losses: 'defineLoss of @toolenv/training',
+  advantages: 'defineAdvantage of @toolenv/training',
+  scorers: 'defineScorer of @toolenv/core/plugins',
+};
+const methods: Record<PartKind, string> = { losses: 'episode', advantages: 'estimate', scorers: 'begin' };
 
 /** The property of an option that names a part. */
 interface PartProperty {
@@ -70,7 +79,7 @@ export function withReferences(schema: JsonSchema, given: Record<string, unknown
 async function loadPart(kind: PartKind, name: string, known: readonly string[]): Promise<TrainerPart> {
   if (name.includes('/')) return loadPlugin(kind, name);
   const hint = didYouMean(name, [...known], 'Known');
-  const message = `There is no ${nouns[kind]} "${name}". ${hint} Others are references, such as <package>/<name>-v1.`;
+  const message = `"${name}" is not ${partNouns[kind]}. ${hint} Others are references, such as <package>/<name>-v1.`;
   throw new ToolEnvError('usage.unknown_part', message);
 }
 
@@ -87,7 +96,7 @@ export function schemaWithPart(
   const { part: kind, enum: known } = property;
   const { options } = Object(part) as Partial<TrainerPart>;
   if (typeof Object(part)[methods[kind]] !== 'function' || typeof Object(options) !== 'object') {
-    const message = `${owner}: option "${option}": ${name} is no ${nouns[kind]}: make it with ${makers[kind]} of @toolenv/training.`;
+    const message = `${owner}: option "${option}": ${name} is not ${partNouns[kind]}: make it with ${makers[kind]}.`;
     throw new ToolEnvError('usage.bad_plugin', message);
   }
   const own = (options?.properties ?? {}) as Record<string, JsonSchema>;

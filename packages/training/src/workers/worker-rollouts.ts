@@ -13,6 +13,7 @@ import type { Metrics, Run } from '@toolenv/core/plugins';
 import { writing } from '@toolenv/core/recording';
 import { rolloutMetrics } from '../metrics/rollout-metrics.ts';
 import type { RunOptions } from '../options/run-options.ts';
+import { type GroupScorer, scoredGroups } from '../rewards/group-scorer.ts';
 import { AbortWatch } from '../rollouts/abort-watch.ts';
 import { draw } from '../rollouts/draw-episodes.ts';
 import type { PlayedStep } from '../rollouts/play-step.ts';
@@ -102,6 +103,7 @@ export class WorkerRollouts {
     step: number,
     left: number,
     resample: Algorithm['resample'],
+    scorer: GroupScorer | undefined,
   ): Promise<{ rollout: PlayedStep; staleness: number; close(): void }> {
     const { tasksPerStep, maxStaleness } = this.#options;
     const started = performance.now();
@@ -111,7 +113,8 @@ export class WorkerRollouts {
       const open = taken.length + count + wanted - tasksPerStep;
       await this.groups.fill(open, (draws) => this.#draw(draws));
       await this.#publish(step);
-      const more = await this.#take(step, count, taken);
+      const found = await this.#take(step, count, taken);
+      const more = scorer ? await this.#withScores(found, scorer) : found;
       taken.push(...more);
       return this.#scored(more, step);
     });
@@ -155,6 +158,18 @@ export class WorkerRollouts {
     const groups = { tasksPerStep, groupSize, seed: this.#run.seed };
     const wanted = { step: draws, count: tasksPerStep, attempt: 0, results: this.#results() };
     return [...(await draw(this.#run.env, groups, wanted)).tasks.values()];
+  }
+
+  /** The groups as the scorer of this process sees them: workers know no scorer. */
+  async #withScores(groups: readonly ReadyGroup[], scorer: GroupScorer): Promise<ReadyGroup[]> {
+    const { signal } = this.#run;
+    return Promise.all(
+      groups.map(async (group) => {
+        // Numbers of groups are unique within this run.
+        const episodes = await scoredGroups(group.episodes, { scorer, watch: this.#watch, signal });
+        return { ...group, episodes: episodes as StampedTrajectory[] };
+      }),
+    );
   }
 
   #scored(groups: readonly ReadyGroup[], step: number): Trajectory[] {

@@ -2,7 +2,7 @@
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { collect, type EnvHandle, rollout, type SamplingOptions, type Trajectory } from '@toolenv/core';
-import type { PolicyHandle } from '@toolenv/core/plugins';
+import type { PolicyHandle, Scorer } from '@toolenv/core/plugins';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openBandit } from '../../../testing/src/trainer/bandit.ts';
 import { BanditModel } from '../../../testing/src/trainer/bandit-model.ts';
@@ -113,6 +113,32 @@ test('two workers play what a trainer learns from, within the staleness, and end
   ]);
   const last = JSON.parse(await readFile(at('rollouts', 'policy', 'version-12', 'bandit.json'), 'utf8'));
   expect(last.logits).toEqual([...run.model.logits]);
+}, 60_000);
+
+test('the trainer scores the groups that workers have played', async () => {
+  const worker = startWorker();
+  const scorer: Scorer = {
+    name: 'contrary-v1',
+    description: 'Prefers arm 0.',
+    options: { type: 'object', properties: {} },
+    example: { options: {} },
+    begin: async () => ({
+      score: async (group) => group.map(({ steps }) => ({ value: Number(steps[0]!.action.text === '0') })),
+    }),
+  };
+  const run = await banditRun(at('run'), {
+    steps: 2,
+    rollouts: at('rollouts'),
+    scorer,
+    environmentWeight: 0,
+  });
+  await worker.ended;
+  const episodes = run.events.flatMap((event) => (event.type === 'rollout' ? event.trajectories : []));
+  expect(episodes).toHaveLength(16);
+  for (const { rewards, reward } of episodes) {
+    expect(rewards.contrary).toBe(1 - rewards.win!);
+    expect(reward).toBe(rewards.contrary);
+  }
 }, 60_000);
 
 test('without staleness, each step learns from its own policy', async () => {

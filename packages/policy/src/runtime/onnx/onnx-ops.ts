@@ -23,6 +23,8 @@ export class OnnxOps implements Ops<Value> {
   #terms: Map<Value, readonly Value[]> = new Map();
   /** The source of a rotated value, and the tables of the rotation, for attention that rotates by itself. */
   #unrotated: Map<Value, { x: Value; tables: readonly Value[] }> = new Map();
+  /** What the last {@link OnnxOps.weightedSum} has computed, which the next waits for. */
+  #ofLastSum: readonly Value[] = [];
   readonly #device: DeviceName;
   readonly #isWebGpu: boolean;
   readonly #precision: Precision;
@@ -402,6 +404,35 @@ export class OnnxOps implements Ops<Value> {
     const together = outputs.map((output, index) => this.#after(outputs.toSpliced(index, 1), output));
     this.tape.push({ inputs, outputs: together, pull });
     return together;
+  }
+
+  /** The gradients are computed with the outputs, and the next sum waits for them, so that what they need is freed before it. */
+  weightedSum(
+    x: Value,
+    trained: readonly Value[],
+    compute: (x: Value) => Value[],
+    slopes: readonly (Value | undefined)[],
+  ): { sum: Value; outputs: Value[] } {
+    const start = this.tape.length;
+    const own = this.#after(this.#ofLastSum, x);
+    const { outputs, tape } = this.#recorded(compute, own);
+    const weighted = outputs.flatMap((output, index) =>
+      slopes[index] ? [[output, slopes[index]] as const] : [],
+    );
+    const sum = weighted
+      .map(([output, slope]) => this.sumAll(this.mul(slope, output)))
+      .reduce((total, term) => this.add(total, term));
+    const found = pullBack(tape, new Map(weighted), [own, ...trained], (a, b) => this.add(a, b));
+    const gradients = [own, ...trained].map((input) => found.get(input));
+    this.#ofLastSum = [...outputs, ...gradients].filter((value) => value !== undefined);
+    this.tape.length = start;
+    const pull: TapeEntry['pull'] = ([arriving], wanted) =>
+      [x, ...trained].map((input, index) => {
+        const gradient = wanted(input) ? gradients[index] : undefined;
+        return gradient && arriving !== this.scalar(1) ? this.mul(gradient, arriving!) : gradient;
+      });
+    this.tape.push({ inputs: [x, ...trained], outputs: [sum], pull });
+    return { sum, outputs };
   }
 
   /** The outputs of `compute`, and its operations, which are taken off the tape. */

@@ -215,6 +215,14 @@ export function tfjsOps(tf: Tfjs, tensors: Tensors): TfjsOps {
       return pieces.map((piece, index) => tf.reshape(piece, shapes[index]!));
     },
 
+    weightedSum(x, _trained, compute, slopes) {
+      const outputs = compute(x);
+      const terms = outputs.flatMap((output, index) =>
+        slopes[index] ? [tf.sum(tf.mul(slopes[index], output)) as TfTensor] : [],
+      );
+      return { sum: terms.reduce((sum, term) => tf.add(sum, term)), outputs };
+    },
+
     swiglu: (gate, up) =>
       withGradient(
         tf,

@@ -1,0 +1,73 @@
+"""The peer of grpo.ts: TRL's GRPOTrainer with generate of transformers. A round is a step of its training loop."""
+
+import os
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+os.environ["TRL_EXPERIMENTAL_SILENCE"] = "1"
+os.environ["HF_HUB_OFFLINE"] = "1"
+
+import exchange
+import trl
+from datasets import Dataset
+from peer import random_model, read_shape, versions
+from transformers import TrainerCallback
+from trl import GRPOConfig, GRPOTrainer
+
+workshop = Path(__file__).parents[1]
+sys.path.append(str(workshop / "interop/trl"))
+from settings import settings  # noqa: E402
+from tiny_tokenizer import read_tokenizer  # noqa: E402
+
+warm_up = 2
+shape = read_shape()
+episodes = shape["prompts"] * shape["groupSize"]
+prompts = [f"Topic {topic}:" + " river" * shape["words"] for topic in range(shape["prompts"])]
+
+
+def length(completions, completion_ids, **_):
+    assert all(len(ids) == shape["newTokens"] for ids in completion_ids)
+    scores = [len(answer[0]["content"]) % 16 / 16 for answer in completions]
+    groups = [scores[i : i + shape["groupSize"]] for i in range(0, episodes, shape["groupSize"])]
+    assert all(len(set(group)) > 1 for group in groups)
+    return scores
+
+
+class Rounds(TrainerCallback):
+    def on_step_begin(self, args, state, control, **_):
+        if state.global_step == warm_up:
+            exchange.answer({**versions, "trl": trl.__version__})
+        if state.global_step >= warm_up and not sys.stdin.readline():
+            raise SystemExit
+        self.start = time.perf_counter()
+
+    def on_step_end(self, args, state, control, **_):
+        if state.global_step > warm_up:
+            exchange.answer_round(self.start)
+
+
+with tempfile.TemporaryDirectory() as out:
+    GRPOTrainer(
+        model=random_model(shape),
+        processing_class=read_tokenizer(workshop.parent / "packages/tiny-policy/checkpoint"),
+        reward_funcs=length,
+        train_dataset=Dataset.from_list(
+            [{"prompt": [{"role": "user", "content": prompt}]} for prompt in prompts]
+        ),
+        callbacks=[Rounds()],
+        args=GRPOConfig(
+            **settings,
+            output_dir=out,
+            num_generations=shape["groupSize"],
+            per_device_train_batch_size=episodes,
+            learning_rate=1e-6,
+            beta=0.0,
+            temperature=1.0,
+            max_completion_length=shape["newTokens"],
+            # Forbids the end token, so that each answer has all its tokens.
+            generation_kwargs={"min_new_tokens": shape["newTokens"]},
+            max_steps=1_000_000,
+        ),
+    ).train()
