@@ -71,12 +71,13 @@ const packages = readdirSync(join(root, 'packages')).filter(
 );
 
 // Servers and agents are started by commands from people. `toolenv doctor` starts nvidia-smi and Node by constant commands, and
-// a training run starts git, and a Python that logs to Weights & Biases.
+// a training run starts git, and a Python that logs to Weights & Biases. A sandbox starts bubblewrap, in which the commands of a model run.
 const startProcesses = [
   'packages/cli/src/commands/doctor-report.ts',
   'packages/gateway/src/command.ts',
   'packages/mcp/src/client/server-process.ts',
   'packages/policy/src/runtime/probe-device.ts',
+  'packages/sandbox/src/bubblewrap/guest-process.ts',
   'packages/training/src/reports/wandb.ts',
   'packages/training/src/run-folder/run-config.ts',
 ];

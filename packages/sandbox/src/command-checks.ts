@@ -24,6 +24,6 @@ export function refusedCommand(command: string, { env, signal }: CommandOptions)
 }
 
 function failed(why: string): CommandResult {
-  const stderr = `shell: ${why}\n`;
+  const stderr = `sandbox: ${why}\n`;
   return { stdout: '', stderr, exitCode: 126, truncated: false, timedOut: false, outOfMemory: false };
 }

@@ -137,11 +137,11 @@ function decoded(bytes: unknown, most: number): string {
 }
 
 function endedSandbox(outOfMemory: boolean): CommandResult {
-  const stderr = 'shell: the sandbox was killed, and its files are lost: it begins anew\n';
+  const stderr = 'sandbox: the sandbox was killed, and its files are lost: it begins anew\n';
   return { stdout: '', stderr, exitCode: 137, truncated: true, timedOut: false, outOfMemory, lost: 'files' };
 }
 
 function cannotStart(why: string): CommandResult {
-  const stderr = `shell: no process can be started: ${why}\n`;
+  const stderr = `sandbox: no process can be started: ${why}\n`;
   return { stdout: '', stderr, exitCode: 126, truncated: false, timedOut: false, outOfMemory: false };
 }

@@ -57,7 +57,7 @@ export class ContainerSandbox implements Sandbox {
       return {
         stdout: stdout!,
         stderr: gone
-          ? `${stderr}shell: the container was killed, and its files are lost: it begins anew\n`
+          ? `${stderr}sandbox: the container was killed, and its files are lost: it begins anew\n`
           : stderr!,
         exitCode,
         truncated: frames.truncated || gone,
