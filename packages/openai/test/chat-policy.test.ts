@@ -281,6 +281,15 @@ describe('images', () => {
     ]);
   });
 
+  test('are sent with results that are text', async () => {
+    await using server = await startWireServer();
+    const policy = await openAiPolicy({ url: server.url, sendImages: true, toolCalls: 'text' });
+    await policy.act(seen, sampling);
+    const { messages } = server.requests.at(-1)!.body as { messages: { role: string; content: unknown }[] };
+    const results = '<tool_response>\n[image]\n</tool_response>\n<tool_response>\nNothing.\n</tool_response>';
+    expect(messages.at(-1)).toEqual({ role: 'user', content: [{ type: 'text', text: results }, url] });
+  });
+
   test('are not read unless asked for', async () => {
     await using server = await startWireServer();
     expect((await openAiPolicy({ url: server.url })).spec.capabilities).toBeUndefined();
