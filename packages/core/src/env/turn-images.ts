@@ -20,11 +20,13 @@ export function withNewestImages(messages: readonly Message[]): Message[] {
   const kept = [...messages];
   for (let index = kept.length - 1; index >= 0; index--) {
     const images = imagesOf(kept[index]!);
-    if (images.length === 0) continue;
-    left -= images.reduce((sum, { data }) => sum + data.length, 0);
-    if (left >= 0) continue;
+    const shown = images.filter(({ data }) => {
+      left -= data.length;
+      return left >= 0;
+    });
+    if (shown.length === images.length) continue;
     const { images: _, ...rest } = kept[index] as Message & { images: unknown };
-    kept[index] = rest as Message;
+    kept[index] = (shown.length > 0 ? { ...rest, images: shown } : rest) as Message;
   }
   return kept;
 }
