@@ -20,10 +20,12 @@ import { checkServers } from './mcp/check-servers.ts';
 import { checkOpenAi } from './openai/check-openai.ts';
 import { checkVllm } from './openai/check-vllm.ts';
 import { checkOpenEnv } from './openenv/check-openenv.ts';
+import { checkOrs } from './ors/check-ors.ts';
 import {
   pythonWithLlama,
   pythonWithMcp,
   pythonWithOpenEnv,
+  pythonWithOrs,
   pythonWithSkyRl,
   pythonWithTrackers,
   pythonWithTransformers,
@@ -56,6 +58,7 @@ const tally = { passed: 0, failed: 0 };
 const parts: Record<string, [python: () => string, run: (python: string) => unknown]> = {
   trackers: [pythonWithTrackers, (python) => checkTrackers(python, check)],
   openenv: [pythonWithOpenEnv, (python) => checkOpenEnv(python, check)],
+  ors: [pythonWithOrs, (python) => checkOrs(python, check)],
   openai: [pythonWithLlama, (python) => checkOpenAi(python, check)],
   vllm: [pythonWithVllm, (python) => checkVllm(python, check)],
   tinker: [pythonWithSkyRl, (python) => checkTinker(python, check)],

@@ -17,6 +17,11 @@ export function pythonWithOpenEnv(): string {
   return pythonWith('openenv, trl, verifiers', 'openenv.txt', '.venv-openenv');
 }
 
+/** With the clients and servers of ORS and OpenReward: .venv-ors. Throws as {@link pythonWithTransformers} does. */
+export function pythonWithOrs(): string {
+  return pythonWith('ors, openreward', 'ors.txt', '.venv-ors');
+}
+
 /** With the experiment trackers. Throws as {@link pythonWithTransformers} does. */
 export function pythonWithTrackers(): string {
   return pythonWith('mlflow, wandb', 'trackers.txt');

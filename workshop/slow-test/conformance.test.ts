@@ -60,8 +60,8 @@ describe('environments', () => {
     const installed = listPlugins(root).filter(
       ({ kind, ref }) => kind === 'envs' && ref.startsWith('@toolenv/'),
     );
-    // The tests of envs-classic and openenv check theirs. An episode of envs-mcp starts a process: `npm run conformance` checks it.
-    const elsewhere = /^@toolenv\/(envs-(classic|mcp)|openenv)\//;
+    // The tests of envs-classic, openenv and ors check theirs. An episode of envs-mcp starts a process: `npm run conformance` checks it.
+    const elsewhere = /^@toolenv\/(envs-(classic|mcp)|openenv|ors)\//;
     const quick = installed.map(({ ref }) => ref).filter((ref) => !elsewhere.test(ref));
     expect(envs.map(([ref]) => ref)).toEqual(quick.sort());
   });
@@ -137,6 +137,7 @@ test.each([
   'envs-mcp',
   'envs-qa',
   'openenv',
+  'ors',
   'policy',
   'tools-search',
   'trainer-gigpo',

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
+  clientKey,
   completeServeOptions,
   HttpAccess,
   type HttpListener,
@@ -10,7 +11,6 @@ import {
   replyJson,
   requestUrl,
 } from '@toolenv/core/serving';
-import { clientKey } from './client-key.ts';
 import { Exchange } from './exchange.ts';
 import { countTokens } from './wire/anthropic-messages.ts';
 import { BadRequest } from './wire/model-request.ts';

@@ -5,12 +5,12 @@ import { prometheusType, readBody, replyJson } from '@toolenv/core/serving';
 import { type Metadata, openApi, schemas } from './description.ts';
 import { FrameError } from './frame.ts';
 import { answerRpc } from './json-rpc.ts';
-import type { OpenSessions } from './open-sessions.ts';
 import type { OpenEnvSession } from './openenv-session.ts';
+import type { OpenEnvSessions } from './openenv-sessions.ts';
 
 export interface Routes {
   metadata: Metadata;
-  sessions: OpenSessions;
+  sessions: OpenEnvSessions;
   /** Largest body of a request, in bytes. */
   maxBodyBytes: number;
 }
@@ -77,7 +77,7 @@ const parseError = { jsonrpc: '2.0', id: null, error: { code: -32700, message: '
 /** Plays in a session that ends with the request. */
 async function play(
   response: ServerResponse,
-  sessions: OpenSessions,
+  sessions: OpenEnvSessions,
   work: (session: OpenEnvSession) => Promise<object>,
 ): Promise<void> {
   let session: OpenEnvSession | undefined;

@@ -1,8 +1,8 @@
 /** OpenEnv's JSON-RPC for tools, over HTTP and over its WebSocket. It is a part of MCP, without initialize. */
 import { isObject } from '@toolenv/core/schemas';
 import { FrameError } from './frame.ts';
-import type { OpenSessions } from './open-sessions.ts';
 import type { OpenEnvSession } from './openenv-session.ts';
+import type { OpenEnvSessions } from './openenv-sessions.ts';
 
 interface Request {
   id: string | number | null;
@@ -16,7 +16,7 @@ const codes = { request: -32600, method: -32601, params: -32602, bug: -32603, se
 /** @param own The session of the WebSocket that the request came over. */
 export async function answerRpc(
   given: unknown,
-  sessions: OpenSessions,
+  sessions: OpenEnvSessions,
   own?: OpenEnvSession,
 ): Promise<object> {
   const request = readRequest(given);
@@ -54,7 +54,7 @@ export async function answerRpc(
 }
 
 /** Any JSON may stand in place of an id. */
-function findSession(sessions: OpenSessions, id: unknown): OpenEnvSession | undefined {
+function findSession(sessions: OpenEnvSessions, id: unknown): OpenEnvSession | undefined {
   return typeof id === 'string' ? sessions.find(id) : undefined;
 }
 

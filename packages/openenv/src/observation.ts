@@ -1,5 +1,5 @@
 /** Makes OpenEnv's observations from what a step did. */
-import type { Message, ToolCallRecord } from '@toolenv/core';
+import type { ToolCallRecord } from '@toolenv/core';
 import { answerName, type OpenEnvAction } from './action.ts';
 
 /** An action that is a step of the episode. */
@@ -44,19 +44,4 @@ function toolResult({ text, isError = false, record }: Said): object {
     data: text,
     is_error: isError,
   };
-}
-
-/** The messages after the policy's turn; all messages if the environment has rewritten the conversation. */
-export function newMessages(
-  before: readonly Message[],
-  now: readonly Message[],
-): [messages: readonly Message[], isRewritten: boolean] {
-  const kept = before.every((message, index) => isSame(message, now[index]));
-  if (!kept) return [now, true];
-  const added = now.slice(before.length);
-  return [added[0]?.role === 'assistant' ? added.slice(1) : added, false];
-}
-
-function isSame(a: Message, b: Message | undefined): boolean {
-  return a === b || (a.role === b?.role && a.content === b.content);
 }

@@ -1,5 +1,4 @@
 /** OpenEnvSession: one client's episodes, as OpenEnv's observations, states and errors. */
-import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import {
   isInfrastructure,
@@ -7,31 +6,12 @@ import {
   type ScoredTransition,
   type ToolDescription,
   ToolEnvError,
-  weigh,
 } from '@toolenv/core';
-import {
-  closeInTime,
-  type EpisodeOptions,
-  endText,
-  type ServedEnv,
-  type ServedEpisode,
-  ServedEpisodes,
-} from '@toolenv/core/serving';
-import pLimit, { type LimitFunction } from 'p-limit';
+import { ClientSession, endText, newMessages, type ServedEpisode } from '@toolenv/core/serving';
 import { answerName, readAction } from './action.ts';
 import { FrameError, type StepResult } from './frame.ts';
-import { newMessages, observe, type Played, toSaid } from './observation.ts';
+import { observe, type Played, toSaid } from './observation.ts';
 import { readReset } from './reset-request.ts';
-import type { ServerMetrics } from './server-metrics.ts';
-
-export interface SessionHooks {
-  /** Counts the episodes of all clients. */
-  readonly metrics: ServerMetrics;
-  /** Called with bugs of the environment and causes of aborted episodes. The client learns only the code of a cause. */
-  onError(error: unknown): void;
-  /** Called once the Env is closed. */
-  onClosed(): void;
-}
 
 const answerTool: ToolDescription = {
   name: answerName,
@@ -44,46 +24,17 @@ const answerTool: ToolDescription = {
   },
 };
 
-export class OpenEnvSession {
-  readonly id: string = randomUUID();
-  readonly #episodes: ServedEpisodes<unknown>;
-  readonly #hooks: SessionHooks;
-  readonly #idleTimeout: number;
-  readonly #left = new AbortController();
-  readonly #oneAtATime: LimitFunction = pLimit(1);
-  #timer: ReturnType<typeof setTimeout>;
+export class OpenEnvSession extends ClientSession {
   #handedOut: ServedEpisode | undefined;
   /** The last reset failed. A step then must not begin an episode that nobody asked for. */
   #resetFailed = false;
   /** Sum of the rewards of the episode so far; `null` if none was scored. */
   #reward: number | null = null;
-  #calls = 0;
-  #lastCall: number = performance.now();
-  #closed: Promise<void> | undefined;
-  /** Called when the session has been idle for too long. */
-  onIdle: () => void = () => void this.close();
-
-  /** @param idleTimeout Milliseconds. */
-  constructor(
-    served: ServedEnv<unknown>,
-    { idleTimeout, ...options }: EpisodeOptions & { idleTimeout: number },
-    hooks: SessionHooks,
-  ) {
-    this.#episodes = new ServedEpisodes(served, options, () => hooks.metrics.begin());
-    this.#hooks = hooks;
-    this.#idleTimeout = idleTimeout;
-    this.#timer = setTimeout(() => this.#checkIdle(), idleTimeout).unref();
-  }
-
-  /** Milliseconds without a call; 0 during a call. */
-  get silence(): number {
-    return this.#calls > 0 ? 0 : performance.now() - this.#lastCall;
-  }
 
   reset(data: Record<string, unknown>): Promise<StepResult> {
     return this.#run(async (signal) => {
-      const { current } = this.#episodes;
-      const taskCount = await this.#episodes.taskCount;
+      const { current } = this.episodes;
+      const taskCount = await this.episodes.taskCount;
       const { seed, task, episodeId } = readReset(data, taskCount);
       const asksNothing = seed === undefined && task === undefined && episodeId === undefined;
       // Listing the tools may have begun an episode that has not been played yet.
@@ -98,7 +49,7 @@ export class OpenEnvSession {
 
   step(data: Record<string, unknown>): Promise<StepResult> {
     return this.#run(async (signal) => {
-      const asked = readAction(data, this.#episodes.current?.steps ?? 0);
+      const asked = readAction(data, this.episodes.current?.steps ?? 0);
       if (asked.type === 'list_tools') {
         const listed = await this.#listTools(signal);
         const tools = listed.map(({ inputSchema: input_schema, ...tool }) => ({ ...tool, input_schema }));
@@ -115,13 +66,7 @@ export class OpenEnvSession {
         return toResult(observation, { outcome, rewards: {} }, { done: true });
       }
       const before = episode.observation;
-      try {
-        return this.#played(asked, before, await this.#episodes.step(asked.action, signal));
-      } finally {
-        const { kind } = episode.outcome;
-        this.#hooks.metrics.step();
-        if (kind !== 'running') this.#hooks.metrics.end(kind === 'cancelled' ? 'aborted' : kind);
-      }
+      return this.#played(asked, before, await this.play(asked.action, signal));
     });
   }
 
@@ -131,7 +76,7 @@ export class OpenEnvSession {
 
   state(): Promise<Record<string, unknown>> {
     return this.#run(async () => {
-      const { current } = this.#episodes;
+      const { current } = this.episodes;
       return {
         episode_id: current?.id ?? null,
         step_count: current?.steps ?? 0,
@@ -145,66 +90,32 @@ export class OpenEnvSession {
     });
   }
 
-  /** Aborts a call in flight and closes the Env. */
-  close(): Promise<void> {
-    this.#closed ??= this.#close();
-    return this.#closed;
-  }
-
-  async #close(): Promise<void> {
-    clearTimeout(this.#timer);
-    this.#left.abort(new ToolEnvError('infrastructure.episode_left', 'The client has left.'));
-    const { env, name } = this.#episodes;
-    try {
-      await closeInTime({ close: () => this.#oneAtATime(() => env.close()) }, name);
-    } catch (error) {
-      this.#hooks.onError(error);
-    } finally {
-      this.#leave();
-      this.#hooks.onClosed();
-    }
-  }
-
-  /** Runs one call at a time, because an Env takes one step at a time. */
   async #run<Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
-    this.#calls += 1;
     try {
-      return await this.#oneAtATime(() => {
-        this.#left.signal.throwIfAborted();
-        return work(this.#left.signal);
-      });
+      return await this.run(work);
     } catch (error) {
       throw this.#toFrame(error);
-    } finally {
-      this.#calls -= 1;
-      this.#lastCall = performance.now();
     }
   }
 
   async #begin(wanted: ReturnType<typeof readReset>, signal: AbortSignal): Promise<ServedEpisode> {
-    this.#leave();
     this.#reward = null;
     this.#resetFailed = true;
-    const { episodeId = randomUUID() } = wanted;
-    try {
-      const episode = await this.#episodes.begin({ ...wanted, episodeId }, signal);
-      this.#resetFailed = false;
-      return episode;
-    } finally {
-      if (this.#resetFailed) this.#hooks.metrics.end('aborted');
-    }
+    const episode = await this.begin(wanted, signal);
+    this.#resetFailed = false;
+    return episode;
   }
 
   /** The current episode. Begins one if the client never did. */
   async #current(signal: AbortSignal): Promise<ServedEpisode> {
     if (this.#resetFailed) throw new FrameError('EXECUTION_ERROR', 'The last reset failed: reset again.');
-    return this.#episodes.current ?? (await this.#begin({}, signal));
+    return this.episodes.current ?? (await this.#begin({}, signal));
   }
 
   async #listTools(signal: AbortSignal): Promise<ToolDescription[]> {
     const { observation } = await this.#current(signal);
     if (observation.tools.some(({ name }) => name === answerName)) {
-      const message = `${this.#episodes.name} has a tool "${answerName}", but sessions use that name themselves: rename the tool.`;
+      const message = `${this.episodes.name} has a tool "${answerName}", but sessions use that name themselves: rename the tool.`;
       throw new ToolEnvError('usage.openenv_tool_name', message);
     }
     const own = observation.tools.map(({ name, description, inputSchema }) => {
@@ -213,19 +124,13 @@ export class OpenEnvSession {
     return [...own, answerTool];
   }
 
-  /** Counts an episode that its client leaves unfinished. */
-  #leave(): void {
-    if (this.#episodes.current?.outcome.kind === 'running') this.#hooks.metrics.end('left');
-  }
-
   /** The result of a turn, whose reward is counted. */
   #played(
     asked: Played,
     before: Observation,
     { observation, outcome, rewards, calls }: ScoredTransition,
   ): StepResult {
-    const scored = Object.values(rewards).some((value) => typeof value === 'number');
-    const reward = scored ? weigh(this.#episodes.env.spec.rewards, rewards) : null;
+    const reward = this.episodes.rewardOf(rewards);
     if (reward !== null) this.#reward = (this.#reward ?? 0) + reward;
     const done = outcome.kind !== 'running';
     const [messages, isRewritten] = newMessages(before.messages, observation.messages);
@@ -244,19 +149,13 @@ export class OpenEnvSession {
   /** The error as the client sees it. Messages stay on this side: they may name a secret or the answer of the task. */
   #toFrame(error: unknown): FrameError {
     if (error instanceof FrameError) return error;
-    if (!this.#left.signal.aborted) this.#hooks.onError(error);
+    if (!this.hasLeft) this.hooks.onError(error);
     if (isInfrastructure(error)) {
       const { code } = error;
       const message = `The episode was aborted and is not scored (${code}): see the log of its server.`;
       return new FrameError('EXECUTION_ERROR', message, { errors: [{ type: code, retryable: true }] });
     }
     return new FrameError('EXECUTION_ERROR', 'The environment failed: see the log of its server.');
-  }
-
-  #checkIdle(): void {
-    const rest = this.#idleTimeout - this.silence;
-    if (rest <= 0) this.onIdle();
-    else this.#timer = setTimeout(() => this.#checkIdle(), rest).unref();
   }
 }
 

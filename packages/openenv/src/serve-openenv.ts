@@ -5,10 +5,8 @@ import {
   completeServeOptions,
   type EpisodeOptions,
   HttpAccess,
-  listen,
+  listenGuarded,
   placesFor,
-  type Refusal,
-  replyJson,
   requestUrl,
   requireTasks,
   type ServedEnv,
@@ -19,7 +17,7 @@ import { WebSocketServer } from 'ws';
 import { metadataOf } from './description.ts';
 import { FrameError } from './frame.ts';
 import { answerHttp, pathOf, probePaths } from './http-routes.ts';
-import { OpenSessions } from './open-sessions.ts';
+import { OpenEnvSessions } from './openenv-sessions.ts';
 import { serveSession } from './session-socket.ts';
 
 export interface ServeOpenEnvOptions extends ServeOptions, EpisodeOptions {
@@ -59,29 +57,22 @@ export async function serveOpenEnv<Task>(
   const options = completeServeOptions(placesFor(env, given), 'serveOpenEnv');
   await requireTasks(env, split);
   const access = new HttpAccess(options);
-  const sessions = new OpenSessions(env, { ...options, split, seed }, onError);
+  const sessions = new OpenEnvSessions(env, { ...options, split, seed }, onError);
   const probe = env.episode();
   const metadata = metadataOf(env.ref ?? probe.spec.name, env.packageVersion);
   await probe.close();
   const routes = { metadata, sessions, maxBodyBytes: options.maxBodyBytes };
 
-  const listener = await listen(options, (request, response) => {
-    if (access.answerPreflight(request, response)) return;
-    const refusal = refusalOf(request, access);
-    if (refusal) {
-      response.setHeader('connection', 'close');
-      return replyJson(response, refusal.status, { detail: refusal.detail });
-    }
-    answerHttp(request, response, routes).catch((error: unknown) => {
-      onError(error);
-      if (response.headersSent) response.destroy();
-      else replyJson(response, 500, { detail: 'The server failed: see its log.' });
-    });
+  const listener = await listenGuarded(options, {
+    access,
+    isOpen: isProbe,
+    answer: (request, response) => answerHttp(request, response, routes),
+    onError,
   });
   const sockets = new WebSocketServer({ noServer: true, maxPayload: options.maxBodyBytes });
   listener.onUpgrade((request, stream, head) => {
     stream.on('error', () => {});
-    const refusal = refusalOf(request, access) ?? (pathOf(request) === socketPath ? undefined : notFound);
+    const refusal = access.refusal(request) ?? (pathOf(request) === socketPath ? undefined : notFound);
     if (refusal) return refuseUpgrade(stream, refusal);
     sockets.handleUpgrade(request, stream, head, (socket) => {
       try {
@@ -115,10 +106,9 @@ export async function serveOpenEnv<Task>(
 }
 
 /** Health and counts are no secrets: probes have no token. */
-function refusalOf(request: IncomingMessage, access: HttpAccess): Refusal | undefined {
+function isProbe(request: IncomingMessage): boolean {
   const { method, headers } = request;
-  const isOpen = method === 'GET' && probePaths.includes(pathOf(request)) && !headers.upgrade;
-  return access.refusal(request, { isOpen });
+  return method === 'GET' && probePaths.includes(pathOf(request)) && !headers.upgrade;
 }
 
 function refuseUpgrade(stream: Duplex, { status, detail }: { status: number; detail: string }): void {

@@ -3,8 +3,8 @@ import { jsonWithoutSecrets } from '@toolenv/core/secrets';
 import type { WebSocket } from 'ws';
 import { FrameError, type RequestFrame, readFrame } from './frame.ts';
 import { answerRpc } from './json-rpc.ts';
-import type { OpenSessions } from './open-sessions.ts';
 import type { OpenEnvSession } from './openenv-session.ts';
+import type { OpenEnvSessions } from './openenv-sessions.ts';
 
 /** Frames that may wait for their answer. OpenEnv's client sends one at a time. */
 const longestQueue = 256;
@@ -16,7 +16,7 @@ const longestBacklog = 64 * 1024 * 1024;
 export function serveSession(
   socket: WebSocket,
   session: OpenEnvSession,
-  sessions: OpenSessions,
+  sessions: OpenEnvSessions,
   onError: (error: unknown) => void,
 ): void {
   let last = Promise.resolve();
@@ -76,7 +76,7 @@ export function serveSession(
 async function answer(
   { type, data }: RequestFrame,
   session: OpenEnvSession,
-  sessions: OpenSessions,
+  sessions: OpenEnvSessions,
 ): Promise<object> {
   if (type === 'state') return { type, data: await session.state() };
   if (type === 'mcp') return { type, data: await answerRpc(data, sessions, session) };

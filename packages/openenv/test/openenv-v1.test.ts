@@ -274,6 +274,18 @@ describe('a server that misbehaves aborts the episode, and none is scored', () =
     await vi.waitFor(() => expect(sockets.size).toBe(0), 5_000);
   });
 
+  test('never answers to the answer', async () => {
+    const { url } = await fake({
+      reply({ type, data }) {
+        if (type === 'reset') return observed({});
+        const answer = { name: 'episode_answer', description: '', input_schema: { type: 'object' } };
+        return data.type === 'list_tools' ? observed({ tools: [answer] }) : undefined;
+      },
+    });
+    const { outcome } = await play(url, ['x'], { toolTimeout: 200 });
+    expect(outcome).toMatchObject({ kind: 'aborted', cause: { code: 'infrastructure.tool_timeout' } });
+  });
+
   test('is not there', async () => {
     const server = await fake({ reply: () => observed({}) });
     const env = await opened(server.url, { connectTimeout: 300 });

@@ -8,6 +8,7 @@ import { checkpoints } from './checkpoints.ts';
 import { disk } from './disk.ts';
 import { judges } from './judges.ts';
 import { model } from './model.ts';
+import { ors } from './ors.ts';
 import { runs } from './runs.ts';
 import { servers } from './servers.ts';
 import { serving } from './serving.ts';
@@ -24,6 +25,7 @@ export const areas: Readonly<Record<string, readonly Attack[]>> = {
   disk,
   serving,
   servers,
+  ors,
   agents,
   judges,
   terminal,

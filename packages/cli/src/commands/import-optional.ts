@@ -21,6 +21,11 @@ export function importOpenEnv(need: string): Promise<typeof import('@toolenv/ope
 }
 
 /** Throws as {@link importMcp} does. */
+export function importOrs(need: string): Promise<typeof import('@toolenv/ors')> {
+  return importOptional('@toolenv/ors', need, () => import('@toolenv/ors'));
+}
+
+/** Throws as {@link importMcp} does. */
 export function importSearch(need: string): Promise<typeof import('@toolenv/tools-search')> {
   return importOptional('@toolenv/tools-search', need, () => import('@toolenv/tools-search'));
 }

@@ -1,4 +1,4 @@
-/** `toolenv serve`: serves an environment to clients that speak MCP or OpenEnv, a policy to clients of models, or a search tool to trainers in Python. */
+/** `toolenv serve`: serves an environment to clients that speak MCP, OpenEnv or ORS, a policy to clients of models, or a search tool to trainers in Python. */
 import { once } from 'node:events';
 import { type JsonSchema, type OpenedEnv, ToolEnvError } from '@toolenv/core';
 import { keepSecret } from '@toolenv/core/secrets';
@@ -8,7 +8,7 @@ import { addPluginFlags, type Chosen, type PluginFlags } from '../flags/plugin-f
 import { completeFlags, flagName, propertiesOf, readFlags, schemaFlags } from '../flags/schema-flags.ts';
 import { type EnvFlags, envFlags, environmentHelp, openRunEnv, readTools } from '../run/open-run.ts';
 import { announceEndpoint, withToken } from './announce-endpoint.ts';
-import { httpSchema, importMcp, importOpenEnv, policySchema } from './import-optional.ts';
+import { httpSchema, importMcp, importOpenEnv, importOrs, policySchema } from './import-optional.ts';
 import type { MakeCommand } from './make-command.ts';
 import { modelPort, serveModel } from './serve-model.ts';
 import { searchPort, serveTool } from './serve-tool.ts';
@@ -22,22 +22,25 @@ const schema = {
       minimum: 0,
       maximum: 65_535,
       description:
-        'serve over HTTP on this port, 0 for any free port (default: MCP over stdio, everything else on port 8000)',
+        'serve over HTTP on this port, 0 for any free port (default: MCP over stdio, ORS on port 8080, everything else on port 8000)',
     },
-    protocol: { enum: ['mcp', 'openenv'], default: 'mcp', description: 'protocol of the clients' },
+    protocol: { enum: ['mcp', 'openenv', 'ors'], default: 'mcp', description: 'protocol of the clients' },
     drain: {
       type: 'integer',
       minimum: 0,
       default: 0,
       milliseconds: true,
-      description: 'time for clients of OpenEnv to end their sessions after SIGTERM or Ctrl-C',
+      description: 'time for clients of OpenEnv and ORS to end their sessions after SIGTERM or Ctrl-C',
     },
     scores: {
       type: 'string',
       minLength: 1,
       description: 'append the score of each episode that MCP clients play to this JSONL file',
     },
-    split: { enum: ['train', 'validation', 'test'], default: 'test', description: 'tasks to play' },
+    split: {
+      enum: ['train', 'validation', 'test'],
+      description: 'tasks to play (default: test; for clients of ORS, which choose a split, all)',
+    },
     seed: {
       type: 'integer',
       minimum: 0,
@@ -51,7 +54,7 @@ export const make: MakeCommand = async (command, { words, signal }) => {
   const [http, model] = [await httpSchema(), await policySchema()];
   command
     .description(
-      'Serves an environment as an MCP server or an OpenEnv server. Each client plays its own episodes. Without an environment, --openai <policy> serves a policy to clients of the APIs of OpenAI and Anthropic, and --tool search=<reference> serves a search tool over HTTP, with the protocols of the retrieval servers of Search-R1 and Agent-R1.',
+      'Serves an environment as an MCP server, an OpenEnv server or a server of the Open Reward Standard (ORS). Each client plays its own episodes. Without an environment, --openai <policy> serves a policy to clients of the APIs of OpenAI and Anthropic, and --tool search=<reference> serves a search tool over HTTP, with the protocols of the retrieval servers of Search-R1 and Agent-R1.',
     )
     .argument('[environment]', environmentHelp)
     .option('--openai <policy>', 'serve this policy, named as for toolenv eval; its options are flags');
@@ -123,18 +126,18 @@ interface Serving {
   signal: AbortSignal;
 }
 
-/** The port of OpenEnv's own servers. */
-const openEnvPort = 8_000;
+/** The ports of the own servers of OpenEnv and ORS. MCP has stdio instead. */
+const usualPorts: Readonly<Record<string, number>> = { openenv: 8_000, ors: 8_080 };
 
 async function serve(name: string, { chosen, given, http, signal }: Serving): Promise<void> {
   const { http: givenPort, protocol, drain, scores, split, seed } = completeFlags(schema, given);
-  if (drain > 0 && protocol !== 'openenv')
-    throw refuse('--drain is for clients of OpenEnv: give --protocol openenv too.');
+  if (drain > 0 && protocol === 'mcp')
+    throw refuse('--drain is for clients of OpenEnv and ORS: give --protocol openenv or --protocol ors too.');
   if (scores !== undefined && protocol !== 'mcp')
-    throw refuse('--scores is for clients of MCP: leave out --protocol openenv.');
-  const port = givenPort ?? (protocol === 'openenv' ? openEnvPort : undefined);
+    throw refuse(`--scores is for clients of MCP: leave out --protocol ${protocol}.`);
+  const port = givenPort ?? usualPorts[protocol];
   const options: Record<string, unknown> & ServeOptions = readHttpFlags(http, given, port);
-  const start = protocol === 'openenv' ? await openEnvServer() : await mcpServer(scores);
+  const start = await starts[protocol](scores);
   const secret = withToken(options);
   const env = await openRunEnv(chosen, { ...given, seed });
   try {
@@ -182,3 +185,10 @@ async function openEnvServer(): Promise<Start> {
   const { serveOpenEnv } = await importOpenEnv('--protocol openenv');
   return (env, http, episodes) => serveOpenEnv(env, { ...http, ...episodes });
 }
+
+async function orsServer(): Promise<Start> {
+  const { serveOrs } = await importOrs('--protocol ors');
+  return (env, http, episodes) => serveOrs(env, { ...http, ...episodes });
+}
+
+const starts = { mcp: mcpServer, openenv: openEnvServer, ors: orsServer };

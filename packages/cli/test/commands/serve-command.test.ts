@@ -141,7 +141,7 @@ it.each([
   [['--host', '0.0.0.0'], 'give --http <port> too'],
   [['--http', '0', '--idle-timeout', '0'], '--idle-timeout 0: give a number above 0'],
   [['--http', '0', '--max-sessions', '0'], '--max-sessions 0: give a whole number from 1 up'],
-  [['--http', '0', '--drain', '5'], '--drain is for clients of OpenEnv: give --protocol openenv too'],
+  [['--http', '0', '--drain', '5'], '--drain is for clients of OpenEnv and ORS: give --protocol openenv'],
   [['--http', '0', '--token', 'short'], 'The token is not usable'],
 ])('refuses %j in one line', async (flags, message) => {
   const { code, stderr } = await runCli('serve', fixture.env, ...flags);
@@ -161,6 +161,29 @@ it('serves to clients of OpenEnv, with their token, until Ctrl-C', async () => {
   expect(await (await fetch(`${url}/metadata`, { headers })).json()).toMatchObject({ name: fixture.env });
   const reset = await fetch(`${url}/reset`, { method: 'POST', headers, body: '{"task":0}' });
   expect(await reset.json()).toMatchObject({ observation: { task: 0 }, reward: null, done: false });
+  child.kill('SIGINT');
+  expect(await finished).toMatchObject({ code: 130, stdout: '' });
+});
+
+it('serves all splits to clients of ORS, with their token, until Ctrl-C', async () => {
+  const token = 'a-token-of-at-least-16-characters';
+  const { child, finished } = startCli([
+    'serve',
+    fixture.env,
+    '--protocol',
+    'ors',
+    '--http',
+    '0',
+    '--token',
+    token,
+  ]);
+  const [line] = (await once(child.stderr!, 'data')) as [string];
+  const [, url] = /^fixture-plugin\/lamp-v1 is served at (http:\/\/127\.0\.0\.1:\d+)\n$/.exec(line)!;
+  const ask = async (path: string, headers = {}) => (await fetch(`${url}/${path}`, { headers })).json();
+  expect(await ask('list_environments')).toHaveProperty('detail');
+  expect(await ask('list_environments', { 'x-api-key': token })).toEqual(['lamp-v1']);
+  const splits = (await ask('lamp-v1/splits', { 'x-api-key': token })) as { name: string }[];
+  expect(splits.map(({ name }) => name)).toContain('train');
   child.kill('SIGINT');
   expect(await finished).toMatchObject({ code: 130, stdout: '' });
 });

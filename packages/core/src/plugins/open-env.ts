@@ -37,7 +37,8 @@ export interface OpenedEnv<Task> extends EnvHandle<Task> {
 
 /**
  * Opens an environment by reference or definition: `openEnv('@toolenv/envs-qa/bridge-v1', { topK: 2 })`. Close it when the
- * run is over, or declare it with `await using`. `openenv:<url>` is the environment of an OpenEnv server.
+ * run is over, or declare it with `await using`. `openenv:<url>` is the environment of an OpenEnv server,
+ * `ors:<url>#<environment>` one of an ORS server.
  * @param options The environment's own options. Its schema's defaults fill in what is absent.
  * @throws ToolEnvError `usage.unknown_plugin`, `usage.unknown_option`, `usage.bad_option`, `usage.unknown_role`,
  *   `usage.not_recordable` if a tap is given and the environment asks it for no tool.

@@ -1,4 +1,4 @@
-/** Addresses of models on servers, `<url>#<model>`, and the keys that servers want. */
+/** Addresses of what servers have, such as `<url>#<model>`, and the keys that servers want. */
 import { type ErrorCode, ToolEnvError } from '../protocol/errors.ts';
 import { keepSecret } from '../protocol/secrets.ts';
 
@@ -9,26 +9,45 @@ export interface ModelAddress {
   model?: string;
 }
 
+/** What an address names, for errors. */
+export interface AddressForm {
+  code: ErrorCode;
+  /** An address in the form of the command line. */
+  example: string;
+  /** What is behind `#`, such as `model`. */
+  part: string;
+  /** Where a key belongs. */
+  key: string;
+}
+
 /**
- * Parses `http://127.0.0.1:8000/v1#Qwen/Qwen3-0.6B`.
- * @param example An address in the form of the command line, for errors.
- * @throws ToolEnvError with `code` for another form, and for an address with a password.
+ * Parses `<url>#<name>`. The URL has no slash at its end.
+ * @throws ToolEnvError with the form's code for another form, and for an address with a password.
  */
-export function parseModelAddress(
+export function parseAddress(
   address: string,
-  { code, example }: { code: ErrorCode; example: string },
-): ModelAddress {
-  const [text, model] = address.split(/#(.*)/s, 2) as [string, string | undefined];
+  { code, example, part, key }: AddressForm,
+): { url: string; name?: string } {
+  const [text, name] = address.split(/#(.*)/s, 2) as [string, string | undefined];
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !['http:', 'https:'].includes(url.protocol)) {
-    const message = `"${address}" is not the address of a model: write <url>#<model>, for example ${example}.`;
+    const message = `"${address}" is not the address of ${/^[aeiou]/.test(part) ? 'an' : 'a'} ${part}: write <url>#<${part}>, for example ${example}.`;
     throw new ToolEnvError(code, message);
   }
   if (url.username !== '' || url.password !== '') {
-    const message = 'The address has a password: name the variable of a key with --api-key.';
-    throw new ToolEnvError(code, message);
+    throw new ToolEnvError(code, `The address has a password: ${key}.`);
   }
-  return { url: text.replace(/\/+$/, ''), ...(model && { model }) };
+  return { url: text.replace(/\/+$/, ''), ...(name && { name }) };
+}
+
+/** Parses `http://127.0.0.1:8000/v1#Qwen/Qwen3-0.6B`. Throws as {@link parseAddress} does. */
+export function parseModelAddress(
+  address: string,
+  form: Pick<AddressForm, 'code' | 'example'>,
+): ModelAddress {
+  const key = 'name the variable of a key with --api-key';
+  const { url, name: model } = parseAddress(address, { ...form, part: 'model', key });
+  return { url, ...(model && { model }) };
 }
 
 /**

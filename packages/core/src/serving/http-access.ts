@@ -3,6 +3,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { BlockList, isIP, isIPv6 } from 'node:net';
 import { ToolEnvError } from '../protocol/errors.ts';
+import { clientKey } from './client-key.ts';
 import type { ServeOptions } from './serve-options.ts';
 
 const loopbackNames = ['127.0.0.1', 'localhost', '[::1]'];
@@ -92,10 +93,8 @@ export class HttpAccess {
   }
 
   /** Whether the request has the token. Comparing takes the same time for all wrong tokens. */
-  isAuthorized({ headers }: Headed): boolean {
-    if (!this.#token) return true;
-    const [, given = ''] = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '') ?? [];
-    return timingSafeEqual(digest(given), this.#token);
+  isAuthorized(request: Headed): boolean {
+    return !this.#token || timingSafeEqual(digest(clientKey(request)), this.#token);
   }
 }
 

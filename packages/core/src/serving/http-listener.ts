@@ -3,6 +3,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { messageOf, ToolEnvError } from '../protocol/errors.ts';
+import type { HttpAccess } from './http-access.ts';
+import { replyJson } from './http-body.ts';
 import type { CompleteServeOptions } from './serve-options.ts';
 
 /** A server that listens. */
@@ -59,6 +61,36 @@ export async function listen(
       await closed;
     },
   };
+}
+
+/** What a server does with requests that may reach it. */
+export interface GuardedServer {
+  access: HttpAccess;
+  /** Whether a request needs no token, such as that of a health check. */
+  isOpen(request: IncomingMessage): boolean;
+  answer(request: IncomingMessage, response: ServerResponse): Promise<void>;
+  /** Called with what `answer` throws. The client learns only that. */
+  onError(error: unknown): void;
+}
+
+/** Listens, and answers the requests that have the right host, origin and token. Errors have the form of FastAPI's. Throws as {@link listen} does. */
+export function listenGuarded(
+  options: CompleteServeOptions,
+  { access, isOpen, answer, onError }: GuardedServer,
+): Promise<HttpListener> {
+  return listen(options, (request, response) => {
+    if (access.answerPreflight(request, response)) return;
+    const refusal = access.refusal(request, { isOpen: isOpen(request) });
+    if (refusal) {
+      response.setHeader('connection', 'close');
+      return replyJson(response, refusal.status, { detail: refusal.detail });
+    }
+    answer(request, response).catch((error: unknown) => {
+      onError(error);
+      if (response.headersSent) response.destroy();
+      else replyJson(response, 500, { detail: 'The server failed: see its log.' });
+    });
+  });
 }
 
 /**

@@ -7,6 +7,7 @@ import type { Env, ScoredTransition, StepOptions } from '../protocol/env.ts';
 import { ToolEnvError } from '../protocol/errors.ts';
 import type { Observation } from '../protocol/message.ts';
 import { type Outcome, running } from '../protocol/outcome.ts';
+import { type Rewards, weigh } from '../protocol/reward.ts';
 import { deriveSeed } from '../protocol/rng.ts';
 
 /** The part of an open environment that serving needs. */
@@ -108,6 +109,12 @@ export class ServedEpisodes<Task> {
     episode.observation = transition.observation;
     if (!transition.rewards) throw transition.outcome.cause;
     return transition;
+  }
+
+  /** The weighted sum of a step's rewards; `null` if none was scored. */
+  rewardOf(rewards: Rewards): number | null {
+    const isScored = Object.values(rewards).some((value) => typeof value === 'number');
+    return isScored ? weigh(this.env.spec.rewards, rewards) : null;
   }
 }
 

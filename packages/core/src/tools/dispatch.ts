@@ -141,6 +141,24 @@ function reportsOf(
   });
 }
 
+/**
+ * Runs work that is a call of the tool `name`, though no policy has called it: a server's tool that takes the answer.
+ * @throws ToolEnvError `infrastructure.tool_timeout`; the reason of the signal; what the work throws.
+ */
+export async function inToolTime<T>(
+  name: string,
+  { toolTimeout, signal }: { toolTimeout: number; signal: AbortSignal },
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const reason = () => timeout([name], toolTimeout, "raise the environment's toolTimeout");
+  const deadline = new Deadline({ after: toolTimeout, parent: signal, reason });
+  try {
+    return await deadline.race(work);
+  } finally {
+    deadline.clear();
+  }
+}
+
 function timeout(tools: readonly string[], milliseconds: number, remedy: string): ToolEnvError {
   const names = [...new Set(tools.map((name) => `"${name}"`))].join(', ');
   const late = `Tool ${names} did not answer within ${milliseconds / 1000} s`;

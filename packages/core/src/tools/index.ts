@@ -3,7 +3,7 @@ export { boundCall } from '../boundary/bound-call.ts';
 export { Deadline, type DeadlineOptions, untilAborted, withinDeadline } from '../boundary/deadline.ts';
 export { boundText } from './bound-text.ts';
 export { callMistake, mistakeText } from './call-mistake.ts';
-export { type DispatchOptions, dispatch } from './dispatch.ts';
+export { type DispatchOptions, dispatch, inToolTime } from './dispatch.ts';
 export {
   formatOf,
   hermesFormat,

@@ -6,8 +6,15 @@ import { messageOf } from '@toolenv/core';
 import { completeOptions } from '@toolenv/core/plugins';
 import { tryObject } from '@toolenv/core/schemas';
 import { keepSecret } from '@toolenv/core/secrets';
-import { HttpAccess, listen, readBytes, replyJson, requestUrl, writeToStderr } from '@toolenv/core/serving';
-import { clientKey } from '../client-key.ts';
+import {
+  clientKey,
+  HttpAccess,
+  listen,
+  readBytes,
+  replyJson,
+  requestUrl,
+  writeToStderr,
+} from '@toolenv/core/serving';
 import { BadRequest } from '../wire/model-request.ts';
 import { itemsOf, responses } from '../wire/responses.ts';
 import { type Item, StoredItems } from '../wire/stored-items.ts';
@@ -97,8 +104,7 @@ class RecordingProxy {
     const { pathname, search } = requestUrl(http);
     const wire = wireAt(pathname.replace(/\/$/, ''));
     if (access.answerPreflight(http, response)) return;
-    const headers = { ...http.headers, authorization: `Bearer ${clientKey(http)}` };
-    const refusal = access.refusal({ headers }, { isOpen: pathname === '/health' });
+    const refusal = access.refusal(http, { isOpen: pathname === '/health' });
     if (refusal) return replyProblem(response, { ...refusal, message: refusal.detail }, wire);
     if (pathname === '/health') return replyJson(response, 200, { status: 'healthy' });
     if (!pathname.startsWith('/v1/')) {

@@ -13,7 +13,6 @@ import {
   writeToStderr,
 } from '@toolenv/core/serving';
 import { untilAborted } from '@toolenv/core/tools';
-import { clientKey } from '../client-key.ts';
 import { Exchange } from '../exchange.ts';
 import { countTokens } from '../wire/anthropic-messages.ts';
 import type { ModelReply } from '../wire/model-reply.ts';
@@ -112,8 +111,7 @@ class PolicyServer {
     const path = pathname.replace(/\/$/, '');
     const wire = servedAt(path);
     if (this.#access.answerPreflight(http, response)) return;
-    const headers = { ...http.headers, authorization: `Bearer ${clientKey(http)}` };
-    const refusal = this.#access.refusal({ headers }, { isOpen: probePaths.includes(path) });
+    const refusal = this.#access.refusal(http, { isOpen: probePaths.includes(path) });
     if (refusal) return replyProblem(response, { ...refusal, message: refusal.detail }, wire);
     if (http.method === 'POST' && wire) return this.#ask(path, wire, http, response);
     if (http.method === 'GET' || http.method === 'HEAD') {

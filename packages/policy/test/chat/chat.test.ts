@@ -287,16 +287,3 @@ test('a checkpoint without a chat template is refused with a remedy', () => {
   expect(chat_template).toBeTypeOf('string');
   expect(() => new Chat({ ...checkpoint, tokenizerConfig })).toThrow(/chat_template\.jinja/);
 });
-
-test('a tokenizer whose pattern takes exponential time does not block the process', {
-  timeout: 60_000,
-}, () => {
-  const checkpoint = wordCheckpoint();
-  const pattern = { Regex: '^(a+)+$' };
-  const pre_tokenizer = { type: 'Split', pattern, behavior: 'Isolated', invert: false };
-  const slow = new Chat({ ...checkpoint, tokenizer: { ...checkpoint.tokenizer, pre_tokenizer } });
-  expect(slow.encode('ab').length).toBeGreaterThan(0);
-  expect(() => slow.encode(`${'a'.repeat(60)}b`)).toThrow(
-    'words: tokenizer.json takes more than 5061 ms for 61 characters: use a tokenizer that takes linear time.',
-  );
-});

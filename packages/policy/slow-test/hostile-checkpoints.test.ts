@@ -1,4 +1,4 @@
-/** A malicious chat template gives a one-line error in seconds. It neither blocks nor ends the process. */
+/** A malicious chat template or tokenizer gives a one-line error in seconds. It neither blocks nor ends the process. */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -74,4 +74,17 @@ test("a template's own message becomes one short line", () => {
   }
   expect(message).toMatch(/^The chat template refuses the conversation: no \[2Jx+…$/);
   expect(message.length).toBeLessThan(400);
+});
+
+test('a tokenizer whose pattern takes exponential time does not block the process', {
+  timeout: 60_000,
+}, () => {
+  const checkpoint = wordCheckpoint();
+  const pattern = { Regex: '^(a+)+$' };
+  const pre_tokenizer = { type: 'Split', pattern, behavior: 'Isolated', invert: false };
+  const slow = new Chat({ ...checkpoint, tokenizer: { ...checkpoint.tokenizer, pre_tokenizer } });
+  expect(slow.encode('ab').length).toBeGreaterThan(0);
+  expect(() => slow.encode(`${'a'.repeat(60)}b`)).toThrow(
+    'words: tokenizer.json takes more than 5061 ms for 61 characters: use a tokenizer that takes linear time.',
+  );
 });

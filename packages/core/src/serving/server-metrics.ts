@@ -1,6 +1,6 @@
 /** ServerMetrics: what the clients of a server have played, for Prometheus. */
-import type { Outcome } from '@toolenv/core';
-import { type Metric, processMetrics, prometheusText } from '@toolenv/core/serving';
+import type { Outcome } from '../protocol/outcome.ts';
+import { type Metric, processMetrics, prometheusText } from './prometheus-text.ts';
 
 /** `left`: the client left before the episode had ended. */
 type End = Exclude<Outcome['kind'], 'running'> | 'left';

@@ -1,0 +1,184 @@
+/** The requests of ORS's clients. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isObject } from '@toolenv/core/schemas';
+import {
+  NoPlace,
+  type OpenSessions,
+  prometheusType,
+  readBody,
+  replyJson,
+  requestUrl,
+} from '@toolenv/core/serving';
+import { beginEvents, chunksOf, keepingAlive, writeEvent } from './event-stream.ts';
+import { Problem } from './problem.ts';
+import type { ServedSession } from './served-session.ts';
+import type { ServedTasks } from './served-tasks.ts';
+
+export interface Routes {
+  /** Name of the environment, in lower case. */
+  name: string;
+  tasks: ServedTasks;
+  sessions: OpenSessions<ServedSession, { task: number }>;
+  /** Largest body of a request, in bytes. */
+  maxBodyBytes: number;
+  /** The tools of the first task. */
+  sharedTools(): Promise<object>;
+  newId(): string;
+}
+
+/** Paths for health checks and metrics. */
+export const probePaths: readonly string[] = ['/health', '/metrics'];
+
+type Answer = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  routes: Routes,
+) => Promise<object | undefined> | object | undefined;
+
+/** Requests of the server. An answer of `undefined` has been written already. */
+const ofServer: Readonly<Record<string, Answer>> = {
+  'GET health': (_, response, { sessions }) => {
+    if (sessions.isDraining) replyJson(response, 503, { status: 'draining' });
+    return sessions.isDraining ? undefined : { status: 'ok' };
+  },
+  'GET metrics': (_, response, { sessions }) => {
+    response.writeHead(200, { 'content-type': prometheusType }).end(sessions.metrics);
+    return undefined;
+  },
+  'GET list_environments': (_, __, { name }) => [name],
+  'POST create_session': (request, response, { newId }) => {
+    request.resume();
+    beginEvents(response);
+    writeEvent(response, 'task_id', newId());
+    writeEvent(response, 'end', '');
+    response.end();
+    return undefined;
+  },
+  'POST create': create,
+  'POST ping': (request, _, routes) => {
+    sessionOf(request, routes).touch();
+    return { status: 'ok' };
+  },
+  'POST delete': leave,
+  'POST delete_session': leave,
+};
+
+/** Requests of the environment. */
+const ofEnvironment: Readonly<Record<string, Answer>> = {
+  'GET tools': (_, __, { sharedTools }) => sharedTools(),
+  'GET splits': (_, __, { tasks }) => tasks.splits.map((name) => ({ name, type: name })),
+  'POST tasks': async (request, _, { tasks, name, maxBodyBytes }) => {
+    const { split } = await bodyOf(request, maxBodyBytes);
+    return { tasks: await tasks.range(split), env_name: name };
+  },
+  'POST num_tasks': async (request, _, { tasks, maxBodyBytes }) => {
+    const { split } = await bodyOf(request, maxBodyBytes);
+    return { num_tasks: await tasks.count(split) };
+  },
+  'POST task': async (request, _, { tasks, name, maxBodyBytes }) => {
+    const { split, index } = await bodyOf(request, maxBodyBytes);
+    return { task: await tasks.at(split, index), env_name: name };
+  },
+  'POST task_range': async (request, _, { tasks, name, maxBodyBytes }) => {
+    const { split, start, stop } = await bodyOf(request, maxBodyBytes);
+    return { tasks: await tasks.range(split, start, stop), env_name: name };
+  },
+  'GET prompt': (request, _, routes) => sessionOf(request, routes).prompt(),
+  'GET messages': (request, _, routes) => sessionOf(request, routes).messages(),
+  'GET task_tools': (request, _, routes) => sessionOf(request, routes).tools(),
+  'POST call': call,
+};
+
+/** Answers a request that may reach the server. */
+export async function answerOrs(
+  request: IncomingMessage,
+  response: ServerResponse,
+  routes: Routes,
+): Promise<void> {
+  const { pathname, search } = requestUrl(request);
+  const [first = '', ...rest] = pathname.split('/').filter((part) => part !== '');
+  const method = request.method === 'HEAD' ? 'GET' : request.method;
+  const isRoot = Object.keys(ofServer).some((route) => route.endsWith(` ${first}`));
+  if (!isRoot && first.toLowerCase() !== routes.name) {
+    // As ORS's own server does: the first environment is the default.
+    request.resume();
+    response.writeHead(308, { location: `/${routes.name}${pathname}${search}` }).end();
+    return;
+  }
+  const table = isRoot ? ofServer : ofEnvironment;
+  const route = `${method} ${isRoot ? [first, ...rest].join('/') : rest.join('/')}`;
+  try {
+    if (!Object.hasOwn(table, route)) throw new Problem(404, 'Not Found');
+    const answer = await table[route]!(request, response, routes);
+    if (answer) replyJson(response, 200, answer);
+  } catch (error) {
+    if (error instanceof NoPlace) {
+      // Clients of OpenReward then wait for a place.
+      response.setHeader('x-backend-state', 'starting');
+      return replyJson(response, 503, { detail: error.message });
+    }
+    if (!(error instanceof Problem)) throw error;
+    if (!response.headersSent) replyJson(response, error.status, { detail: error.message });
+  }
+}
+
+async function create(request: IncomingMessage, _: ServerResponse, routes: Routes): Promise<object> {
+  const { name, tasks, sessions, maxBodyBytes } = routes;
+  const id = idOf(request);
+  // Secrets of the client are dropped here: no environment asks for them.
+  const { env_name: wanted, toolset_name: toolset, ...asked } = await bodyOf(request, maxBodyBytes);
+  if (wanted !== undefined && wanted !== null && String(wanted).toLowerCase() !== name)
+    throw new Problem(404, `unknown environment: this server has ${name}.`);
+  if (toolset !== undefined && toolset !== null) throw new Problem(400, 'There are no toolsets here.');
+  const { split, index: task } = await tasks.chosen(asked);
+  if (sessions.find(id)) throw new Problem(400, 'Session already exists');
+  sessions.open({ id, split, task });
+  return { sid: id };
+}
+
+/** A session that is not there has ended already. */
+async function leave(request: IncomingMessage, _: ServerResponse, { sessions }: Routes): Promise<object> {
+  const id = idOf(request);
+  await sessions.find(id)?.close();
+  return { sid: id };
+}
+
+async function call(request: IncomingMessage, response: ServerResponse, routes: Routes): Promise<undefined> {
+  const session = sessionOf(request, routes);
+  const { name, input, task_id: id = null } = await bodyOf(request, routes.maxBodyBytes);
+  if (typeof name !== 'string' || !isObject(input)) throw new Problem(422, 'A call has a name and an input.');
+  const running = id === null ? await session.call(name, input) : session.findCall(String(id));
+  beginEvents(response);
+  try {
+    if (!running) throw new Problem(404, 'unknown task_id');
+    writeEvent(response, 'task_id', running.id);
+    const chunks = chunksOf(await keepingAlive(response, running.result));
+    for (const [index, chunk] of chunks.entries()) {
+      writeEvent(response, index === chunks.length - 1 ? 'end' : 'chunk', chunk);
+    }
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    writeEvent(response, 'error', error.message);
+  }
+  response.end();
+}
+
+function idOf({ headers }: IncomingMessage): string {
+  const id = String(headers['x-session-id'] ?? '').trim();
+  if (id === '') throw new Problem(400, 'X-Session-ID header is required');
+  if (id.length > 256) throw new Problem(400, 'An X-Session-ID has at most 256 characters.');
+  return id;
+}
+
+function sessionOf(request: IncomingMessage, { sessions }: Routes): ServedSession {
+  const session = sessions.find(idOf(request));
+  if (session && !session.hasLeft) return session;
+  throw new Problem(404, 'Active environment not found');
+}
+
+async function bodyOf(request: IncomingMessage, most: number): Promise<Record<string, unknown>> {
+  const body = await readBody(request, most);
+  if (body === 'too_large') throw new Problem(413, `A body may have ${most} bytes (maxBodyBytes).`);
+  if (typeof body === 'object' && isObject(body.json)) return body.json;
+  throw new Problem(422, 'The body must be a JSON object.');
+}

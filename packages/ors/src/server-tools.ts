@@ -1,0 +1,71 @@
+/** The tools of an episode on an ORS server, and the tool that takes an answer. */
+import { type JsonSchema, type Tool, ToolEnvError } from '@toolenv/core';
+import { didYouMean, isObject } from '@toolenv/core/schemas';
+import type { ServerTurn } from './server-turn.ts';
+
+/** The tool that a text answer goes to. */
+export interface AnswerTool {
+  name: string;
+  /** The argument that has the text; `undefined` for a tool that looks at the state only. */
+  argument: string | undefined;
+}
+
+export interface ListedTools {
+  /** What the policy may call. */
+  tools: Tool[];
+  answer: AnswerTool | undefined;
+}
+
+/** Names of tools that take an answer, if their only required argument is a text. */
+const answerNames: readonly string[] = ['submit', 'answer', 'submit_answer'];
+
+/**
+ * @param given The answer to `task_tools`.
+ * @param chosen The name of the tool that takes an answer; by default, the server's terminal tool, or a tool such as `submit`.
+ * @throws Error that says what is wrong; ToolEnvError `usage.ors_answer_tool` if there is no tool `chosen`.
+ */
+export function readTools(given: unknown, turn: ServerTurn, chosen: string | undefined): ListedTools {
+  const { tools: list, terminal_tool: terminal } = Object(given);
+  if (!Array.isArray(list)) throw new Error('the tools are no list');
+  const tools = list.map((each: unknown) => readTool(each, turn));
+  const names = tools.map(({ name }) => name);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined) throw new Error(`the tool "${twice.slice(0, 100)}" is listed twice`);
+  if (chosen === undefined && isObject(terminal)) {
+    const { name, arg } = terminal;
+    if (typeof name !== 'string' || !(arg === undefined || arg === null || typeof arg === 'string'))
+      throw new Error('the terminal tool has no name, or an argument that is none');
+    // The policy writes its answer as a text, and does not see the tool.
+    return {
+      tools: tools.filter((tool) => tool.name !== name),
+      answer: { name, argument: arg ?? undefined },
+    };
+  }
+  const takers = chosen === undefined ? answerNames : [chosen];
+  const tool = tools.find((each) => takers.includes(each.name) && textArgument(each) !== undefined);
+  if (tool) return { tools, answer: { name: tool.name, argument: textArgument(tool) } };
+  if (chosen === undefined) return { tools, answer: undefined };
+  const message = `The environment has no tool "${chosen}" whose only required argument is a text. ${didYouMean(chosen, names, 'Tools')}`;
+  throw new ToolEnvError('usage.ors_answer_tool', message);
+}
+
+function readTool(given: unknown, turn: ServerTurn): Tool {
+  const { name, description, input_schema: schema = null } = Object(given);
+  if (typeof name !== 'string' || name === '') throw new Error('a tool has no name');
+  if (schema !== null && !isObject(schema))
+    throw new Error(`the input_schema of the tool "${name.slice(0, 100)}" is no object`);
+  return {
+    name,
+    description: typeof description === 'string' ? description : '',
+    inputSchema: { type: 'object', ...(schema as JsonSchema | null) },
+    execute: (args, { signal }) => turn.call(name, args, signal),
+  };
+}
+
+/** The only required argument, if it is a text. */
+function textArgument({ inputSchema: { properties, required } }: Tool): string | undefined {
+  const [name, ...others] = Array.isArray(required) ? required : [];
+  if (typeof name !== 'string' || others.length > 0 || !isObject(properties)) return undefined;
+  const { type } = Object(properties[name]) as { type?: unknown };
+  return type === 'string' ? name : undefined;
+}
