@@ -29,6 +29,7 @@ export {
   ToolEnvError,
 } from './protocol/errors.ts';
 export type * from './protocol/message.ts';
+export { imagesOf } from './protocol/message.ts';
 export type * from './protocol/outcome.ts';
 export { aborted, running, terminated, truncated } from './protocol/outcome.ts';
 export {
@@ -47,6 +48,7 @@ export { failure, refuse, text } from './protocol/tool.ts';
 export type * from './protocol/trajectory.ts';
 export { EpisodeStatistics, type EpisodeSummary, summariseEpisode } from './rollout/episode-statistics.ts';
 export { finishTrajectory, type PlayedEpisode } from './rollout/finish-trajectory.ts';
+export type { OnImages } from './rollout/fit-images.ts';
 export { type PlayTaskOptions, playTask } from './rollout/play-task.ts';
 export {
   collect,

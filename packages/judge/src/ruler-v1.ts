@@ -88,14 +88,14 @@ const ruler: Scorer<RulerOptions> = defineScorer({
         const judged = [...new Set(texts)].map((text, n): NamedText => ({ name: `episode ${n + 1}`, text }));
         const context = [{ name: 'task', text: startText(episodes[0]!, judgeCharacters) }];
         const question = { instructions: judgePrompt, context, judged, scale: [0, 1] as const };
-        const { scores, verdicts, reason, usage } = await judge.ask(question, stop);
+        const { scores, reason, usage } = await judge.ask(question, stop);
         const place = new Map(judged.map(({ text }, n) => [text, n]));
         return episodes.map((_: Trajectory, n) => {
           const at = place.get(texts[n]!)!;
           const shared: { usage?: ModelUsage } = n === 0 && usage ? { usage } : {};
           return {
             value: scores[at]!,
-            text: `${verdicts[at]}, as ${judged[at]!.name}. ${reason}`.trim(),
+            text: `as ${judged[at]!.name}. ${reason}`.trim(),
             ...shared,
           };
         });

@@ -59,7 +59,7 @@ test('equal episodes are read once and score the same; the judge reads the task 
   const open = await withJudge(judge).begin({ folder, seed: 1 }, options);
   const scores = await open.score(await group('Paris', 'Rome', 'Paris'), {});
   expect(scores.map(({ value }) => value)).toEqual([0, 0.5, 0]);
-  expect(scores[1]!.text).toBe('0.5, as episode 2.');
+  expect(scores[1]!.text).toBe('as episode 2.');
   expect(scores.map(({ usage }) => usage?.requests)).toEqual([1, undefined, undefined]);
   expect(asked).toHaveLength(1);
   expect(asked[0]!.match(/Name a city\./g)).toHaveLength(1);

@@ -14,6 +14,8 @@ export interface OpenAiPolicyOptions extends ServerOptions {
   model?: string | undefined;
   /** Tokens of a prompt and its action together. Default: what the server tells; a server that does not tell refuses by itself. */
   contextLength?: number | undefined;
+  /** Sends the images of observations. Default false: the policy gets words instead. */
+  sendImages?: boolean | undefined;
   /** `native`: the server's own tool calls. `text`: tools and calls are text. Default: `native` where the model reads tools. */
   toolCalls?: 'auto' | 'native' | 'text' | undefined;
   /**
@@ -54,19 +56,24 @@ export async function openAiPolicy(options: OpenAiPolicyOptions): Promise<Policy
 
 async function openChatPolicy(
   server: Server,
-  { model: wanted, contextLength: given, toolCalls = 'auto' }: OpenAiPolicyOptions,
+  { model: wanted, contextLength: given, toolCalls = 'auto', sendImages = false }: OpenAiPolicyOptions,
 ): Promise<Policy> {
   const probes = toolCalls === 'auto';
   const { model, contextLength, refused, tools } = await probeCapabilities(server, wanted, probes);
-  const spec = specOf(server, model, given ?? contextLength);
+  const text = specOf(server, model, given ?? contextLength);
+  const spec = sendImages ? { ...text, capabilities: { images: true } } : text;
   const nativeTools = probes ? tools : toolCalls === 'native';
   return chatPolicy({ server, spec, model, refused, nativeTools });
 }
 
 async function openTokens(
   server: Server,
-  { model: wanted, contextLength: given, tokens }: OpenAiPolicyOptions,
+  { model: wanted, contextLength: given, tokens, sendImages = false }: OpenAiPolicyOptions,
 ): Promise<Policy> {
+  if (sendImages) {
+    const message = 'Prompts of token ids have no images: leave out sendImages or the tokenizer.';
+    throw new ToolEnvError('usage.bad_option', message);
+  }
   const { chat, contextLength: trained, vocabularySize } = tokens!;
   const { model, contextLength = trained } = await findModel(server, wanted);
   const spec = specOf(server, model, given ?? Math.min(contextLength, trained));

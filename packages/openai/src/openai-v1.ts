@@ -37,6 +37,11 @@ const schema = {
       description:
         "native are the server's own, text puts tools into the system message; auto asks the server",
     },
+    sendImages: {
+      type: 'boolean',
+      default: false,
+      description: 'send the images of observations; the model must read images',
+    },
     contextLength: {
       type: 'integer',
       minimum: 1,

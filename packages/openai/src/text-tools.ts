@@ -1,12 +1,12 @@
 /** Tools as text, for models whose server has no tool calls: descriptions in the system message, calls in Hermes' format. */
-import type { Message, Observation, ToolDescription } from '@toolenv/core';
+import { imagesOf, type Message, type Observation, type ToolDescription } from '@toolenv/core';
 import { wireTools } from './wire-messages.ts';
 
 /** The conversation without tools and calls, which are text in it. */
 export function withTextTools({ messages, tools }: Observation): Message[] {
   const told: Message[] = [];
   for (const message of messages) {
-    if (message.role === 'tool') addResult(told, message.content);
+    if (message.role === 'tool') addResult(told, message);
     else if (message.role === 'assistant') told.push({ role: 'assistant', content: turnText(message) });
     else told.push(message);
   }
@@ -24,11 +24,16 @@ function turnText({ content, toolCalls = [] }: Extract<Message, { role: 'assista
 }
 
 /** Results of one turn share a message, because many templates want users and assistants to alternate. */
-function addResult(told: Message[], content: string): void {
+function addResult(told: Message[], message: Message): void {
+  const { content } = message;
+  const images = imagesOf(message);
   const result = `<tool_response>\n${content}\n</tool_response>`;
   const last = told.at(-1);
-  if (last?.role === 'user' && last.content.endsWith('</tool_response>')) last.content += `\n${result}`;
-  else told.push({ role: 'user', content: result });
+  const isOpen = last?.role === 'user' && last.content.endsWith('</tool_response>');
+  const shown = [...(isOpen ? imagesOf(last) : []), ...images];
+  const whole = isOpen ? `${last.content}\n${result}` : result;
+  if (isOpen) told.pop();
+  told.push({ role: 'user', content: whole, ...(shown.length > 0 && { images: shown }) });
 }
 
 function manual(tools: readonly ToolDescription[]): string {

@@ -1,5 +1,5 @@
 /** Conversations as the chat messages of the OpenAI API, with the server's own tool calls. */
-import type { Message, ToolCall, ToolDescription } from '@toolenv/core';
+import { type ImageBlock, imagesOf, type Message, type ToolCall, type ToolDescription } from '@toolenv/core';
 import type { Json } from './server.ts';
 
 /**
@@ -8,14 +8,15 @@ import type { Json } from './server.ts';
  */
 export function wireMessages(messages: readonly Message[]): Json[] {
   let ids = new Map<string, string>();
-  return messages.map((message, index) => {
+  return messages.flatMap((message, index): Json[] => {
     if (message.role === 'tool') {
       const { content, name, toolCallId } = message;
-      return { role: 'tool', content, name, tool_call_id: ids.get(toolCallId) ?? toolCallId };
+      const answer = { role: 'tool', content, name, tool_call_id: ids.get(toolCallId) ?? toolCallId };
+      return messages[index + 1]?.role === 'tool' ? [answer] : [answer, ...shownImages(messages, index)];
     }
-    if (message.role !== 'assistant') return { role: message.role, content: message.content };
+    if (message.role !== 'assistant') return [{ role: message.role, content: withImages(message) }];
     const { content, toolCalls = [] } = message;
-    if (toolCalls.length === 0) return { role: 'assistant', content };
+    if (toolCalls.length === 0) return [{ role: 'assistant', content }];
     ids = new Map(toolCalls.map(({ id }, call) => [id, wireId(index, call)]));
     const tool_calls = toolCalls.map(({ id, name, arguments: args }: ToolCall) => ({
       id: ids.get(id),
@@ -23,8 +24,29 @@ export function wireMessages(messages: readonly Message[]): Json[] {
       function: { name, arguments: JSON.stringify(args) },
     }));
     // Some services refuse an empty text.
-    return { role: 'assistant', content: content === '' ? null : content, tool_calls };
+    return [{ role: 'assistant', content: content === '' ? null : content, tool_calls }];
   });
+}
+
+/** A text, or parts with the images behind it. */
+function withImages(message: Message): string | Json[] {
+  const images = imagesOf(message);
+  return images.length === 0
+    ? message.content
+    : [{ type: 'text', text: message.content }, ...images.map(imagePart)];
+}
+
+/** The images of the tool results that end at `last`. The API takes them from a user alone, after all results of a turn. */
+function shownImages(messages: readonly Message[], last: number): Json[] {
+  const first = messages.findLastIndex(({ role }, index) => index <= last && role !== 'tool') + 1;
+  const images = messages.slice(first, last + 1).flatMap(imagesOf);
+  if (images.length === 0) return [];
+  const text = { type: 'text', text: 'The images of the tool results:' };
+  return [{ role: 'user', content: [text, ...images.map(imagePart)] }];
+}
+
+function imagePart({ data, mimeType }: ImageBlock): Json {
+  return { type: 'image_url', image_url: { url: `data:${mimeType};base64,${data}` } };
 }
 
 export function wireTools(tools: readonly ToolDescription[]): Json[] {

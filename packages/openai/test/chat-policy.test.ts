@@ -248,3 +248,50 @@ test('a model that the server does not have is refused, with those that it has',
     message: expect.stringContaining('It has tiny'),
   });
 });
+
+describe('images', () => {
+  const image = { type: 'image', data: 'AAAA', mimeType: 'image/png' } as const;
+  const url = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } };
+  const seen: Observation = {
+    messages: [
+      { role: 'user', content: 'What is there?', images: [image] },
+      {
+        role: 'assistant',
+        content: '',
+        toolCalls: ['a', 'b'].map((id) => ({ id, name: 'search', arguments: { query: id } })),
+      },
+      { role: 'tool', content: '[image]', toolCallId: 'a', name: 'search', images: [image] },
+      { role: 'tool', content: 'Nothing.', toolCallId: 'b', name: 'search' },
+    ],
+    tools: [tool],
+  };
+
+  test('are sent with the text of the user, and after all results of a turn', async () => {
+    await using server = await startWireServer();
+    const policy = await openAiPolicy({ url: server.url, sendImages: true });
+    expect(policy.spec.capabilities).toEqual({ images: true });
+    await policy.act(seen, sampling);
+    const { messages } = server.requests.at(-1)!.body as { messages: { role: string; content: unknown }[] };
+    expect(messages.map(({ role, content }) => [role, content])).toEqual([
+      ['user', [{ type: 'text', text: 'What is there?' }, url]],
+      ['assistant', null],
+      ['tool', '[image]'],
+      ['tool', 'Nothing.'],
+      ['user', [{ type: 'text', text: 'The images of the tool results:' }, url]],
+    ]);
+  });
+
+  test('are sent with results that are text', async () => {
+    await using server = await startWireServer();
+    const policy = await openAiPolicy({ url: server.url, sendImages: true, toolCalls: 'text' });
+    await policy.act(seen, sampling);
+    const { messages } = server.requests.at(-1)!.body as { messages: { role: string; content: unknown }[] };
+    const results = '<tool_response>\n[image]\n</tool_response>\n<tool_response>\nNothing.\n</tool_response>';
+    expect(messages.at(-1)).toEqual({ role: 'user', content: [{ type: 'text', text: results }, url] });
+  });
+
+  test('are not read unless asked for', async () => {
+    await using server = await startWireServer();
+    expect((await openAiPolicy({ url: server.url })).spec.capabilities).toBeUndefined();
+  });
+});

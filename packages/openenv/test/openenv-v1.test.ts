@@ -1,5 +1,5 @@
 /** The environment of an OpenEnv server: whole episodes of a served environment, and servers that misbehave. */
-import { type OpenedEnv, openEnv, playTask, type Trajectory } from '@toolenv/core';
+import { type OpenedEnv, openEnv, playTask, scriptedPolicy, type Trajectory } from '@toolenv/core';
 import { serveOpenEnv } from '@toolenv/openenv';
 import { checkEnv } from '@toolenv/testing';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -58,6 +58,18 @@ describe('an environment that toolenv serves', () => {
     expect(first!.observation.tools.map(({ name }) => name)).toEqual(['knock', 'wait', 'collapse']);
     expect(second!.calls[0]).toMatchObject({ result: { structuredContent: { thing: 'cat' } } });
     await vi.waitFor(() => expect(openDoors.size).toBe(0), 5_000);
+  });
+
+  test('has its images', async () => {
+    const env = await opened(await serveDoors());
+    const script = scriptedPolicy([[tool('knock')], [tool('look')], 'cat']);
+    const policy = { ...script, spec: { ...script.spec, capabilities: { images: true } } };
+    const { steps, outcome } = await playTask(env, env.tasks.train.get(0), policy, { retries: 0 });
+    expect(outcome.kind).toBe('terminated');
+    expect(steps[2]!.observation.messages.at(-1)).toMatchObject({
+      role: 'tool',
+      images: [{ type: 'image', data: 'iVBORw==', mimeType: 'image/png' }],
+    });
   });
 
   test('aborts where an infrastructure fault aborts it there, without a reward', async () => {

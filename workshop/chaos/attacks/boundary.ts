@@ -3,6 +3,7 @@ import {
   defineTool,
   defineToolEnv,
   type Episode,
+  imagesOf,
   messageOf,
   openEnv,
   type Policy,
@@ -17,9 +18,70 @@ import { faults } from '../episodes/faults.ts';
 import { play } from '../episodes/play.ts';
 import { type Attack, holds, thrown, within } from './attack.ts';
 
+/** Plays an episode whose tool returns these blocks in each of six turns. Returns the images that the policy was shown in its last. */
+async function shownImages(
+  content: unknown,
+): Promise<{ played: Trajectory; shown: { data: string; mimeType: string }[] }> {
+  const look = defineTool('look', 'Look.', {}, async () => ({ content }) as never);
+  const env = defineToolEnv({
+    name: 'looking-v1',
+    description: 'Look.',
+    limits: { maxTurns: 8 },
+    tasks: { train: [{}] },
+    rewards: { seen: { kind: 'outcome', score: () => 1 } },
+    episode: () => ({ messages: 'Look.', tools: [look] }),
+  });
+  const script = scriptedPolicy([...Array(6).fill([{ name: 'look', arguments: {} }]), 'seen']);
+  const policy: Policy = { ...script, spec: { ...script.spec, capabilities: { images: true } } };
+  const played = await playTask(env, {}, policy, { retries: 0 });
+  const last = played.steps.at(-1)!.observation.messages;
+  return { played, shown: last.flatMap((message) => [...imagesOf(message)]) };
+}
+
+const image = (data: unknown, mimeType: unknown = 'image/png') => ({ type: 'image', data, mimeType });
+
 const stopped = 'the run stops with a bug of the environment, or the episode is aborted; nothing is scored';
 
 export const boundary: Attack[] = [
+  {
+    name: 'images that are none',
+    attack: 'a tool returns images of HTML, SVG, no base64, 5 MB, and with a name in place of data',
+    expected: 'the policy is shown none of them, and the episode ends well, or is aborted',
+    async run() {
+      const script = '<script>alert(1)</script>';
+      const blocks = [
+        image(script),
+        image('AAAA', 'image/svg+xml'),
+        image('AAAA', 'text/html'),
+        image('A'.repeat(5_000_000)),
+      ];
+      for (const block of [
+        ...blocks,
+        image('AAAA', `image/png"><script>`),
+        image({ length: 4 }),
+        image(null, null),
+      ]) {
+        const { played, shown } = await shownImages([block]);
+        holds(shown.length === 0, `the policy was shown ${shown.length} images`);
+        holds(['terminated', 'aborted'].includes(played.outcome.kind), `it ended as ${played.outcome.kind}`);
+      }
+    },
+  },
+  {
+    name: 'images without end',
+    attack: 'a tool returns three images of 3 MB in each of six turns',
+    expected: 'the policy is shown two of the newest, and the episode is scored',
+    async run() {
+      const { played, shown } = await shownImages([
+        image('A'.repeat(3_000_000)),
+        image('B'.repeat(3_000_000)),
+        image('C'.repeat(3_000_000)),
+      ]);
+      const size = shown.reduce((sum, { data }) => sum + data.length, 0);
+      holds(size === 6_000_000, `the policy was shown ${size} characters`);
+      holds(played.reward === 1, `it ended as ${JSON.stringify(played.outcome).slice(0, 300)}`);
+    },
+  },
   {
     name: 'process reward "1"',
     attack: 'an environment returns the text "1" as a process reward three times, then the number 1',

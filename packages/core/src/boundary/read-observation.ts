@@ -1,5 +1,5 @@
 /** readObservation: an environment's observation, copied, in the form that the loop and the policy rely on. */
-import type { Message, Observation } from '../protocol/message.ts';
+import { imageMistake, imagesOf, type Message, type Observation } from '../protocol/message.ts';
 import { inWords } from '../protocol/violation.ts';
 import { callsBounds, recordBounds } from '../schemas/json-bounds.ts';
 import { longestName } from './bound-call.ts';
@@ -28,6 +28,7 @@ export function readObservation(given: unknown, before: Observation | undefined)
         ? before
         : readMessage(messages[index], index);
     characters += message.content.length;
+    for (const { data } of imagesOf(message)) characters += data.length;
     if (characters > recordBounds.characters)
       throw new BrokenRule('ENV-16', `the observation has more than ${recordBounds.characters} characters`);
     copies.push(message);
@@ -56,14 +57,15 @@ function readMessage(given: unknown, index: number): Message {
 
 /** Whether the message says what it said when it was copied. */
 function isSameMessage(copy: Message, given: unknown): boolean {
-  const { role, content, toolCalls, toolCallId, name } = Object(given);
-  const known = copy as { toolCalls?: unknown; toolCallId?: string; name?: string };
+  const { role, content, toolCalls, toolCallId, name, images } = Object(given);
+  const known = copy as { toolCalls?: unknown; toolCallId?: string; name?: string; images?: unknown };
   return (
     copy.role === role &&
     copy.content === content &&
     known.toolCallId === toolCallId &&
     known.name === name &&
-    isSame(known.toolCalls, toolCalls)
+    isSame(known.toolCalls, toolCalls) &&
+    isSame(known.images, images)
   );
 }
 
@@ -84,13 +86,24 @@ function isSame(copy: unknown, given: unknown): boolean {
 const roles = new Set<unknown>(['system', 'user', 'assistant', 'tool']);
 
 function checkMessage(given: unknown, index: number): Message {
-  const { role, content, toolCalls, toolCallId, name } = Object(given);
+  const { role, content, toolCalls, toolCallId, name, images } = Object(given);
   if (!roles.has(role)) throw malformed(`the role of message ${index} is ${inWords(role)}`);
   if (typeof content !== 'string') throw malformed(`the content of message ${index} is ${inWords(content)}`);
   if (toolCalls !== undefined) checkCalls(toolCalls, index);
+  if (images !== undefined) checkImages(images, role, index);
   if (role === 'tool' && (typeof toolCallId !== 'string' || typeof name !== 'string'))
     throw malformed(`message ${index} of a tool has no toolCallId or no name`);
   return given as Message;
+}
+
+function checkImages(images: unknown, role: unknown, index: number): void {
+  if (role !== 'user' && role !== 'tool')
+    throw malformed(`message ${index} of the role ${inWords(role)} has images`);
+  if (!Array.isArray(images)) throw malformed(`the images of message ${index} are ${inWords(images)}`);
+  for (const image of images) {
+    const mistake = imageMistake(image);
+    if (mistake) throw malformed(`an image of message ${index} cannot be read: ${mistake}`);
+  }
 }
 
 function checkCalls(calls: unknown, index: number): void {

@@ -15,6 +15,7 @@ import { readDecision } from './read-decision.ts';
 import type { ScoredReward } from './reward-declaration.ts';
 import { expectStep, RunningEpisode } from './running-episode.ts';
 import { scoreTurn } from './score-turn.ts';
+import { resultImages, withNewestImages } from './turn-images.ts';
 
 /** What a ToolEnv is made from. */
 export interface ToolEnvParts<Task, Context = EpisodeContext<Task>> {
@@ -177,7 +178,7 @@ function observe(episode: RunningEpisode): Observation {
     description,
     inputSchema,
   }));
-  return { messages: [...episode.conversation], tools };
+  return { messages: withNewestImages(episode.conversation), tools };
 }
 
 function withEnvironmentCalls(transition: Transition, episode: RunningEpisode): Transition {
@@ -205,9 +206,11 @@ function recordsOf(calls: readonly ToolCallRecord[]): ToolCallRecord[] {
 /** The assistant's turn and the tools' answers to it, as messages. */
 function messagesOf(action: Action, calls: readonly ToolCallRecord[]): Message[] {
   if (calls.length === 0) return [turnMessage({ ...action, toolCalls: [] })];
-  const answers = calls.map(({ call, text }): Message => {
+  const answers = calls.map(({ call, text, result }): Message => {
     if (isParseFailure(call)) return { role: 'tool', content: text, toolCallId: '', name: '' };
-    return { role: 'tool', content: text, toolCallId: call.id, name: call.name };
+    const images = resultImages(result);
+    const answer = { role: 'tool', content: text, toolCallId: call.id, name: call.name } as const;
+    return images.length > 0 ? { ...answer, images } : answer;
   });
   return [turnMessage(action), ...answers];
 }

@@ -25,9 +25,37 @@ export interface ToolCall {
 
 /** A message of the conversation, as chat templates take it. */
 export type Message =
-  | { role: 'system' | 'user'; content: string }
+  | { role: 'system'; content: string }
+  | { role: 'user'; content: string; images?: readonly ImageBlock[] }
   | { role: 'assistant'; content: string; toolCalls?: ToolCall[] }
-  | { role: 'tool'; content: string; toolCallId: string; name: string };
+  | { role: 'tool'; content: string; toolCallId: string; name: string; images?: readonly ImageBlock[] };
+
+/** An image in a message, the block of MCP. A policy that reads no images gets words instead. */
+export interface ImageBlock {
+  type: 'image';
+  /** Base64. */
+  data: string;
+  mimeType: string;
+}
+
+/** The images of a message. */
+export function imagesOf(message: Message): readonly ImageBlock[] {
+  return (message as { images?: readonly ImageBlock[] }).images ?? [];
+}
+
+/** Base64 characters of one image. */
+const longestImage = 4 * 2 ** 20;
+
+/** What keeps a value from being an image that models read; `undefined` if nothing does. */
+export function imageMistake(value: unknown): string | undefined {
+  const { type, data, mimeType } = Object(value);
+  if (type !== 'image' || typeof data !== 'string' || typeof mimeType !== 'string')
+    return 'an image must be { type: "image", data, mimeType }';
+  if (!/^image\/(png|jpeg|gif|webp)$/.test(mimeType))
+    return 'its mimeType must be that of PNG, JPEG, GIF or WebP';
+  if (data.length > longestImage) return `its data must have at most ${longestImage} characters`;
+  return /^[A-Za-z0-9+/]*={0,2}$/.test(data) ? undefined : 'its data must be base64';
+}
 
 /** What the model sees of a tool. */
 export interface ToolDescription {

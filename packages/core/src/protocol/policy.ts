@@ -50,6 +50,8 @@ export interface PolicySpec {
    * not quite the learner's, and trainers correct for the difference. Default false.
    */
   readonly samplesElsewhere?: boolean;
+  /** What it reads besides text. Default: nothing. */
+  readonly capabilities?: { readonly images?: boolean };
 }
 
 /** Turns observations into actions. It is called for many episodes at once, and batches inside. */

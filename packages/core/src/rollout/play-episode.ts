@@ -13,8 +13,9 @@ export async function playEpisode<Task>(
   { task, seed, episodeId }: ResetOptions<Task>,
   sampling: RunSampling,
   steps: TrajectoryStep[],
+  fit: (observation: Observation) => Observation,
 ): Promise<Outcome> {
-  let observation = await env.reset({ task, seed, episodeId });
+  let observation = fit(await env.reset({ task, seed, episodeId }));
   let outcome: Outcome = running;
   while (outcome.kind === 'running') {
     const turn = { episodeId, ...conversationTurn(observation, seed, steps) };
@@ -23,7 +24,7 @@ export async function playEpisode<Task>(
     steps.push(step);
     const { observation: next, outcome: ended, ...answer } = await env.step(action);
     Object.assign(step, answer);
-    [observation, outcome] = [next, ended];
+    [observation, outcome] = [fit(next), ended];
   }
   return outcome;
 }

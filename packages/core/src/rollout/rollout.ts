@@ -6,6 +6,7 @@ import { GuardedEpisode } from '../boundary/guarded-episode.ts';
 import { networkFault } from '../boundary/machinery-fault.ts';
 import { type EnvHandle, mostAtOnce } from '../env/env-definition.ts';
 import { isInfrastructure, messageOf, ToolEnvError } from '../protocol/errors.ts';
+import type { Observation } from '../protocol/message.ts';
 import { aborted, type Outcome, truncated } from '../protocol/outcome.ts';
 import { type Policy, type RunSampling, samplingMistake } from '../protocol/policy.ts';
 import { scoreTruncation } from '../protocol/reward.ts';
@@ -13,6 +14,7 @@ import { deriveSeed } from '../protocol/rng.ts';
 import type { CallProgress } from '../protocol/tool.ts';
 import type { Trajectory, TrajectoryStep } from '../protocol/trajectory.ts';
 import { finishTrajectory } from './finish-trajectory.ts';
+import { fitImages, type OnImages } from './fit-images.ts';
 import { playEpisode } from './play-episode.ts';
 
 /** An episode to play. */
@@ -53,6 +55,8 @@ export interface RolloutOptions<Task = unknown> {
   closeTimeout?: number;
   /** What to do after a bug of an environment or a policy. Default `stop`. */
   onBug?: OnBug;
+  /** What a policy gets that reads no images. Default `placeholder`: their types in brackets. */
+  onImages?: OnImages;
   /** Ends the rollout: closes every episode in flight and throws the reason. */
   signal?: AbortSignal;
   /** Retries of an episode, with the same seed, after a retryable infrastructure fault. Default 1. */
@@ -168,10 +172,11 @@ async function playOnce<Task>(
     reason: () => new DOMException(`The episode took longer than ${after} ms.`, 'TimeoutError'),
   });
   const guarded = new GuardedEpisode({ env, policy, deadline, closeTimeout, onProgress });
+  const fit = (observation: Observation) => fitImages(observation, policy.spec, options.onImages);
   let outcome: Outcome;
   let released: Promise<void>;
   try {
-    outcome = await playEpisode(guarded, guarded, { task, seed, episodeId }, sampling, steps);
+    outcome = await playEpisode(guarded, guarded, { task, seed, episodeId }, sampling, steps, fit);
   } catch (error) {
     // An error after the deadline was most likely caused by it.
     outcome = deadline.passed ? late(after, options.onDeadline) : outcomeOf(error, leave, onBug);

@@ -37,11 +37,18 @@ const toolCall = object({ id: string, name: string, arguments: { type: 'object' 
 const parseFailure = object({ parseFailure: string, text: string });
 const call: JsonSchema = { anyOf: [toolCall, parseFailure] };
 
+const image = object({
+  type: { const: 'image' },
+  data: string,
+  mimeType: { type: 'string', pattern: '^image/' },
+});
+
 const message: JsonSchema = {
   ...object({ role: { enum: ['system', 'user', 'assistant', 'tool'] }, content: string }),
   allOf: [
     when('role', ['assistant'], { properties: { toolCalls: { type: 'array', items: toolCall } } }),
     when('role', ['tool'], object({ toolCallId: string, name: string })),
+    when('role', ['user', 'tool'], object({ images: optional({ type: 'array', items: image }) })),
   ],
 };
 

@@ -11,6 +11,7 @@ import {
 } from './served-episodes.ts';
 import type { ServerMetrics } from './server-metrics.ts';
 
+/** What a server learns of a client's session. */
 export interface SessionHooks {
   /** Counts the episodes of all clients. */
   readonly metrics: ServerMetrics;

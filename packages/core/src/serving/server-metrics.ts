@@ -5,6 +5,7 @@ import { type Metric, processMetrics, prometheusText } from './prometheus-text.t
 /** `left`: the client left before the episode had ended. */
 type End = Exclude<Outcome['kind'], 'running'> | 'left';
 
+/** Counts the episodes of all clients of a server by how they ended. */
 export class ServerMetrics {
   #begun = 0;
   #steps = 0;

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { CallProgress, ToolResult } from '@toolenv/core';
+import { type CallProgress, defineToolEnv, playTask, scriptedPolicy, type ToolResult } from '@toolenv/core';
 import { dispatch } from '@toolenv/core/tools';
 import { connectMcp, type McpConnection, type McpTool } from '@toolenv/mcp';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -86,6 +86,20 @@ describe('server-everything', () => {
         .subarray(1, 4)
         .toString(),
     ).toBe('PNG');
+    const pictures = defineToolEnv({
+      name: 'pictures-v1',
+      description: 'Look.',
+      tasks: { train: [{}] },
+      rewards: {},
+      episode: () => ({ messages: 'Look.', tools: [toolOf(everything, 'get-tiny-image')] }),
+    });
+    const script = scriptedPolicy([[{ name: 'get-tiny-image', arguments: {} }], 'seen']);
+    const policy = { ...script, spec: { ...script.spec, capabilities: { images: true } } };
+    const { steps } = await playTask(pictures, {}, policy);
+    const { data, mimeType } = image as { data: string; mimeType: string };
+    expect(steps[1]!.observation.messages.at(-1)).toMatchObject({
+      images: [{ type: 'image', data, mimeType }],
+    });
     const annotated = await call(everything, 'get-annotated-message', { messageType: 'error' });
     expect(annotated.content[0]).toMatchObject({
       annotations: { priority: 1, audience: ['user', 'assistant'] },

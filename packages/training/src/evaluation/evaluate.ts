@@ -82,7 +82,7 @@ export async function evaluate<Task>(options: EvaluateOptions<Task>): Promise<Ev
   const { env, policy, finished = [], signal, onTrajectory, onProgress, ...given } = options;
   const complete = completeOptions(evaluationOptions, given, 'evaluate') as unknown as EvaluationOptions;
   const { split, count, samples, passScore, ...rest } = complete;
-  const { concurrency, deadline, onDeadline, seed, retries, onBug, maxAborted, ...sampling } = rest;
+  const { concurrency, deadline, onDeadline, seed, retries, onBug, onImages, maxAborted, ...sampling } = rest;
   const length = Math.min(count, await env.tasks[split].length);
   if (length === 0) {
     throw new ToolEnvError('usage.evaluate', `evaluate: split "${split}" has no tasks: give another split.`);
@@ -104,7 +104,18 @@ export async function evaluate<Task>(options: EvaluateOptions<Task>): Promise<Ev
     add({ ...rest, group, sample, index });
   }
   const episodes = episodesOf(env.tasks[split], { length, samples, known });
-  const common = { concurrency, sampling, seed, deadline, onDeadline, retries, onBug, signal, onProgress };
+  const common = {
+    concurrency,
+    sampling,
+    seed,
+    deadline,
+    onDeadline,
+    retries,
+    onBug,
+    onImages,
+    signal,
+    onProgress,
+  };
   for await (const played of rollout({ env, policy, episodes, ...common })) {
     const trajectory = { ...played, index: played.group * samples + played.sample };
     add(trajectory);

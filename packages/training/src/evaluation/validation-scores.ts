@@ -31,11 +31,11 @@ export async function validationScores(
 /** Mean reward and components, their intervals and pass@k, on the first tasks of the validation split. */
 async function scoresOn(run: WithEnv, options: RunOptions): Promise<Metrics> {
   const { evaluationSamples: samples, evaluationTemperature: temperature } = options;
-  const { maxTokens, deadline, onDeadline, onBug, maxAborted } = options;
+  const { maxTokens, deadline, onDeadline, onBug, onImages, maxAborted } = options;
   const { env, policy, seed, signal, onProgress } = run;
   const count = Math.min(options.evaluationEpisodes, await env.tasks.validation.length);
   const plan = { split: 'validation', count, samples, concurrency: count * samples, temperature } as const;
-  const bounds = { maxTokens, deadline, onDeadline, onBug, maxAborted };
+  const bounds = { maxTokens, deadline, onDeadline, onBug, onImages, maxAborted };
   const found = await evaluate({ ...plan, ...bounds, env, policy, seed, signal, onProgress });
   const { reward, means, rewardInterval, intervals, pass } = found;
   const metrics: Metrics = namedUsage(found.toolUsage);

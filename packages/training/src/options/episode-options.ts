@@ -39,6 +39,12 @@ export const episodeOptions = {
     default: 'stop',
     description: 'what a bug in the environment or the policy ends: the run, or only the episode',
   },
+  onImages: {
+    enum: ['placeholder', 'refuse'],
+    default: 'placeholder',
+    description:
+      'what a policy gets that reads no images: placeholder names them in brackets, refuse stops the run',
+  },
   maxAborted: {
     type: 'number',
     minimum: 0,

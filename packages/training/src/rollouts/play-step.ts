@@ -53,7 +53,7 @@ export async function playStep(
   watch: AbortWatch,
   results: ReadonlyMap<number, TaskResult>,
 ): Promise<PlayedStep> {
-  const { deadline, onDeadline, onBug, maxTokens, temperature, topP, topK, minP } = options;
+  const { deadline, onDeadline, onBug, onImages, maxTokens, temperature, topP, topK, minP } = options;
   const { maxStaleness, tasksPerStep, groupSize } = options;
   const started = performance.now();
   const stepSeed = deriveSeed(seed, 'step', step);
@@ -61,7 +61,7 @@ export async function playStep(
   const truncation = { topP, topK, minP };
   const sampling = { maxTokens, temperature, ...truncation, ...(maxStaleness > 0 && { batchDelay: 10 }) };
   const waiting = new BusyClock();
-  const bounds = { deadline, onDeadline, onBug, onProgress };
+  const bounds = { deadline, onDeadline, onBug, onImages, onProgress };
   const common = { env: timedEnv(env, waiting), policy, sampling, ...bounds, signal, seed: stepSeed };
   const groups = { tasksPerStep, groupSize, seed };
   const tasks = new Map<number, number>();

@@ -1,4 +1,5 @@
 /** An episode as a conversation: what came, what the policy wrote, what the tools answered, and what was rewarded. */
+import type { ImageBlock } from '@toolenv/core';
 import type { RecordedEpisode } from '@toolenv/view/recorded';
 import type { Answers } from '../../src/view/routes.ts';
 import type { TurnTexts } from '../../src/view/token-texts.ts';
@@ -45,10 +46,11 @@ function Turn({ episode, texts, learned, colour, step, index }: Props & { step: 
       )}
       {isRewritten && <p class="note">The environment rewrote the conversation.</p>}
       {!(colour && turn) &&
-        messages.map(({ role, content }, at) => (
+        messages.map(({ role, content, ...rest }, at) => (
           <div key={at} class={`message ${role}`}>
             <h4>{role}</h4>
-            <pre>{content}</pre>
+            {role !== 'tool' && <pre>{content}</pre>}
+            {'images' in rest && <Images of={rest.images} />}
           </div>
         ))}
       <div class="message assistant">
@@ -86,6 +88,16 @@ function Turn({ episode, texts, learned, colour, step, index }: Props & { step: 
         />
       ))}
       <Rewards step={step} spec={episode.rewardSpec} />
+    </>
+  );
+}
+
+function Images({ of: images = [] }: { of: readonly ImageBlock[] | undefined }) {
+  return (
+    <>
+      {images.map(({ data, mimeType }, at) => (
+        <img key={at} class="shown" src={`data:${mimeType};base64,${data}`} alt={mimeType} />
+      ))}
     </>
   );
 }
@@ -153,6 +165,10 @@ function arrived(
   const before = previous.observation.messages;
   const goesOn = JSON.stringify(messages.slice(0, before.length)) === JSON.stringify(before);
   if (!goesOn) return { messages, isRewritten: true };
-  const news = messages.slice(before.length).filter(({ role }) => role === 'system' || role === 'user');
+  const news = messages.slice(before.length).filter((message) => {
+    // The results of tools are shown with their calls; only their images come as messages.
+    const { role } = message;
+    return role === 'system' || role === 'user' || (role === 'tool' && message.images !== undefined);
+  });
   return { messages: news, isRewritten: false };
 }
