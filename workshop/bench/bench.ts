@@ -2,6 +2,7 @@
 import { parseArgs } from 'node:util';
 import { ToolEnvError } from '@toolenv/core';
 import { type Device, devices } from '@toolenv/policy';
+import { measureCodeTools } from './code-tools.ts';
 import { measureCost } from './cost.ts';
 import { measureDraw } from './draw.ts';
 import { measureEnv } from './env.ts';
@@ -29,6 +30,7 @@ const benchmarks: Record<string, (choice: Choice, rounds: number) => Promise<Rec
   gpu: measureGpu,
   env: measureEnv,
   gateway: measureGateway,
+  code: measureCodeTools,
   memory: measureMemory,
 };
 const names = Object.keys(benchmarks).join(', ');
@@ -73,6 +75,9 @@ peer's time divided by our time of the same kind of step.
 
 gateway: {name, ours, p99, unit, requests, history}: the time that a request of an agent costs this process, with a history of 16 KB. ours is the
 median. The agent runs in a process of its own, and the policy answers at once. It has no peer.
+
+code: {name, unit, python, bash}: milliseconds of a call (in a warm episode) and of an episode (its first call, from a full pool), seconds of CPU of an
+episode with the refill of its pool, and bytes of an open episode, for python-v1 and bash-v1 with their defaults. Medians over --rounds. It has no peer.
 
 memory: {name, size, unit, results}: the estimated and the measured peak memory of an optimizer step of a model of --size, at rows of 192
 and of 2,048 tokens, with and without adapters and gradient checkpointing. ratio is the estimate divided by the peak. It has no peer.`;

@@ -6,20 +6,6 @@ import { providerCases } from './provider-cases.ts';
 const { use } = providerCases(virtual, { memory: 128, disk: 8 });
 
 test(
-  'a warm command takes some milliseconds',
-  use(async (sandbox) => {
-    const times: number[] = [];
-    for (let count = 0; count < 40; count++) {
-      const start = performance.now();
-      await sandbox.run('echo 1');
-      times.push(performance.now() - start);
-    }
-    // 1.3 on an idle machine.
-    expect(times.sort((a, b) => a - b)[20]!).toBeLessThan(10);
-  }),
-);
-
-test(
   'the files before a killed command are there for a new shell: contents, links, modes and what was removed',
   use(async (sandbox) => {
     await sandbox.run(
@@ -33,28 +19,6 @@ test(
     expect(stdout).toBe('kept\nmore\n600 d/kept\nd:\ncopy\nkept\n\n.:\nd\nf\nlink\nd/kept\n/work\n');
     expect([undefined, 'shell']).toContain(lost);
   }),
-);
-
-test(
-  'bombs of memory and a full disk are results',
-  use(async (sandbox) => {
-    for (const bomb of [
-      'x=aaaaaaaaaaaaaaaa; while true; do x="$x$x"; done',
-      'a=(); x=$(seq 1 100000); while true; do a+=("$x$RANDOM"); done',
-      'f() { f; }; f',
-      'awk \'BEGIN { while (1) a[i++] = i "xxxxxxxxxxxxxxxxxxxxxxxx" }\'',
-      "jq -n '[range(1e9)]'",
-    ]) {
-      const { exitCode } = await sandbox.run(bomb, { timeout: 3000 });
-      expect(exitCode, bomb).not.toBe(0);
-    }
-    const full = await sandbox.run('seq 1 200000 > 1; for i in 2 3 4 5 6 7 8 9; do cp 1 $i || exit 7; done');
-    expect(full).toMatchObject({ exitCode: 7, stderr: expect.stringContaining('ENOSPC') });
-    const big = sandbox.write('big', new Uint8Array(9 * 2 ** 20));
-    await expect(big).rejects.toMatchObject({ code: 'usage.sandbox_file' });
-    expect((await sandbox.run('echo on')).stdout).toBe('on\n');
-  }),
-  30_000,
 );
 
 test(

@@ -43,17 +43,6 @@ test('each episode has an interpreter of its own, with a seeded random', async (
   await Promise.all([tool.release?.('a'), tool.release?.('b')]);
 });
 
-test('a warm call takes less than 5 ms', async () => {
-  const times: number[] = [];
-  for (let count = 0; count < 40; count++) {
-    const start = performance.now();
-    await run('1 + 1');
-    times.push(performance.now() - start);
-  }
-  // 0.7 on an idle machine.
-  expect(times.sort((a, b) => a - b)[20]!).toBeLessThan(5);
-});
-
 const probes: [what: string, code: string, answer: RegExp][] = [
   ['a command of the machine', 'import os; os.system("touch /tmp/escaped")', /^-1$/],
   ['a process', 'import subprocess; subprocess.run(["id"])', /Error/],
@@ -130,40 +119,6 @@ test.each(probes)('Python does not get %s', async (_, code, answer) => {
   expect(await run('1 + 1', 'probe')).toBe('2');
 });
 
-const crashes = [
-  'import os; os._exit(1)',
-  'import os; os.abort()',
-  'import ctypes; ctypes.memset(0, 255, 10**7)',
-];
-
-test.each(crashes)('a program that breaks its interpreter is told: %s', async (code) => {
-  expect(await run(code, 'crash')).toBe('[Python crashed. Python began anew: variables and files are lost]');
-  expect(await run('1 + 1', 'crash')).toBe('2');
-});
-
 test('no probe has left anything on the machine', () => {
   expect(readdirSync('/tmp')).not.toContain('escaped');
 });
-
-test('a program that catches everything is stopped, and the next call begins anew', async () => {
-  const quick = await createPython({}, { timeout: 500, spare: 0 });
-  try {
-    const ask = async (code: string) =>
-      ((await quick.execute({ code }, context('e'))).content[0] as { text: string }).text;
-    await ask('x = 1');
-    const endless = await ask(
-      'while True:\n    try:\n        while True: pass\n    except BaseException: pass',
-    );
-    expect(endless).toBe('[stopped after 0.5 s. Python began anew: variables and files are lost]');
-    expect(await ask('x')).toContain('NameError');
-    const bomb = 'import js\nkept = js.Array.new()\nwhile True: kept.push("x".join(map(str, range(1000))))';
-    expect(await ask(bomb)).toMatch(/^\[stopped/);
-    const controller = new AbortController();
-    const call = quick.execute({ code: 'while True: pass' }, context('e', controller.signal));
-    setTimeout(() => controller.abort(new Error('given up')), 100);
-    await expect(call).rejects.toThrow('given up');
-    expect(await ask('1 + 1')).toBe('2');
-  } finally {
-    await quick.close?.();
-  }
-}, 30_000);

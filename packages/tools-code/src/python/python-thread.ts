@@ -20,7 +20,7 @@ export interface PythonLimits {
   output: number;
 }
 
-const program = new URL('./python-thread.js', import.meta.url);
+const program = new URL('./interpreter.js', import.meta.url);
 
 /** Milliseconds in which an interpreter must begin on a busy machine. */
 const patience = 120_000;
@@ -48,6 +48,23 @@ function start(memory: number, snapshot: SharedArrayBuffer | undefined): Worker 
   return worker;
 }
 
+/** @throws What the worker throws, or an error if it ends without a word. */
+async function firstMessage(worker: Worker, signal?: AbortSignal): Promise<Record<string, unknown>> {
+  const ended = new AbortController();
+  const onExit = () => ended.abort(new Error('its thread ended before it began'));
+  worker.once('exit', onExit);
+  try {
+    const [message] = await once(worker, 'message', {
+      signal: AbortSignal.any([ended.signal, ...(signal ? [signal] : [])]),
+    });
+    return message;
+  } catch (error) {
+    throw ended.signal.aborted ? ended.signal.reason : error;
+  } finally {
+    worker.off('exit', onExit);
+  }
+}
+
 /**
  * Makes the memory from which interpreters begin: once, in some seconds of CPU.
  * @throws ToolEnvError `infrastructure.python`.
@@ -55,8 +72,8 @@ function start(memory: number, snapshot: SharedArrayBuffer | undefined): Worker 
 export async function makeSnapshot(memory: number): Promise<SharedArrayBuffer> {
   const worker = start(memory, undefined);
   try {
-    const [{ snapshot }] = await once(worker, 'message', { signal: AbortSignal.timeout(patience) });
-    return snapshot;
+    const { snapshot } = await firstMessage(worker, AbortSignal.timeout(patience));
+    return snapshot as SharedArrayBuffer;
   } catch (error) {
     throw pythonFault('Python did not start', error);
   } finally {
@@ -72,7 +89,7 @@ export class PythonThread {
   constructor(limits: PythonLimits, snapshot: SharedArrayBuffer) {
     this.#limits = limits;
     this.#worker = start(limits.memory, snapshot);
-    this.#ready = once(this.#worker, 'message');
+    this.#ready = firstMessage(this.#worker);
     // Whoever asks next is told.
     this.#ready.catch(() => {});
     this.#worker.unref();
