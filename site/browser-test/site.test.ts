@@ -104,7 +104,7 @@ it('the keyboard opens the search, which finds GRPO', async () => {
   expect(titles.join('\n')).toContain('Compared with TRL');
   expect(titles.join('\n')).not.toContain('.jsonl');
   await page.keyboard.press('Enter');
-  await page.waitForURL(/\.html/);
+  await page.waitForURL(({ pathname }) => pathname !== '/');
   expect(await page.locator('main').textContent()).toMatch(/GRPO/i);
   expectQuiet();
   await close();
