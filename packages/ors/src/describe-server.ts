@@ -68,10 +68,7 @@ export async function findSplits(
   for (const split of splits) {
     const { name, type } = Object(split);
     if (typeof name !== 'string' || name === '' || !types.includes(type))
-      throw server.malformed(
-        path,
-        'a split has no name, or a type that is none of train, validation and test',
-      );
+      throw server.malformed(path, 'a split has no name, or its type is not train, validation or test');
     found[type as Split].push(name);
   }
   return found;
@@ -100,7 +97,7 @@ export async function orsTasks(
   const read = (specs: readonly unknown[], first: number): OrsTask[] =>
     specs.map((spec, offset) => {
       if (isObject(spec)) return { split, index: first + offset, spec };
-      throw server.malformed(`/${environment}`, `task ${first + offset} of ${split} is no object`);
+      throw server.malformed(`/${environment}`, `task ${first + offset} of ${split} is not an object`);
     });
   const length = Object(await ask('num_tasks', {})).num_tasks;
   if (!Number.isInteger(length) || length < 0 || length > mostTasks)

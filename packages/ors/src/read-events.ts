@@ -27,7 +27,7 @@ export async function* readEvents(chunks: AsyncIterable<string>): AsyncGenerator
   }
 }
 
-/** Lines end with CR LF, LF or CR. The rest after the last end is no line: its event was cut. */
+/** Lines end with CR LF, LF or CR. What follows the last end is left out: its event was cut. */
 async function* linesOf(chunks: AsyncIterable<string>): AsyncGenerator<string> {
   /** Joined at the end of a line, so that a line of many chunks is not copied for each of them. */
   let parts: string[] = [];

@@ -79,7 +79,7 @@ export async function serveOrs<Task>(
   };
   const listener = await listenGuarded(options, {
     access: new HttpAccess(options),
-    // Health and counts are no secrets: probes have no token.
+    // Health and counts are not secret: probes have no token.
     isOpen: (request) => request.method === 'GET' && probePaths.includes(requestUrl(request).pathname),
     answer: (request, response) => answerOrs(request, response, routes),
     onError,

@@ -26,7 +26,7 @@ const answerNames: readonly string[] = ['submit', 'answer', 'submit_answer'];
  */
 export function readTools(given: unknown, turn: ServerTurn, chosen: string | undefined): ListedTools {
   const { tools: list, terminal_tool: terminal } = Object(given);
-  if (!Array.isArray(list)) throw new Error('the tools are no list');
+  if (!Array.isArray(list)) throw new Error('the tools are not a list');
   const tools = list.map((each: unknown) => readTool(each, turn));
   const names = tools.map(({ name }) => name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
@@ -34,7 +34,7 @@ export function readTools(given: unknown, turn: ServerTurn, chosen: string | und
   if (chosen === undefined && isObject(terminal)) {
     const { name, arg } = terminal;
     if (typeof name !== 'string' || !(arg === undefined || arg === null || typeof arg === 'string'))
-      throw new Error('the terminal tool has no name, or an argument that is none');
+      throw new Error('the terminal tool lacks its name or the name of its argument');
     // The policy writes its answer as a text, and does not see the tool.
     return {
       tools: tools.filter((tool) => tool.name !== name),
@@ -53,7 +53,7 @@ function readTool(given: unknown, turn: ServerTurn): Tool {
   const { name, description, input_schema: schema = null } = Object(given);
   if (typeof name !== 'string' || name === '') throw new Error('a tool has no name');
   if (schema !== null && !isObject(schema))
-    throw new Error(`the input_schema of the tool "${name.slice(0, 100)}" is no object`);
+    throw new Error(`the input_schema of the tool "${name.slice(0, 100)}" is not an object`);
   return {
     name,
     description: typeof description === 'string' ? description : '',

@@ -24,7 +24,7 @@ export const largestReward = 1e9;
  */
 export function readToolOutput(text: string): ToolOutput {
   const answer = tryJson(text);
-  if (!isObject(answer)) throw new Error(`the result of a call is no JSON object: ${text.slice(0, 200)}`);
+  if (!isObject(answer)) throw new Error(`the result of a call is not a JSON object: ${text.slice(0, 200)}`);
   const { ok, output, error } = answer;
   if (ok === false && typeof error === 'string')
     return { result: failure(error), reward: null, finished: false };
@@ -36,7 +36,7 @@ export function readToolOutput(text: string): ToolOutput {
     throw new Error(
       `the reward is ${excerpt(reward)}, not a number from -${largestReward} to ${largestReward}`,
     );
-  if (metadata !== null && !isObject(metadata)) throw new Error('the metadata is no object');
+  if (metadata !== null && !isObject(metadata)) throw new Error('the metadata is not an object');
   const isError = metadata?.is_error === true;
   return {
     result: { content: readBlocks(blocks), ...(isError && { isError }) },
@@ -48,7 +48,7 @@ export function readToolOutput(text: string): ToolOutput {
 
 /** @throws Error for anything but a list of texts and images. */
 export function readBlocks(blocks: unknown): Block[] {
-  if (!Array.isArray(blocks)) throw new Error('the blocks are no list');
+  if (!Array.isArray(blocks)) throw new Error('the blocks are not a list');
   return blocks.map((block): Block => {
     const { type, text, data, mimeType } = Object(block);
     if (type === 'text' && typeof text === 'string') return { type, text };

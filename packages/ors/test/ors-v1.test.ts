@@ -208,15 +208,15 @@ describe('a call', () => {
   });
 
   test.each([
-    ['no JSON', '{"ok":tru', 'no JSON object'],
-    ['Python’s NaN', output('x').replace('"reward":null', '"reward":NaN'), 'no JSON object'],
+    ['no JSON', '{"ok":tru', 'not a JSON object'],
+    ['Python’s NaN', output('x').replace('"reward":null', '"reward":NaN'), 'not a JSON object'],
     ['a huge reward', output('x', 1e300), 'the reward is 1e+300'],
     ['an endless reward', output('x').replace('"reward":null', '"reward":1e999'), 'the reward is Infinity'],
     ['a reward that is a text', output('x', '1'), 'the reward is "1"'],
     ['an end that is a text', output('x', 1, 'no'), '"finished" is not true or false'],
-    ['no blocks', '{"ok":true,"output":{}}', 'the blocks are no list'],
+    ['no blocks', '{"ok":true,"output":{}}', 'the blocks are not a list'],
     ['an unknown block', '{"ok":true,"output":{"blocks":[{"type":"video"}]}}', 'a block is {"type":"video"}'],
-    ['a list', '[]', 'no JSON object'],
+    ['a list', '[]', 'not a JSON object'],
     ['neither output nor error', '{"ok":true}', 'neither an output nor an error'],
   ])('with %s aborts the episode by name', async (_, result, why) => {
     const { outcome, steps } = await played(result);
@@ -504,7 +504,7 @@ describe('secrets', () => {
 });
 
 test.each([
-  ['tools that are no list', { tools: 1 }],
+  ['tools that are not a list', { tools: 1 }],
   ['a tool without a name', { tools: [{ description: '' }] }],
   ['a tool twice', { tools: [toolNamed('a'), toolNamed('a')] }],
   ['a schema that is a text', { tools: [{ name: 'a', description: '', input_schema: 'x' }] }],

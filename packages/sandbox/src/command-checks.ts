@@ -11,7 +11,7 @@ export function refusedCommand(command: string, { env, signal }: CommandOptions)
   signal?.throwIfAborted();
   const bad = Object.keys(env ?? {}).find((name) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name));
   if (bad !== undefined) {
-    const message = `env: "${bad}" is no name of a variable: use letters, digits and "_".`;
+    const message = `env: "${bad}" is not the name of a variable: use letters, digits and "_".`;
     throw new ToolEnvError('usage.sandbox', message);
   }
   // As quoted for a shell.

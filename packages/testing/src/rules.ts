@@ -172,7 +172,7 @@ const hints = {
     'Kill a command at its timeout: return { timedOut: true, exitCode: 124 }, and serve the next command.',
   'SBX-5': 'Keep the first limits.output bytes of a stream, and set truncated.',
   'SBX-6':
-    'Read the bytes that were written, and throw ToolEnvError "usage.sandbox_file" for a path that is none.',
+    'Read the bytes that were written, and throw ToolEnvError "usage.sandbox_file" for a path that does not name a file.',
   'SBX-7': 'Give each sandbox files of its own, and an environment without the variables of this process.',
   'SBX-8':
     'Release everything in close(), which may be called again. Throw ToolEnvError "infrastructure.*" from calls after it.',

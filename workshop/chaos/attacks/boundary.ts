@@ -44,7 +44,7 @@ const stopped = 'the run stops with a bug of the environment, or the episode is 
 
 export const boundary: Attack[] = [
   {
-    name: 'images that are none',
+    name: 'broken images',
     attack: 'a tool returns images of HTML, SVG, no base64, 5 MB, and with a name in place of data',
     expected: 'the policy is shown none of them, and the episode ends well, or is aborted',
     async run() {

@@ -1,10 +1,10 @@
 /** BubblewrapSandbox: commands are processes of the machine, in namespaces of their own: no network, no other process, no file but the system's. */
-import { posix } from 'node:path';
 import type { CommandOptions, CommandResult, Sandbox, SandboxEntry } from '@toolenv/core';
 import { shellScript } from '../carried-shell.ts';
 import { refusedCommand } from '../command-checks.ts';
 import { longestFile, mostEntries, type ProcessLimits, workFolder } from '../limits.ts';
 import { fileProblem, sandboxFault } from '../sandbox-errors.ts';
+import { sandboxPath } from '../sandbox-path.ts';
 import { Serial } from '../serial.ts';
 import { GuestEnded, GuestProcess, mostOutput } from './guest-process.ts';
 
@@ -92,8 +92,7 @@ export class BubblewrapSandbox implements Sandbox {
 
   #file(asked: string, path: string, rest: Record<string, unknown>): Promise<Record<string, unknown>> {
     return this.#serial.run(async () => {
-      if (path.includes('\0')) throw fileProblem(path, 'a path has no NUL character');
-      const answer = await this.#ask({ asked, path: posix.resolve(workFolder, path), ...rest }, patience);
+      const answer = await this.#ask({ asked, path: sandboxPath(path), ...rest }, patience);
       if (answer === undefined)
         throw fileProblem(path, 'a process in the sandbox ended it, and its files are lost');
       if (typeof answer.problem === 'string') throw fileProblem(path, answer.problem);

@@ -1,5 +1,4 @@
 /** ContainerSandbox: commands run in a container of Docker or podman. */
-import { posix } from 'node:path';
 import {
   type CommandOptions,
   type CommandResult,
@@ -11,6 +10,7 @@ import { shellScript } from '../carried-shell.ts';
 import { refusedCommand } from '../command-checks.ts';
 import { longestFile, mostEntries, workFolder } from '../limits.ts';
 import { fileProblem, sandboxFault } from '../sandbox-errors.ts';
+import { sandboxPath } from '../sandbox-path.ts';
 import { Serial } from '../serial.ts';
 import type { Container, ContainerOptions, ExecResult } from './container.ts';
 import { fileProblems, listScript, readScript, writeScript } from './file-scripts.ts';
@@ -102,8 +102,7 @@ export class ContainerSandbox implements Sandbox {
     rest: { stdin?: string | Uint8Array; output: number },
   ): Promise<ExecResult['frames']> {
     return this.#serial.run(async () => {
-      if (path.includes('\0')) throw fileProblem(path, 'a path has no NUL character');
-      const at = posix.resolve(workFolder, path);
+      const at = sandboxPath(path);
       const { frames, exitCode, gone, timedOut } = await this.#exec(script(at), {
         ...rest,
         timeout: fileTime,

@@ -1,9 +1,9 @@
 /** VirtualSandbox: a shell and files in JavaScript, in a thread of its own. No process is started, and no file of the machine is seen. */
-import { posix } from 'node:path';
 import type { CommandOptions, CommandResult, Sandbox, SandboxEntry } from '@toolenv/core';
 import { refusedCommand } from '../command-checks.ts';
-import { longestFile, mostEntries, type SandboxLimits, workFolder } from '../limits.ts';
+import { longestFile, mostEntries, type SandboxLimits } from '../limits.ts';
 import { fileProblem, sandboxFault } from '../sandbox-errors.ts';
+import { sandboxPath } from '../sandbox-path.ts';
 import { Serial } from '../serial.ts';
 import { KeptFiles } from './kept-files.ts';
 import type { ShellThread, ThreadAnswer } from './shell-thread.ts';
@@ -82,9 +82,7 @@ export class VirtualSandbox implements Sandbox {
 
   #file(asked: string, path: string, rest: Record<string, unknown>): Promise<ThreadAnswer> {
     return this.#serial.run(async () => {
-      if (path.includes('\0')) throw fileProblem(path, 'a path has no NUL character');
-      const at = posix.resolve(workFolder, path);
-      const answer = await this.#ask({ asked, path: at, ...rest }, fileTime);
+      const answer = await this.#ask({ asked, path: sandboxPath(path), ...rest }, fileTime);
       if (typeof answer === 'string') throw fileProblem(path, 'it needs too much time or memory');
       if (typeof answer.problem === 'string') throw fileProblem(path, answer.problem);
       return answer;

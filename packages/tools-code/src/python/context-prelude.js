@@ -191,7 +191,7 @@ function prelude(memory, seed) {
     ])
       Object.defineProperty(WebAssembly, part, { value: refuse });
     // Frames would name the files of the machine, and lead to the functions that called the context.
-    // V8 takes none where the limit is no plain number; Pyodide sets it, which must not throw.
+    // V8 takes no stack where the limit is not a plain number. Pyodide sets the limit, which must not throw.
     Object.defineProperty(Error, 'stackTraceLimit', { get: () => 0, set: nothing, configurable: false });
     for (const name of ['fetch', '__files', '__bytes', '__seal', '__noimport']) delete g[name];
   };

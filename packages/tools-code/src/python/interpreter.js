@@ -1,5 +1,5 @@
 /**
- * Thread of an interpreter, in JavaScript because Node starts it as it is: Pyodide in a context that has nothing of Node. A plain thread is no
+ * Thread of an interpreter, in JavaScript because Node starts it as it is: Pyodide in a context that has nothing of Node. A plain thread is not a
  * sandbox: there, Python reaches the whole process by `js` and `os.system`. Only numbers and texts cross the border of the context.
  */
 import { readFileSync } from 'node:fs';

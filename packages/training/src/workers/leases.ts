@@ -8,9 +8,10 @@
  * A worker that was only held up may still finish a group that another worker has taken over. Both may play it; only one of them
  * can write it.
  */
-import { readdir, readFile, rm } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeWhole } from '../run-folder/write-whole.ts';
+import { removeGroups } from './remove-groups.ts';
 import type { SharedFolder } from './shared-folder.ts';
 import { writeOnce } from './write-once.ts';
 
@@ -77,11 +78,8 @@ export class Leases {
 
   /** Removes the leases of finished groups: a worker that is killed after it wrote a group cannot give it up. */
   async removeFinished(groups: ReadonlySet<number>): Promise<void> {
-    for (const name of await readdir(this.#folder.leases)) {
-      const group = /^(\d+)\.\d+$/.exec(name)?.[1];
-      if (group !== undefined && groups.has(Number(group)))
-        await rm(join(this.#folder.leases, name), { force: true });
-    }
+    // Not what another worker is writing.
+    await removeGroups(this.#folder.leases, (group) => groups.has(group), /^(\d+)\.\d+$/);
   }
 
   /** Ends the heartbeat: other workers take over at once what this worker still holds. */

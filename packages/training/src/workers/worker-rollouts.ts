@@ -25,6 +25,7 @@ import { writeFolder } from '../run-folder/write-whole.ts';
 import type { Algorithm } from '../trainer/algorithm.ts';
 import { GroupFiles, type StampedTrajectory } from './group-files.ts';
 import { OpenGroups } from './open-groups.ts';
+import { removeGroups } from './remove-groups.ts';
 import { agreeOnPlan, planOfEnv } from './rollout-plan.ts';
 import { openSharedFolder, type SharedFolder } from './shared-folder.ts';
 import { isOfThisRun, readState, versionName, writeState } from './training-state.ts';
@@ -251,13 +252,8 @@ export class WorkerRollouts {
 
   /** Removes the files of groups that no run needs any more. The run's trajectories.jsonl has their episodes. */
   async #clean(): Promise<void> {
-    for (const folder of [this.#folder.groups, this.#folder.leases]) {
-      for (const name of await readdir(folder)) {
-        const group = /^(\d+)\./.exec(name)?.[1];
-        if (group !== undefined && this.groups.isOver(Number(group)))
-          await rm(join(folder, name), { force: true });
-      }
-    }
+    for (const folder of [this.#folder.groups, this.#folder.leases])
+      await removeGroups(folder, (group) => this.groups.isOver(group));
   }
 }
 

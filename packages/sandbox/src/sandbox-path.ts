@@ -1,0 +1,10 @@
+/** sandboxPath: the absolute path of a file in a sandbox. */
+import { posix } from 'node:path';
+import { workFolder } from './limits.ts';
+import { fileProblem } from './sandbox-errors.ts';
+
+/** @throws ToolEnvError `usage.sandbox_file` for a path with a NUL character. */
+export function sandboxPath(path: string): string {
+  if (path.includes('\0')) throw fileProblem(path, 'a path has no NUL character');
+  return posix.resolve(workFolder, path);
+}
