@@ -4,62 +4,90 @@
  *     npx toolenv train ./tic-tac-toe.ts --policy my-policy --out run       # self-play
  *     npx toolenv eval ./tic-tac-toe.ts --opponent random --policy run/policy
  */
-import { defineToolEnv } from '@toolenv/core';
+import { createRng, defineToolEnv } from '@toolenv/core';
 
 type Mark = 'X' | 'O';
 type Winner = Mark | 'nobody';
 
-/** The nine cells, by number from 1. */
+const lines = [
+  [1, 2, 3],
+  [4, 5, 6],
+  [7, 8, 9],
+  [1, 4, 7],
+  [2, 5, 8],
+  [3, 6, 9],
+  [1, 5, 9],
+  [3, 5, 7],
+];
+
+/** Nine cells with the numbers 1 to 9, and who moves next. */
 class Board {
-  readonly #cells: (Mark | undefined)[] = Array.from({ length: 9 });
+  next: Mark;
+  readonly #marks = new Map<number, Mark>();
+
+  constructor(begins: Mark) {
+    this.next = begins;
+  }
 
   get free(): number[] {
-    return [...this.#cells.keys()].filter((cell) => !this.#cells[cell]).map((cell) => cell + 1);
+    return [1, 2, 3, 4, 5, 6, 7, 8, 9].filter((cell) => !this.#marks.has(cell));
   }
 
   /**
-   * Puts a mark into the cell that a player has named first.
+   * The next player marks the cell that it has named first.
    * @returns Who has won, if the game is over. A move that is not allowed loses.
    */
-  move(said: string, mark: Mark): Winner | undefined {
+  move(said: string): Winner | undefined {
+    const mark = this.next;
+    this.next = mark === 'X' ? 'O' : 'X';
     const cell = Number(/\d/.exec(said)?.[0]);
-    if (!this.free.includes(cell)) return mark === 'X' ? 'O' : 'X';
-    this.#cells[cell - 1] = mark;
-    const isWon = lines.some((line) => line.every((each) => this.#cells[each] === mark));
-    if (isWon) return mark;
+    if (!this.free.includes(cell)) return this.next;
+    this.#marks.set(cell, mark);
+    if (lines.some((line) => line.every((each) => this.#marks.get(each) === mark))) return mark;
     return this.free.length === 0 ? 'nobody' : undefined;
   }
 
-  /** What the player of a mark sees. */
-  seenBy(mark: Mark): string {
-    const cells = this.#cells.map((each, cell) => each ?? String(cell + 1));
-    const rows = [0, 3, 6].map((row) => cells.slice(row, row + 3).join(' '));
-    return `${rows.join('\n')}\nYou are ${mark}. Which cell?`;
+  /** What the next player sees. */
+  get text(): string {
+    const rows = lines.slice(0, 3).map((row) => row.map((cell) => this.#marks.get(cell) ?? cell).join(' '));
+    return `${rows.join('\n')}\n${this.next} to move.`;
   }
 }
 
-const lines = [
-  [0, 1, 2],
-  [3, 4, 5],
-  [6, 7, 8],
-  [0, 3, 6],
-  [1, 4, 7],
-  [2, 5, 8],
-  [0, 4, 8],
-  [2, 4, 6],
-];
-
-/** A game: who begins. */
+/** A game: who begins, and the moves that are made already. */
 interface Game {
   begins: Mark;
+  opening: number[];
 }
-const games: Game[] = [{ begins: 'X' }, { begins: 'O' }];
+const wholeGames: Game[] = [
+  { begins: 'X', opening: [] },
+  { begins: 'O', opening: [] },
+];
+
+/** A game after random moves: in self-play alone, two players soon meet only the boards that they like. */
+function drawGame(seed: number, index: number): Game {
+  const rng = createRng(seed, 'game', index);
+  const begins = rng.int(2) ? 'X' : 'O';
+  for (;;) {
+    const board = new Board(begins);
+    const opening = Array.from({ length: rng.int(7) }, () => board.free[rng.int(board.free.length)]!);
+    if (opening.every((cell) => board.move(String(cell)) === undefined)) return { begins, opening };
+  }
+}
 
 export default defineToolEnv({
   name: 'tic-tac-toe-v1',
   description: 'Tic-tac-toe against an opponent, who may be the policy itself.',
-  tasks: { train: games, validation: games, test: games },
-  state: () => new Board(),
+  tasks: ({ seed }) => ({
+    train: { length: 100_000, get: (index) => drawGame(seed, index) },
+    validation: wholeGames,
+    test: wholeGames,
+  }),
+  state: ({ task: { begins, opening } }) => {
+    const board = new Board(begins);
+    for (const cell of opening) board.move(String(cell));
+    return board;
+  },
   players: {
     opponent: {
       description: 'the opponent',
@@ -71,18 +99,15 @@ export default defineToolEnv({
     won: { kind: 'outcome' },
     notLost: { kind: 'outcome', weight: 0 },
   },
-  async episode({ task, state: board, player }) {
+  async episode({ state: board, player }) {
     const opponent = player('opponent');
-    const opponentMoves = async () => {
-      const { text } = await opponent.ask(board.seenBy('O'));
-      return board.move(text, 'O');
-    };
-    let winner = task.begins === 'O' ? await opponentMoves() : undefined;
+    const opponentMoves = async () => board.move((await opponent.ask(board.text)).text);
+    let winner = board.next === 'O' ? await opponentMoves() : undefined;
     return {
-      messages: board.seenBy('X'),
+      messages: board.text,
       async onAnswer(answer) {
-        winner ??= board.move(answer, 'X') ?? (await opponentMoves());
-        if (!winner) return board.seenBy('X');
+        winner ??= board.move(answer) ?? (await opponentMoves());
+        if (!winner) return board.text;
         const rewardsOf = (mark: Mark) => ({
           won: winner === mark ? 1 : winner === 'nobody' ? 0.5 : 0,
           notLost: Number(winner === mark || winner === 'nobody'),

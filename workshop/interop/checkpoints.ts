@@ -3,13 +3,13 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createRng } from '@toolenv/core';
 import {
+  initialWeights,
   type LoraOptions,
   loadPolicy,
   type ModelConfig,
   readCheckpoint,
   writeCheckpoint,
 } from '@toolenv/policy';
-import { initialWeights } from '../tiny-policy/initial-weights.ts';
 import { buildTokenizer } from '../tiny-policy/tokenizer.ts';
 
 const shipped = join(import.meta.dirname, '../../packages/tiny-policy/checkpoint');

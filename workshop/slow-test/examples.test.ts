@@ -9,7 +9,9 @@ import { assertConforms, checkEnv, checkTrainer } from '@toolenv/testing';
 import { describe, expect, test } from 'vitest';
 import bank from '../../examples/bank.ts';
 import bestOfN from '../../examples/best-of-n.ts';
+import hiddenWish from '../../examples/hidden-wish.ts';
 import memoryGraph from '../../examples/memory-graph.ts';
+import negotiation from '../../examples/negotiation.ts';
 import ticTacToe from '../../examples/tic-tac-toe.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -70,10 +72,31 @@ test('memory-graph.ts rewards the corrected graph only', async () => {
   await env.close();
 }, 60_000);
 
-test('tic-tac-toe.ts follows the rules of the spec, whoever plays the opponent', async () => {
+test('environments with other players follow the rules of the spec, whoever plays', async () => {
   for (const opponent of ['self', 'random'])
     await assertConforms(checkEnv(ticTacToe, { options: { opponent }, skip: ['WARN-5', 'WARN-9'] }));
-}, 60_000);
+  for (const partner of ['self', 'fair'])
+    await assertConforms(checkEnv(negotiation, { options: { partner }, skip: ['WARN-5'] }));
+  await assertConforms(checkEnv(hiddenWish));
+}, 120_000);
+
+test('the fair trader of negotiation.ts agrees to half of the value', async () => {
+  await using env = await openEnv(negotiation, { partner: 'fair' });
+  const deal = { pool: [1, 2, 3], mine: [2, 4, 0], partners: [4, 0, 2] };
+  const play = (script: Scripted[]) => playTask(env, deal, script);
+  const greedy = await play(['I take 1 book and 2 hats and 3 balls', 'Deal']);
+  expect(greedy.steps[0]!.observation.messages[0]!.content).toContain('a book 2, a hat 4, a ball 0');
+  expect(greedy.steps[1]!.observation.messages.at(-1)!.content).toBe(
+    'The other trader: I take 1 books, 0 hats, 3 balls',
+  );
+  expect(greedy.reward).toBe(0.8);
+  expect((await play(['I take 1 book and 2 hats'])).reward).toBe(1);
+  expect((await play(['I take 2 hats'])).reward).toBe(0.8);
+  expect((await play(['Deal', 'No', 'No', 'No', 'No'])).outcome).toEqual({
+    kind: 'truncated',
+    reason: 'max_turns',
+  });
+});
 
 test('the README lists every example', async () => {
   const page = await readFile(join(root, 'examples/README.md'), 'utf8');

@@ -1,8 +1,7 @@
 /** The untrained policy: a Qwen2 of 900 thousand parameters with random weights, and a tokenizer of whole words. */
 import { openEnv } from '@toolenv/core';
 import { wordsOf, worldVocabulary } from '@toolenv/envs-qa';
-import { type ModelConfig, parameterCount, writeCheckpoint } from '@toolenv/policy';
-import { initialWeights } from './initial-weights.ts';
+import { initialWeights, type ModelConfig, parameterCount, writeCheckpoint } from '@toolenv/policy';
 import { buildTokenizer } from './tokenizer.ts';
 
 /** Writes a Hugging Face folder. */

@@ -4,6 +4,7 @@ export { type Checkpoint, readCheckpoint, writeCheckpoint } from './checkpoint/c
 export type { LoraOptions, LoraTarget } from './learner/lora.ts';
 export { type LearnerOptions, TransformerLearner } from './learner/transformer-learner.ts';
 export { parameterShapes } from './model/decoder.ts';
+export { initialWeights } from './model/initial-weights.ts';
 export { createModel, type Model, parameterCount, placeModel } from './model/model.ts';
 export type { ModelConfig } from './model/model-config.ts';
 export { chooseDevice, type Device } from './runtime/device.ts';

@@ -13,6 +13,9 @@ import {
 } from '../../src/index.ts';
 import { decodeTrajectory, encodeTrajectory, trajectoryMistake } from '../../src/recording/index.ts';
 
+const fromX = { begins: 'X' as const, opening: [] };
+const fromO = { begins: 'O' as const, opening: [] };
+
 /** Takes the free cell with the lowest number, or the first of the cells that its mark wants. */
 function mover(wants: Record<string, number[]> = {}): Policy & { seen: (string | undefined)[] } {
   const seen: (string | undefined)[] = [];
@@ -22,8 +25,8 @@ function mover(wants: Record<string, number[]> = {}): Policy & { seen: (string |
     async act({ messages }, { conversation }) {
       seen.push(conversation);
       const { content } = messages.at(-1)!;
-      const mark = /You are (.)/.exec(content)![1]!;
-      const free = [...content.split('\nYou')[0]!.matchAll(/\d/g)].map(([digit]) => Number(digit));
+      const mark = /(.) to move/.exec(content)![1]!;
+      const free = [...content.matchAll(/\d/g)].map(([digit]) => Number(digit));
       const cell = wants[mark]?.find((each) => free.includes(each)) ?? free[0]!;
       return { text: String(cell), toolCalls: [], stopReason: 'stop' };
     },
@@ -33,7 +36,7 @@ function mover(wants: Record<string, number[]> = {}): Policy & { seen: (string |
 describe('a player whom the policy plays too', () => {
   test('has turns and rewards of its own, and a conversation that nobody else sees', async () => {
     const policy = mover({ X: [1, 2, 3], O: [4, 5, 6] });
-    const played = await playTask(ticTacToe, { begins: 'X' }, policy);
+    const played = await playTask(ticTacToe, fromX, policy);
     expect(policy.seen).toEqual([undefined, 'opponent', undefined, 'opponent', undefined]);
     expect(played.outcome).toEqual({ kind: 'terminated', reason: 'won by X' });
     expect(played.rewards).toEqual({ won: 1, notLost: 1 });
@@ -43,13 +46,13 @@ describe('a player whom the policy plays too', () => {
     expect(first!.observation).not.toHaveProperty('conversation');
     expect(second!.observation.conversation).toBe('opponent');
     expect(second!.observation.messages).toEqual([
-      { role: 'user', content: 'X 2 3\n4 5 6\n7 8 9\nYou are O. Which cell?' },
+      { role: 'user', content: 'X 2 3\n4 5 6\n7 8 9\nO to move.' },
     ]);
     expect(played.steps.map(({ rewards }) => rewards)).toEqual([{}, {}, {}, {}, { won: 1, notLost: 1 }]);
   });
 
   test('may begin', async () => {
-    const played = await playTask(ticTacToe, { begins: 'O' }, mover({ O: [1, 2, 3], X: [4, 5, 6] }));
+    const played = await playTask(ticTacToe, fromO, mover({ O: [1, 2, 3], X: [4, 5, 6] }));
     expect(played.steps[0]!.observation.conversation).toBe('opponent');
     expect(played.outcome).toEqual({ kind: 'terminated', reason: 'won by O' });
     expect(played.players!.opponent!.reward).toBe(1);
@@ -57,7 +60,7 @@ describe('a player whom the policy plays too', () => {
   });
 
   test('is kept in a trajectory that follows the rules', async () => {
-    const played = await playTask(ticTacToe, { begins: 'X' }, mover());
+    const played = await playTask(ticTacToe, fromX, mover());
     expect(trajectoryMistake(played)).toBeUndefined();
     expect(decodeTrajectory(encodeTrajectory(played))).toEqual(played);
     const wrong: Trajectory = {
@@ -72,7 +75,7 @@ describe('a player whom the policy plays too', () => {
       ...mover(),
       act: async () => ({ text: '', toolCalls: [], stopReason: 'length' }),
     };
-    const played = await playTask(ticTacToe, { begins: 'X' }, cut);
+    const played = await playTask(ticTacToe, fromX, cut);
     expect(played.outcome).toEqual({ kind: 'truncated', reason: 'max_tokens' });
     expect(played.players!.opponent).toEqual({ rewards: { won: 0, notLost: 0 }, reward: 0 });
   });
@@ -179,7 +182,7 @@ describe('a player whom somebody else plays', () => {
     await using env = await openEnv(ticTacToe, { opponent: 'random' });
     const play = async (seed: number) => {
       const episodes = Array.from({ length: 20 }, (_, sample) => ({
-        task: { begins: 'O' } as const,
+        task: fromO,
         group: 0,
         sample,
       }));
@@ -211,7 +214,7 @@ describe('a player whom somebody else plays', () => {
     });
     const options = { ...ticTacToe.limits, opponent: 'some-policy' } as never;
     const open = await ticTacToe.open({ options, seed: 1, tools: {}, policy });
-    const played = await playTask({ ...open, ref: 'tic-tac-toe-v1' }, { begins: 'O' }, mover());
+    const played = await playTask({ ...open, ref: 'tic-tac-toe-v1' }, fromO, mover());
     await open.close();
     expect(played.steps.every(({ observation }) => observation.conversation === undefined)).toBe(true);
     const moves = played.steps.flatMap(({ environmentCalls = [] }) => environmentCalls);

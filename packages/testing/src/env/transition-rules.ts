@@ -64,7 +64,8 @@ export function* transitionViolations(transition: Transition, step: StepTaken): 
   }
   if (rewards) yield* rewardViolations(rewards, transition, step.spec);
   yield* playerViolations(transition, step.spec);
-  if (step.turn >= step.spec.limits.maxTurns && outcome.kind === 'running') {
+  const asksPlayer = step.spec.players?.includes(transition.observation.conversation ?? '');
+  if (step.turn >= step.spec.limits.maxTurns && outcome.kind === 'running' && !asksPlayer) {
     yield new Violation('ENV-23', `the end at step ${step.spec.limits.maxTurns}`, brief(outcome));
   }
   if (step.action.stopReason === 'length') yield* cutOffViolations(transition, step);

@@ -15,7 +15,7 @@ import { atMask, expectForm, expectNear, sum } from './token-rows.ts';
 export interface CheckLearnerOptions extends CheckOptions {
   /** Names the learner in the report. Default `learner`. */
   name?: string;
-  /** The check uses token ids below this. Default 16. */
+  /** The check uses token ids below this. Default 16, or fewer if the learner's `vocabularySize` says so. */
   vocabulary?: number;
   /** Default 1. */
   seed?: number;
@@ -31,7 +31,8 @@ const learningRate = 1e-2;
  * supports a critic has one afterwards.
  */
 export async function checkLearner(learner: Learner, options: CheckLearnerOptions = {}): Promise<Report> {
-  const { name = 'learner', vocabulary = 16, seed = 1, timeout = 120_000 } = options;
+  const { name = 'learner', seed = 1, timeout = 120_000 } = options;
+  const { vocabulary = Math.min(16, learner.vocabularySize ?? 16) } = options;
   const report = new Reporter(name, 'LRN', options);
   const folder = await mkdtemp(join(tmpdir(), 'toolenv-learner-'));
   const student = new Student(learner, makeRows(vocabulary, seed), seed, timeout);

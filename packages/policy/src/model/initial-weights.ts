@@ -1,12 +1,16 @@
-/** Initial weights as in Qwen2: normal with standard deviation 0.02, norms at 1, biases at 0. */
+/** Random weights to train from: normal with standard deviation 0.02, norms at 1, biases at 0, as Qwen2 begins. */
 import { createRng } from '@toolenv/core';
-import { type ModelConfig, parameterShapes, type Tensors, tensor } from '@toolenv/policy';
+import { type Tensors, tensor } from '../runtime/runtime.ts';
+import { sizeOf } from '../runtime/shape.ts';
+import { parameterShapes } from './decoder.ts';
+import type { ModelConfig } from './model-config.ts';
 
+/** @param seed Equal seeds give equal weights. */
 export function initialWeights(config: ModelConfig, seed: number): Tensors {
   const weights: Tensors = {};
   for (const [name, shape] of parameterShapes(config)) {
     const rng = createRng(seed, name);
-    const values = new Float32Array(shape.reduce((product, dim) => product * dim, 1));
+    const values = new Float32Array(sizeOf(shape));
     if (name.endsWith('norm.weight')) values.fill(1);
     else if (!name.endsWith('bias'))
       for (let i = 0; i < values.length; i++) values[i] = 0.02 * normal(rng.float(), rng.float());
