@@ -16,7 +16,7 @@ export function fitImages(
     return observation;
   if (onImages === 'refuse') {
     const remedy =
-      'choose a policy that does, such as openai:<url>#<model> with --send-images, or give images: placeholder';
+      'choose a policy that does, such as openai:<url>#<model> with --send-images, or set onImages (--on-images) to placeholder';
     throw new ToolEnvError(
       'usage.images',
       `The environment shows images, and ${name} reads none: ${remedy}.`,

@@ -3,6 +3,7 @@ import {
   type EnvHandle,
   type OnBug,
   type OnDeadline,
+  type OnImages,
   type OpenedEnv,
   type Split,
   ToolEnvError,
@@ -35,6 +36,7 @@ export interface RolloutPlan {
   deadline: number;
   onDeadline: OnDeadline;
   onBug: OnBug;
+  onImages: OnImages;
 }
 
 /** What a plan says of an environment. */

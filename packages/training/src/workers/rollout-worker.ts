@@ -229,12 +229,12 @@ class RolloutWorker {
   ): Promise<Trajectory[]> {
     const { plan, env, retries } = this.#options;
     const { samples, split, seed, temperature, maxTokens, topP, topK, minP } = plan;
-    const { deadline, onDeadline, onBug } = plan;
+    const { deadline, onDeadline, onBug, onImages } = plan;
     const task = await env.tasks[split].get(taskIndex);
     const episodes = Array.from({ length: samples }, (_, sample) => ({ task, group, sample }));
     // Timing decides the batches anyway, so conversations need not wait for one another's tools.
     const sampling = { temperature, maxTokens, topP, topK, minP, batchDelay: 10 };
-    const bounds = { deadline, onDeadline, onBug };
+    const bounds = { deadline, onDeadline, onBug, onImages };
     const common = { env, policy, seed, ...bounds, retries, signal: this.#stop };
     const played = await collect(rollout({ ...common, episodes, concurrency: samples, sampling }));
     for (const trajectory of played) trajectory.index = group * samples + trajectory.sample;

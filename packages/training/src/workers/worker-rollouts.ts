@@ -79,7 +79,7 @@ export class WorkerRollouts {
   async begin(from: number): Promise<void> {
     const { env, rollouts, resume, seed } = this.#run;
     const { groupSize, temperature, maxTokens, topP, topK, minP } = this.#options;
-    const { deadline, onDeadline, onBug } = this.#options;
+    const { deadline, onDeadline, onBug, onImages } = this.#options;
     this.#folder = await openSharedFolder(rollouts);
     this.#lock = await lockFolder(rollouts);
     const { vocabularySize } = this.#run.learner;
@@ -92,7 +92,7 @@ export class WorkerRollouts {
     this.#restarts = before ? [...before.restarts, from] : [];
     this.#policies = await policiesOf(this.#folder.policy);
     const sampling = { temperature, maxTokens, topP, ...(topK !== undefined && { topK }), minP };
-    const played = { samples: groupSize, seed, ...sampling, deadline, onDeadline, onBug };
+    const played = { samples: groupSize, seed, ...sampling, deadline, onDeadline, onBug, onImages };
     await agreeOnPlan(this.#folder.plan, { version: 1, ...planOfEnv(env), split: 'train', ...played });
   }
 

@@ -1,7 +1,15 @@
 /** A trainer and workers on one folder: policies go one way, episodes the other. */
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { collect, type EnvHandle, rollout, type SamplingOptions, type Trajectory } from '@toolenv/core';
+import {
+  collect,
+  defineToolEnv,
+  type EnvHandle,
+  openEnv,
+  rollout,
+  type SamplingOptions,
+  type Trajectory,
+} from '@toolenv/core';
 import type { PolicyHandle, Scorer } from '@toolenv/core/plugins';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openBandit } from '../../../testing/src/trainer/bandit.ts';
@@ -114,6 +122,36 @@ test('two workers play what a trainer learns from, within the staleness, and end
   const last = JSON.parse(await readFile(at('rollouts', 'policy', 'version-12', 'bandit.json'), 'utf8'));
   expect(last.logits).toEqual([...run.model.logits]);
 }, 60_000);
+
+test('workers refuse images by the option of the trainer', async () => {
+  const picture = defineToolEnv({
+    name: 'picture-v1',
+    description: 'Shows a picture.',
+    tasks: { train: [1, 2] },
+    rewards: { seen: { kind: 'outcome' } },
+    episode: () => ({
+      messages: [
+        {
+          role: 'user',
+          content: '?',
+          images: [{ type: 'image', data: 'iVBORw0KGgo=', mimeType: 'image/png' }],
+        },
+      ],
+      onAnswer: () => ({ end: 'answered', rewards: { seen: 1 } }),
+    }),
+  });
+  await using opened = await openEnv(picture);
+  const env = opened as EnvHandle<unknown>;
+  const blind = new BanditModel();
+  const openPolicy = async () => ({ spec: blind.spec, act: blind.act.bind(blind), close: async () => {} });
+  const worker = startWorker({ env, openPolicy });
+  const trainer = new AbortController();
+  const options = { env, onImages: 'refuse', rollouts: at('rollouts'), signal: trainer.signal } as const;
+  const training = banditRun(at('run'), options).catch((error: unknown) => error);
+  expect(await worker.ended).toMatchObject({ code: 'usage.images' });
+  trainer.abort(new Error('no worker is left'));
+  expect(await training).toMatchObject({ message: 'no worker is left' });
+});
 
 test('the trainer scores the groups that workers have played', async () => {
   const worker = startWorker();
