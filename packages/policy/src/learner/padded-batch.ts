@@ -48,12 +48,14 @@ export function padRows(
   rows: readonly TokenRow[],
   {
     vocabulary,
+    longestTree = Number.POSITIVE_INFINITY,
     attentionLength,
     fewBlocks = false,
     ...budget
-  }: BatchBudget & Pick<TreeLimits, 'attentionLength'> & { vocabulary: number; fewBlocks?: boolean },
+  }: BatchBudget &
+    Pick<TreeLimits, 'attentionLength'> & { vocabulary: number; longestTree?: number; fewBlocks?: boolean },
 ): PaddedBatch[] {
-  const trees = foldRows(rows, { mostTokens: budget.tokenBudget, attentionLength });
+  const trees = foldRows(rows, { mostTokens: Math.min(budget.tokenBudget, longestTree), attentionLength });
   trees.sort((a, b) => b.tokens.length - a.tokens.length);
   const lengths = trees.map(({ tokens }) => {
     const blocks = attentionBlocks(tokens.length, fewBlocks);

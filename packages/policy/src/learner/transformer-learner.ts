@@ -17,6 +17,7 @@ import { readWeights, writeCheckpoint } from '../checkpoint/checkpoint.ts';
 import { readSafetensors, type StoredTypes, writeSafetensors } from '../checkpoint/safetensors.ts';
 import { parameterShapes } from '../model/decoder.ts';
 import { leaveModel, type Model } from '../model/model.ts';
+import { longestTree } from '../model/rotary.ts';
 import type { Ops } from '../runtime/ops.ts';
 import { Programs } from '../runtime/programs.ts';
 import {
@@ -349,6 +350,7 @@ export class TransformerLearner implements Learner {
     const { tokensPerRun, prefersFewOperations } = this.#runtime;
     return padRows(rows, {
       tokenBudget: this.#tokenBudget,
+      longestTree: longestTree(config),
       tokensPerBatch: tokensPerRun,
       vocabulary: config.vocab_size,
       attentionLength: attentionLength(config),

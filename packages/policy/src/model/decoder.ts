@@ -5,6 +5,7 @@
 import type { Dim, Ops } from '../runtime/ops.ts';
 import { architectureOf } from './architecture.ts';
 import { headWidth, type ModelConfig } from './model-config.ts';
+import { tableLength } from './rotary.ts';
 
 /** Parameter names as in Hugging Face checkpoints, with their shapes. */
 export function parameterShapes(config: ModelConfig): Map<string, readonly number[]> {
@@ -120,7 +121,7 @@ function decoderLayer<T>(
   const { rotary } = kindOf(layer);
   const turned = (x: T) => {
     if (!rotary) return x;
-    const table: readonly Dim[] = [config.max_position_embeddings, size / 2];
+    const table: readonly Dim[] = [tableLength(config), size / 2];
     const [cos, sin] = [`${rotary}.cos`, `${rotary}.sin`].map((name) => ops.input(name, 'float32', table));
     return ops.rotary(x, positions, cos!, sin!);
   };

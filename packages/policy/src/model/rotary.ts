@@ -3,8 +3,24 @@ import { type Tensors, tensor } from '../runtime/runtime.ts';
 import { headWidth, type ModelConfig } from './model-config.ts';
 import type { RopeScaling } from './rope-scaling.ts';
 
+/** Tokens of a tree of rows at most, if the context is shorter. */
+const leastTree = 4096;
+
+/** Tokens of a tree of rows at most. */
+export function longestTree({ max_position_embeddings: context }: ModelConfig): number {
+  return Math.max(context, leastTree);
+}
+
 /**
- * The tables `rotary.cos` and `rotary.sin` [max_position_embeddings, head width / 2] of position · frequency, and `rotary.local.cos`
+ * Rows of the tables. ONNX Runtime wants as many as a padded tree has tokens, though positions stay below the context. Padding adds less
+ * than a 128th.
+ */
+export function tableLength(config: ModelConfig): number {
+  return Math.ceil((longestTree(config) * 129) / 128);
+}
+
+/**
+ * The tables `rotary.cos` and `rotary.sin` [{@link tableLength}, head width / 2] of position · frequency, and `rotary.local.cos`
  * and `rotary.local.sin` if some layers have frequencies of their own.
  */
 export function rotaryTables(config: ModelConfig): Tensors {
@@ -20,7 +36,7 @@ export function rotaryTables(config: ModelConfig): Tensors {
 function tablesOf(config: ModelConfig, name: string): Tensors {
   const frequencies = scaledFrequencies(config);
   const amplitude = attentionFactor(config);
-  const dims = [config.max_position_embeddings, frequencies.length] as const;
+  const dims = [tableLength(config), frequencies.length] as const;
   const cos = new Float32Array(dims[0] * dims[1]);
   const sin = new Float32Array(dims[0] * dims[1]);
   for (let position = 0; position < dims[0]; position++) {

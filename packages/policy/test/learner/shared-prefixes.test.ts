@@ -65,6 +65,7 @@ const cases: Case[] = [
   ['checkpointed layers', { gradientCheckpointing: true }, 'shared', runtime],
   ['a checkpointed adapter', { gradientCheckpointing: true, lora: { rank: 3 } }, 'separate', runtime],
   ['windows', {}, 'shared', runtime, windows],
+  ['trees longer than the context', {}, 'shared', runtime, { max_position_embeddings: 18 }],
   [
     'checkpointed layers with and without windows',
     { gradientCheckpointing: true },
