@@ -58,5 +58,7 @@ const files = {
     chat_template: template,
   }),
 };
-await writeCheckpoint(folder, { files, weights: initialWeights(config, Number(seed)) });
-console.log(`${folder}: ${parameterCount(config)} parameters, ${config.vocab_size} tokens`);
+const weights = initialWeights(config, Number(seed));
+writeCheckpoint(folder, { files, weights }).then(() => {
+  console.log(`${folder}: ${parameterCount(config)} parameters, ${config.vocab_size} tokens`);
+});

@@ -78,6 +78,7 @@ function learningPages(): Item[] {
         'lora-on-one-gpu',
         'multihop-qa',
         'reading-metrics',
+        'self-play',
       ].map((name) => `docs/recipes/${name}.md`),
     ),
     group(

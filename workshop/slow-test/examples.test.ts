@@ -1,6 +1,6 @@
 /** Every example runs. */
 import { execFile } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -13,6 +13,8 @@ import hiddenWish from '../../examples/hidden-wish.ts';
 import memoryGraph from '../../examples/memory-graph.ts';
 import negotiation from '../../examples/negotiation.ts';
 import ticTacToe from '../../examples/tic-tac-toe.ts';
+
+import { shell, shellEnv } from './shell.ts';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -97,6 +99,41 @@ test('the fair trader of negotiation.ts agrees to half of the value', async () =
     reason: 'max_turns',
   });
 });
+
+test('the commands of the recipe of self-play make a policy, train it and score it against a random player', async () => {
+  const page = await readFile(join(root, 'docs/recipes/self-play.md'), 'utf8');
+  const small: [string, string][] = [
+    ['npx tsx', 'node --import "$TSX"'],
+    ['--steps 500', '--steps 2'],
+    ['--tasks-per-step 256', '--tasks-per-step 16'],
+    ['--evaluate-every 25', '--evaluate-every 1'],
+    ['--evaluation-samples 100', '--evaluation-samples 2'],
+    ['--samples 500', '--samples 5'],
+  ];
+  const commands = small.reduce(
+    (text, [given, instead]) => {
+      expect(text).toContain(given);
+      return text.replace(given, instead);
+    },
+    /```sh\n(.*?)```/s.exec(page)![1]!,
+  );
+  const folder = await mkdtemp(join(tmpdir(), 'self-play-'));
+  try {
+    await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
+    for (const file of ['tic-tac-toe.ts', 'untrained-policy.ts'])
+      await cp(join(root, 'examples', file), join(folder, file));
+    const options = { cwd: folder, env: { ...process.env, ...shellEnv } };
+    const { stdout } = await promisify(execFile)('bash', ['-c', shell + commands], options);
+    const { parameters } = /(?<parameters>[\d,]+) random\s+weights/.exec(page)!.groups!;
+    expect(stdout).toContain(`untrained: ${parameters!.replace(',', '')} parameters, 15 tokens`);
+    const events = (await readFile(join(folder, 'self-play/metrics.jsonl'), 'utf8')).trim().split('\n');
+    const metrics = events.map((line) => JSON.parse(line)).filter(({ type }) => type === 'evaluation');
+    expect(metrics.map(({ step }) => step)).toEqual([1, 2]);
+    expect(stdout).toMatch(/notLost +\d\.\d+/);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}, 120_000);
 
 test('the README lists every example', async () => {
   const page = await readFile(join(root, 'examples/README.md'), 'utf8');
