@@ -1,0 +1,183 @@
+/**
+ * HarborEpisode: the life of an episode, top to bottom. The agent works in a container, which lasts for all steps of the task. At the end of
+ * a step, what it has made is judged: declared artifacts are carried, as plain files, into a container that the agent never had, and
+ * the tests run there.
+ */
+import type { Sandbox } from '@toolenv/core';
+import { ToolEnvError } from '@toolenv/core';
+import { ContainerSandbox } from '@toolenv/sandbox/container';
+import { AgentShell } from './box/agent-shell.ts';
+import { asFault, type Box, type Boxes } from './box/boxes.ts';
+import { prepareAgentBox, prepareStep } from './box/prepare.ts';
+import type { BoxSpec, HarborStep, HarborTask } from './task/harbor-task.ts';
+import { carry } from './verify/carry.ts';
+import { type Judgement, judge } from './verify/judge.ts';
+import { failed, type Verdict } from './verify/reward-file.ts';
+import { isBelow, trialReward } from './verify/trial-reward.ts';
+
+export interface EpisodeTimes {
+  /** Milliseconds of a command of the agent. */
+  command: number;
+  /** Factor for the times of the task. */
+  factor: number;
+}
+
+/** What the verifier may get of the agent's files. */
+export interface EpisodeLimits {
+  /** Bytes of all artifacts of a step. */
+  bytes: number;
+  /** Files and folders. */
+  entries: number;
+}
+
+/** The agent's container in the current step. */
+interface Agent {
+  box: Box;
+  step: HarborStep;
+  shell: AgentShell;
+  /** Why the step could not be prepared, because the agent has broken the container in an earlier step. */
+  broken?: string;
+}
+
+export class HarborEpisode {
+  readonly task: HarborTask;
+  readonly #boxes: Boxes;
+  readonly #times: EpisodeTimes;
+  readonly #limits: EpisodeLimits;
+  readonly #verdicts: Verdict[] = [];
+  /** Containers that were asked for, until they are removed. */
+  readonly #started: Promise<Box>[] = [];
+  #box: Promise<Box> | undefined;
+  #agent: Promise<Agent> | undefined;
+  #closed = false;
+
+  constructor(
+    task: HarborTask,
+    boxes: Boxes,
+    { times, limits }: { times: EpisodeTimes; limits: EpisodeLimits },
+  ) {
+    this.task = task;
+    this.#boxes = boxes;
+    this.#times = times;
+    this.#limits = limits;
+  }
+
+  /** The current step; `undefined` when the task is over: after the last step, or a step that did not earn enough. */
+  get step(): HarborStep | undefined {
+    const { steps } = this.task;
+    const done = this.#verdicts.length;
+    const last = this.#verdicts.at(-1);
+    return last && isBelow(steps[done - 1]!, last) ? undefined : steps[done];
+  }
+
+  /** From 0 to 1, of the verdicts so far. */
+  get reward(): number {
+    return trialReward(this.task, this.#verdicts);
+  }
+
+  /** The agent's sandbox in the current step. The first call starts the container. */
+  async sandbox(): Promise<Sandbox> {
+    return (await this.#prepared()).shell;
+  }
+
+  /**
+   * Judges the current step. Call {@link add} with the verdict to go on.
+   * @throws ToolEnvError `infrastructure.*` if the machine fails. What the agent has broken is a verdict of 0.
+   */
+  async judge(signal: AbortSignal): Promise<Judgement> {
+    const { box, step, broken } = await this.#prepared();
+    if (broken !== undefined) return { ...failed(broken), output: '' };
+    const { verifier } = step;
+    const isLast = step === this.task.steps.at(-1);
+    await this.#collect(box, step, signal);
+    const timeout = verifier.timeout * this.#times.factor;
+    if (verifier.kind === 'shared') return judge(box, verifier, { timeout, goesOn: !isLast, signal });
+    // Nothing that the agent has left running can change the files while they are read.
+    await asFault('The container of an agent failed', () =>
+      isLast ? box.container.kill() : this.#boxes.pause(box),
+    );
+    let carried: Awaited<ReturnType<typeof carry>>;
+    try {
+      carried = await asFault('Artifacts cannot be read', () =>
+        carry(box.container, verifier.artifacts, { ...this.#limits }),
+      );
+    } catch (error) {
+      if (!ToolEnvError.isInstance(error) || error.code !== 'usage.sandbox_file') throw error;
+      return { ...failed(`the artifacts are more than the verifier may get: ${error.message}`), output: '' };
+    } finally {
+      if (!isLast) await this.#boxes.resume(box).catch(() => {});
+    }
+    const fresh = await this.#start(verifier.box);
+    try {
+      return await judge(fresh, verifier, { carried, timeout, goesOn: false, signal });
+    } finally {
+      await fresh.container.remove();
+    }
+  }
+
+  /** Ends the current step with its verdict. */
+  add(verdict: Verdict): void {
+    this.#verdicts.push(verdict);
+    this.#agent = undefined;
+  }
+
+  /** Removes all containers, also those that are still being started. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    const removed = this.#started.splice(0).map(async (starting) => {
+      const box = await starting.catch(() => undefined);
+      await box?.container.remove();
+    });
+    await Promise.all(removed);
+  }
+
+  /** The agent's container, ready for the current step. */
+  #prepared(): Promise<Agent> {
+    this.#agent ??= this.#prepare(this.step!);
+    return this.#agent;
+  }
+
+  async #prepare(step: HarborStep): Promise<Agent> {
+    const isFirst = this.#box === undefined;
+    this.#box ??= this.#start(this.task.box);
+    const box = await this.#box;
+    if (isFirst) await prepareAgentBox(box);
+    const broken = await prepareStep(box, step);
+    if (broken !== undefined && isFirst)
+      throw new ToolEnvError('infrastructure.harbor_setup', `${this.task.name}: ${broken}: repair the task.`);
+    const { command: each, factor } = this.#times;
+    const sandbox = new ContainerSandbox(
+      box.container,
+      { timeout: each, output: 2 ** 16, folder: box.folder, user: step.agent.user },
+      // A container that the agent has ended stays as it is: what is in it is judged.
+      { replace: async () => undefined, closed: () => {} },
+    );
+    const all = (step.agent.timeout ?? Number.POSITIVE_INFINITY) * factor;
+    return {
+      box,
+      step,
+      shell: new AgentShell(sandbox, { each, all }),
+      ...(broken !== undefined && { broken }),
+    };
+  }
+
+  /** Runs the commands by which a task saves what is not in files. What they come to is seen in the artifacts. */
+  async #collect({ container, folder }: Box, { verifier }: HarborStep, signal: AbortSignal): Promise<void> {
+    for (const { command, timeout, user } of verifier.collect) {
+      const limit = timeout * this.#times.factor;
+      await asFault('The container of an agent failed', () =>
+        container.exec(command, { timeout: limit, output: 1000, user, folder, signal }),
+      );
+      signal.throwIfAborted();
+    }
+  }
+
+  #start(spec: BoxSpec): Promise<Box> {
+    if (this.#closed)
+      throw new ToolEnvError('infrastructure.sandbox', 'The episode is closed: begin another.');
+    const starting = this.#boxes.start(spec);
+    starting.catch(() => {});
+    this.#started.push(starting);
+    return starting;
+  }
+}
