@@ -1,9 +1,9 @@
 /** Containers, run by podman where it is installed. */
 import { completeOptions } from '@toolenv/core/plugins';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Container, type ContainerOptions } from '../src/container/container.ts';
+import { connectDocker } from '../src/container/connect-docker.ts';
+import { Container } from '../src/container/container.ts';
 import container from '../src/container/container-v1.ts';
-import { DockerClient } from '../src/container/docker-client.ts';
 import { label, ownLabels } from '../src/container/owner.ts';
 import { providerCases } from '../test/provider-cases.ts';
 import { image, missing, PodmanService } from './podman-service.ts';
@@ -15,7 +15,8 @@ describe.skipIf(missing)(
     beforeAll(() => service.start(), 60_000);
     afterAll(() => service.stop());
     const given = { memory: 64, disk: 8, processes: 64, image, socket: service.socket };
-    const options = completeOptions(container.options, given, 'container-v1') as unknown as ContainerOptions;
+    type Options = Parameters<typeof container.open>[0];
+    const options = completeOptions(container.options, given, 'container-v1') as unknown as Options;
     const { use, host } = providerCases(container, given);
 
     test(
@@ -62,11 +63,13 @@ describe.skipIf(missing)(
     test('what a killed process has left is found and removed, and what runs is left alone', async () => {
       const sandbox = await host().sandbox();
       expect(ownLabels()[label]).toBe('v1');
-      const client = new DockerClient(service.socket);
-      const ended = await Container.start(client, options, { 'dev.toolenv.owner': '1-1' });
+      const client = await connectDocker({ socket: service.socket });
+      const labels = { 'dev.toolenv.owner': '1-1' };
+      const ended = await Container.start(client, { image, memory: 64, processes: 64, labels });
       const { orphans } = await container.inspect(options);
-      expect(orphans.map(({ name }) => name)).toEqual([expect.stringContaining(ended.id.slice(0, 12))]);
-      await orphans[0]!.remove();
+      const containers = orphans.filter(({ name }) => !name.startsWith('image '));
+      expect(containers.map(({ name }) => name)).toEqual([expect.stringContaining(ended.id.slice(0, 12))]);
+      for (const orphan of orphans) await orphan.remove();
       expect((await container.inspect(options)).orphans).toEqual([]);
       expect((await sandbox.run('echo on')).stdout).toBe('on\n');
       await sandbox.close();
@@ -74,7 +77,7 @@ describe.skipIf(missing)(
 
     test('a container that vanishes and a killed daemon are infrastructure errors', async () => {
       const [one, other] = await Promise.all([host().sandbox(), host().sandbox()]);
-      const client = new DockerClient(service.socket);
+      const client = await connectDocker({ socket: service.socket });
       const running = (await client.ask('GET', '/containers/json')) as { Id: string }[];
       for (const { Id } of running) await client.ask('DELETE', `/containers/${Id}?force=true`);
       await expect(one.run('true')).rejects.toMatchObject({ code: 'infrastructure.sandbox' });

@@ -3,8 +3,11 @@ import { posix } from 'node:path';
 import { workFolder } from './limits.ts';
 import { fileProblem } from './sandbox-errors.ts';
 
-/** @throws ToolEnvError `usage.sandbox_file` for a path with a NUL character. */
-export function sandboxPath(path: string): string {
+/**
+ * @param folder Where a relative path begins.
+ * @throws ToolEnvError `usage.sandbox_file` for a path with a NUL character.
+ */
+export function sandboxPath(path: string, folder: string = workFolder): string {
   if (path.includes('\0')) throw fileProblem(path, 'a path has no NUL character');
-  return posix.resolve(workFolder, path);
+  return posix.resolve(folder, path);
 }

@@ -12,28 +12,49 @@ import { longestFile, mostEntries, workFolder } from '../limits.ts';
 import { fileProblem, sandboxFault } from '../sandbox-errors.ts';
 import { sandboxPath } from '../sandbox-path.ts';
 import { Serial } from '../serial.ts';
-import type { Container, ContainerOptions, ExecResult } from './container.ts';
+import type { Container, ExecOptions, ExecResult } from './container.ts';
 import { fileProblems, listScript, readScript, writeScript } from './file-scripts.ts';
 
 /** Milliseconds that reading or writing a file may take. */
 const fileTime = 30_000;
 
-/** What a sandbox needs of its host. */
+/** How the commands of a sandbox run. */
+export interface ContainerSandboxOptions {
+  /** Milliseconds of a command that names no time. */
+  timeout: number;
+  /** Bytes that are kept of stdout, and of stderr, of a command that names no limit. */
+  output: number;
+  /** Absolute path of the folder in which the first command runs, and in which relative paths begin. Default: `/work`. */
+  folder?: string;
+  /** Name or number of the user of commands and files. Default: the container's. */
+  user?: string;
+}
+
+/** Who made the container of a sandbox. */
 export interface ContainerOwner {
-  /** An empty container in place of one that has ended. */
-  restart(): Promise<Container>;
+  /**
+   * Called when the container has ended under a command. Its files can still be read, until it is removed.
+   * @returns An empty container in its place, or `undefined`: then no later command runs, and each has a result that says so.
+   * @throws What becomes the fault of the sandbox.
+   */
+  replace(ended: Container): Promise<Container | undefined>;
+  /** Called when the sandbox is closed and its container removed. */
   closed(): void;
 }
 
+/**
+ * A sandbox in a container. The shell's variables and folder are kept in a file in `/tmp`, so a container serves one sandbox. The image
+ * needs `sh`, `cat`, `head`, `mkdir`, `sed` and `stat`.
+ */
 export class ContainerSandbox implements Sandbox {
-  readonly #options: ContainerOptions;
+  readonly #options: ContainerSandboxOptions & { folder: string };
   readonly #owner: ContainerOwner;
   readonly #serial = new Serial();
   #container: Container;
 
-  constructor(container: Container, options: ContainerOptions, owner: ContainerOwner) {
+  constructor(container: Container, options: ContainerSandboxOptions, owner: ContainerOwner) {
     this.#container = container;
-    this.#options = options;
+    this.#options = { folder: workFolder, ...options };
     this.#owner = owner;
   }
 
@@ -43,35 +64,28 @@ export class ContainerSandbox implements Sandbox {
       if (refused) return refused;
       const { stdin, env, timeout = this.#options.timeout, limits, signal } = options;
       const output = limits?.output ?? this.#options.output;
-      const script = shellScript(command, { env, home: workFolder });
-      const { frames, exitCode, timedOut, gone } = await this.#exec(script, {
-        stdin,
-        timeout,
-        output,
-        signal,
-      });
+      const script = shellScript(command, { env, home: this.#options.folder });
+      const result = await this.#exec(script, { stdin, timeout, output, signal });
       signal?.throwIfAborted();
-      const [stdout, stderr] = [0, 1].map((stream) =>
-        new TextDecoder().decode(frames.bytes(stream as 0 | 1), { stream: true }),
+      const { exitCode, truncated, timedOut, lost } = result;
+      const [stdout, stderr] = [result.stdout, result.stderr].map((bytes) =>
+        new TextDecoder().decode(bytes, { stream: true }),
       );
       return {
         stdout: stdout!,
-        stderr: gone
-          ? `${stderr}sandbox: the container was killed, and its files are lost: it begins anew\n`
-          : stderr!,
+        stderr: lost === undefined ? stderr! : `${stderr}sandbox: ${lost}\n`,
         exitCode,
-        truncated: frames.truncated || gone,
+        truncated: truncated || lost !== undefined,
         timedOut,
         // The daemons do not say reliably who killed it.
-        outOfMemory: exitCode === 137 && frames.seen <= output,
-        ...(gone && { lost: 'files' as const }),
+        outOfMemory: exitCode === 137 && !truncated && !this.#container.overfull,
+        ...(lost !== undefined && { lost: 'files' as const }),
       };
     });
   }
 
   async read(path: string): Promise<Uint8Array> {
-    const frames = await this.#file(path, (at) => readScript(at, longestFile), { output: longestFile + 1 });
-    const bytes = frames.bytes(0);
+    const bytes = await this.#file(path, (at) => readScript(at, longestFile), { output: longestFile + 1 });
     if (bytes.length > longestFile) throw fileProblem(path, `it has more than ${longestFile} bytes`);
     return Uint8Array.from(bytes);
   }
@@ -81,8 +95,8 @@ export class ContainerSandbox implements Sandbox {
   }
 
   async list(path: string): Promise<SandboxEntry[]> {
-    const frames = await this.#file(path, (at) => listScript(at, mostEntries), { output: 4 * 2 ** 20 });
-    const lines = frames.bytes(0).toString().split('\0').slice(0, -1);
+    const listed = await this.#file(path, (at) => listScript(at, mostEntries), { output: 4 * 2 ** 20 });
+    const lines = new TextDecoder().decode(listed).split('\0').slice(0, -1);
     const entries = lines.map((line): SandboxEntry => {
       const [, type, size, name] = /^(\w+) (\d+) (.*)$/s.exec(line) ?? [];
       return { name: name ?? '', type: (type ?? 'other') as SandboxEntry['type'], size: Number(size ?? 0) };
@@ -100,29 +114,36 @@ export class ContainerSandbox implements Sandbox {
     path: string,
     script: (path: string) => string,
     rest: { stdin?: string | Uint8Array; output: number },
-  ): Promise<ExecResult['frames']> {
+  ): Promise<Uint8Array> {
     return this.#serial.run(async () => {
-      const at = sandboxPath(path);
-      const { frames, exitCode, gone, timedOut } = await this.#exec(script(at), {
+      const at = sandboxPath(path, this.#options.folder);
+      const { stdout, exitCode, lost, timedOut } = await this.#exec(script(at), {
         ...rest,
         timeout: fileTime,
       });
-      if (gone) throw fileProblem(path, 'the container was killed, and its files are lost');
+      if (lost !== undefined) throw fileProblem(path, lost);
       if (timedOut) throw fileProblem(path, 'it needs too much time');
       if (exitCode !== 0)
         throw fileProblem(path, fileProblems[exitCode] ?? `it failed with code ${exitCode}`);
-      return frames;
+      return stdout;
     });
   }
 
-  async #exec(...call: Parameters<Container['exec']>): Promise<ExecResult> {
+  /** As of the container. `lost` says what happened to a container that has ended. */
+  async #exec(script: string, options: ExecOptions): Promise<ExecResult & { lost?: string }> {
     try {
-      const result = await this.#container.exec(...call);
-      if (result.gone) {
-        await this.#container.remove();
-        if (!this.#serial.hasEnded) this.#container = await this.#owner.restart();
-      }
-      return result;
+      const container = this.#container;
+      const result = await container.exec(script, { ...options, user: this.#options.user });
+      if (!result.gone) return result;
+      const next = this.#serial.hasEnded ? undefined : await this.#owner.replace(container);
+      this.#container = next ?? container;
+      const why = container.overfull
+        ? 'the container was killed, because its disk is full'
+        : 'the container was killed';
+      return {
+        ...result,
+        lost: `${why}, ${next ? 'and its files are lost: it begins anew' : 'and no command runs in it'}`,
+      };
     } catch (error) {
       const fault = sandboxFault(`A container failed: ${messageOf(error)}`, error);
       this.#serial.end(fault);

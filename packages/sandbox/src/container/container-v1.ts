@@ -1,28 +1,36 @@
 /** The provider `container-v1`: containers of Docker or podman. */
-import { existsSync } from 'node:fs';
 import { messageOf } from '@toolenv/core';
 import {
   defineSandboxProvider,
   type SandboxHost,
-  type SandboxOrphan,
   type SandboxProvider,
   type SandboxReport,
 } from '@toolenv/core/plugins';
-import { processLimitProperties } from '../limits.ts';
-import { sandboxFault, sandboxUsage } from '../sandbox-errors.ts';
-import { Container, type ContainerOptions, removeContainer } from './container.ts';
+import { type ProcessLimits, processLimitProperties, workFolder } from '../limits.ts';
+import { sandboxFault } from '../sandbox-errors.ts';
+import { connectDocker } from './connect-docker.ts';
+import { Container } from './container.ts';
 import { ContainerSandbox } from './container-sandbox.ts';
-import { DockerClient, DockerError } from './docker-client.ts';
-import { isOrphan, label } from './owner.ts';
+import type { DockerClient } from './docker-client.ts';
+import { findImage } from './image.ts';
+import { orphans } from './orphans.ts';
+
+/** Options of the provider. */
+interface ProviderOptions extends ProcessLimits {
+  image: string;
+  user: string;
+  socket: string;
+  spare: number;
+}
 
 class ContainerHost implements SandboxHost {
   readonly #client: DockerClient;
-  readonly #options: ContainerOptions;
+  readonly #options: ProviderOptions;
   readonly #spare: Promise<Container>[] = [];
   readonly #open: Set<ContainerSandbox> = new Set();
   #closed = false;
 
-  constructor(client: DockerClient, options: ContainerOptions) {
+  constructor(client: DockerClient, options: ProviderOptions) {
     this.#client = client;
     this.#options = options;
     this.#refill();
@@ -40,7 +48,10 @@ class ContainerHost implements SandboxHost {
       throw sandboxFault(`A container did not start: ${messageOf(error)}`, error);
     }
     const made: ContainerSandbox = new ContainerSandbox(container, this.#options, {
-      restart: () => this.#start(),
+      replace: async (ended) => {
+        await ended.remove();
+        return this.#start();
+      },
       closed: () => this.#open.delete(made),
     });
     this.#open.add(made);
@@ -57,7 +68,15 @@ class ContainerHost implements SandboxHost {
   }
 
   #start(): Promise<Container> {
-    const starting = Container.start(this.#client, this.#options);
+    const { image, user, memory, disk, processes } = this.#options;
+    const starting = Container.start(this.#client, {
+      image,
+      user,
+      memory,
+      processes,
+      tmpfs: { '/tmp': disk, [workFolder]: disk },
+      env: { HOME: workFolder, LANG: 'C.UTF-8' },
+    });
     // Whoever takes it is told.
     starting.catch(() => {});
     return starting;
@@ -68,53 +87,7 @@ class ContainerHost implements SandboxHost {
   }
 }
 
-/** Where Docker and podman listen, as the user or as root. */
-function socketOf({ socket }: ContainerOptions): string {
-  if (socket !== '') return socket;
-  const given = /^unix:\/\/(.+)$/.exec(process.env.DOCKER_HOST ?? '')?.[1];
-  const runtime = process.env.XDG_RUNTIME_DIR;
-  const usual = [
-    '/var/run/docker.sock',
-    ...(runtime ? [`${runtime}/podman/podman.sock`] : []),
-    '/run/podman/podman.sock',
-  ];
-  return given ?? usual.find((path) => existsSync(path)) ?? usual[0]!;
-}
-
-/** Why no container of the image can be made; `undefined` if there is the image. */
-async function problemOf(
-  client: DockerClient,
-  { image, ...options }: ContainerOptions,
-): Promise<string | undefined> {
-  try {
-    await client.ask('GET', `/images/${encodeURIComponent(image)}/json`);
-    return undefined;
-  } catch (error) {
-    if (error instanceof DockerError && error.status === 404)
-      return `There is no image "${image}": docker pull ${image}, or name another with the option image.`;
-    const socket = socketOf({ image, ...options });
-    return `Neither Docker nor podman answers at ${socket} (${messageOf(error)}): start it, or give its socket with the option socket.`;
-  }
-}
-
-/** Containers that an ended process of this machine has left. */
-async function orphans(client: DockerClient): Promise<SandboxOrphan[]> {
-  const filters = encodeURIComponent(JSON.stringify({ label: [label] }));
-  const found = await client.ask('GET', `/containers/json?all=true&filters=${filters}`).catch(() => []);
-  const containers = (Array.isArray(found) ? found : []) as {
-    Id: string;
-    Image: string;
-    Labels?: Record<string, string>;
-  }[];
-  return containers
-    .filter(({ Labels }) => isOrphan(Labels ?? {}))
-    .map(({ Id, Image }) => ({
-      name: `${Id.slice(0, 12)} of ${Image}`,
-      remove: () => removeContainer(client, Id),
-    }));
-}
-
-const container: SandboxProvider<ContainerOptions> = defineSandboxProvider({
+const container: SandboxProvider<ProviderOptions> = defineSandboxProvider({
   name: 'container-v1',
   description:
     'Containers of Docker or podman: no network, a read-only root, folders in memory, limits of memory and processes.',
@@ -139,19 +112,25 @@ const container: SandboxProvider<ContainerOptions> = defineSandboxProvider({
     additionalProperties: false,
   },
   async open(options) {
-    const client = new DockerClient(socketOf(options));
-    const problem = await problemOf(client, options);
-    if (problem !== undefined) throw sandboxUsage(problem);
+    const client = await connectDocker(options);
+    await findImage(client, options.image);
     return new ContainerHost(client, options);
   },
   async inspect(options): Promise<SandboxReport> {
-    const client = new DockerClient(socketOf(options));
-    const problem = await problemOf(client, options);
-    return {
-      ...(problem !== undefined && { problem }),
-      limits: { memory: 'cgroup', processes: 'cgroup', disk: 'tmpfs' },
-      orphans: await orphans(client),
-    };
+    const report = { limits: { memory: 'cgroup', processes: 'cgroup', disk: 'tmpfs' }, orphans: [] };
+    let client: DockerClient;
+    try {
+      client = await connectDocker(options);
+    } catch (error) {
+      return { ...report, problem: messageOf(error) };
+    }
+    const found = await orphans(client).catch(() => []);
+    try {
+      await findImage(client, options.image);
+      return { ...report, orphans: found };
+    } catch (error) {
+      return { ...report, orphans: found, problem: messageOf(error) };
+    }
   },
 });
 

@@ -1,6 +1,6 @@
 /** DockerClient: the part of Docker's HTTP API that sandboxes need, over a Unix socket. Docker and podman serve it. */
-import { request } from 'node:http';
-import type { Duplex } from 'node:stream';
+import { type ClientRequest, type IncomingMessage, request } from 'node:http';
+import { type Duplex, pipeline, Readable } from 'node:stream';
 
 /** An answer of the daemon that is not a success. */
 export class DockerError extends Error {
@@ -12,59 +12,84 @@ export class DockerError extends Error {
   }
 }
 
-/** The newest version of the API of which everything here is known to work with Docker 20 and podman 4. */
-const version = 'v1.41';
+/** The oldest version of the API that has all that is needed here: that of Docker 20.10 and podman 4. */
+const oldestMinor = 41;
 
 /** Milliseconds without a byte after which the daemon counts as silent. */
 const silence = 60_000;
 
-/** Bytes of an answer. A daemon's are small. */
+/** Bytes of an answer that is read whole. A daemon's are small. */
 const longestAnswer = 16 * 2 ** 20;
+
+/** What a request sends beside its path. */
+export interface DockerRequest {
+  /** An object is sent as JSON, bytes as a tar archive. */
+  body?: object | AsyncIterable<Uint8Array> | undefined;
+  /** Milliseconds without a byte after which the request fails. Default: 60,000. 0: it never fails for it. */
+  silence?: number;
+  signal?: AbortSignal | undefined;
+}
 
 export class DockerClient {
   readonly #socketPath: string;
+  readonly #version: string;
 
-  constructor(socketPath: string) {
+  private constructor(socketPath: string, version: string) {
     this.#socketPath = socketPath;
+    this.#version = version;
+  }
+
+  /**
+   * Agrees with the daemon on a version of the API.
+   * @throws DockerError if the daemon is too old, or an error of the socket.
+   */
+  static async connect(socketPath: string): Promise<DockerClient> {
+    const found = Object(await new DockerClient(socketPath, '').ask('GET', '/version')) as {
+      ApiVersion?: string;
+      MinAPIVersion?: string;
+    };
+    const minor = (version = '') => Number(/^1\.(\d+)$/.exec(version)?.[1] ?? 0);
+    if (minor(found.ApiVersion) < oldestMinor) {
+      const needed = `Docker 20.10 or podman 4 is the oldest that will do`;
+      throw new DockerError(400, `it speaks version ${found.ApiVersion} of Docker's API: ${needed}`);
+    }
+    return new DockerClient(socketPath, `/v1.${Math.max(oldestMinor, minor(found.MinAPIVersion))}`);
   }
 
   /**
    * @returns The JSON of the answer; `undefined` if it is empty.
    * @throws DockerError, or an error of the socket.
    */
-  ask(method: string, path: string, body?: object): Promise<unknown> {
+  async ask(method: string, path: string, body?: DockerRequest['body']): Promise<unknown> {
+    return parse(await textOf(await this.stream(method, path, { body })));
+  }
+
+  /**
+   * The answer of the daemon, as it arrives. Whoever does not read it to its end destroys it.
+   * @throws DockerError, or an error of the socket.
+   */
+  stream(method: string, path: string, { body, ...rest }: DockerRequest = {}): Promise<IncomingMessage> {
     return new Promise((settle, fail) => {
-      const sent = this.#request(method, path, body, {});
+      const sent = this.#request(method, path, { body, ...rest });
       sent.once('error', fail);
-      sent.setTimeout(silence, () => sent.destroy(new Error('the daemon does not answer')));
-      sent.once('response', (response) => {
-        let text = '';
-        response.setEncoding('utf8');
-        response.on('data', (part: string) => {
-          text += part;
-          if (text.length > longestAnswer) sent.destroy(new Error('the answer of the daemon is too long'));
-        });
+      sent.once('response', async (response) => {
         response.once('error', fail);
-        response.once('end', () => {
-          const { statusCode = 0 } = response;
-          const answer = parse(text);
-          if (statusCode < 300 || statusCode === 304) return settle(answer);
-          const said = (Object(answer) as { message?: unknown }).message;
-          fail(new DockerError(statusCode, typeof said === 'string' ? said : `status ${statusCode}`));
-        });
+        const { statusCode = 0 } = response;
+        if (statusCode < 300 || statusCode === 304) return settle(response);
+        const answer = parse(await textOf(response).catch(() => ''));
+        const said = (Object(answer) as { message?: unknown }).message;
+        fail(new DockerError(statusCode, typeof said === 'string' ? said : `status ${statusCode}`));
       });
-      sent.end(body && JSON.stringify(body));
     });
   }
 
   /** Begins an exec, and gives its streams: written bytes are its stdin, and frames of its output are read. */
   attach(exec: string): Promise<Duplex> {
     return new Promise((settle, fail) => {
-      const headers = { connection: 'Upgrade', upgrade: 'tcp' };
       const body = { Detach: false, Tty: false };
-      const sent = this.#request('POST', `/exec/${exec}/start`, body, headers);
+      const upgrade = { connection: 'Upgrade', upgrade: 'tcp' };
+      const sent = this.#request('POST', `/exec/${exec}/start`, { body }, upgrade);
       sent.once('error', fail);
-      sent.setTimeout(silence, () => sent.destroy(new Error('the daemon does not answer')));
       sent.once('upgrade', (_response, socket, head) => {
         socket.setTimeout(0);
         socket.on('error', () => {});
@@ -77,22 +102,48 @@ export class DockerClient {
           new DockerError(response.statusCode ?? 0, `the daemon refused to attach: ${response.statusCode}`),
         );
       });
-      sent.end(JSON.stringify(body));
     });
   }
 
-  #request(method: string, path: string, body: object | undefined, extra: Record<string, string>) {
-    const text = body && JSON.stringify(body);
-    const content = text && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) };
-    const headers = { host: 'docker', ...content, ...extra };
-    return request({
+  #request(
+    method: string,
+    path: string,
+    { body, silence: limit = silence, signal }: DockerRequest,
+    extra: Record<string, string> = {},
+  ): ClientRequest {
+    const bytes = body !== undefined && Symbol.asyncIterator in body ? body : undefined;
+    const text = bytes || body === undefined ? undefined : JSON.stringify(body);
+    const content = bytes
+      ? { 'content-type': 'application/x-tar' }
+      : text !== undefined && {
+          'content-type': 'application/json',
+          'content-length': Buffer.byteLength(text),
+        };
+    const sent = request({
       socketPath: this.#socketPath,
       method,
-      path: `/${version}${path}`,
-      headers,
+      path: `${this.#version}${path}`,
+      headers: { host: 'docker', ...content, ...extra },
       agent: false,
+      ...(signal && { signal }),
     });
+    sent.setTimeout(limit, () => sent.destroy(new Error('the daemon does not answer')));
+    // The request itself reports an error of the body.
+    if (bytes) pipeline(Readable.from(bytes), sent, () => {});
+    else sent.end(text);
+    return sent;
   }
+}
+
+async function textOf(response: IncomingMessage): Promise<string> {
+  const parts: Buffer[] = [];
+  let length = 0;
+  for await (const part of response as AsyncIterable<Buffer>) {
+    parts.push(part);
+    length += part.length;
+    if (length > longestAnswer) throw new Error('the answer of the daemon is too long');
+  }
+  return Buffer.concat(parts).toString();
 }
 
 function parse(text: string): unknown {

@@ -1,8 +1,8 @@
-/** Labels that say which process made a container, so that an orphan can be told from a container in use. */
+/** Labels that say which process made a container or an image, so that an orphan can be told from what is in use. */
 import { hostname } from 'node:os';
 import { stillRuns, thisProcess } from '../process-owner.ts';
 
-/** The label of every container of this package. */
+/** The label of every container and image of this package. */
 export const label = 'dev.toolenv.sandbox';
 const machineLabel = 'dev.toolenv.machine';
 const ownerLabel = 'dev.toolenv.owner';
@@ -11,7 +11,7 @@ export function ownLabels(): Record<string, string> {
   return { [label]: 'v1', [machineLabel]: hostname(), [ownerLabel]: thisProcess() };
 }
 
-/** Whether the process that made a container has ended. A container of another machine is left alone. */
+/** Whether the process that made a container or image has ended. Those of another machine are left alone. */
 export function isOrphan(labels: Readonly<Record<string, string>>): boolean {
   return labels[machineLabel] === hostname() && !stillRuns(labels[ownerLabel] ?? '');
 }

@@ -1,0 +1,17 @@
+/** @toolenv/sandbox/container: containers and images of Docker and podman, for packages that need more than `container-v1`. */
+
+export { connectDocker } from './connect-docker.ts';
+export {
+  Container,
+  type ExecOptions,
+  type ExecResult,
+} from './container.ts';
+export type { ContainerOptions } from './container-options.ts';
+export {
+  type ContainerOwner,
+  ContainerSandbox,
+  type ContainerSandboxOptions,
+} from './container-sandbox.ts';
+export { DockerClient, DockerError, type DockerRequest } from './docker-client.ts';
+export { type BuildOptions, buildImage, findImage, type Image, removeImage } from './image.ts';
+export type { Archive, ArchivedFile, ArchiveLimits, FilesToPack, FileToPack } from './tar.ts';
