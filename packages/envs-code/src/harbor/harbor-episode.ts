@@ -8,7 +8,7 @@ import { ToolEnvError } from '@toolenv/core';
 import { ContainerSandbox } from '@toolenv/sandbox/container';
 import { AgentShell } from './box/agent-shell.ts';
 import { asFault, type Box, type Boxes } from './box/boxes.ts';
-import { prepareAgentBox, prepareStep } from './box/prepare.ts';
+import { prepareAgentBox, prepareStep, type Users } from './box/prepare.ts';
 import type { BoxSpec, HarborStep, HarborTask } from './task/harbor-task.ts';
 import { carry } from './verify/carry.ts';
 import { type Judgement, judge } from './verify/judge.ts';
@@ -33,6 +33,7 @@ export interface EpisodeLimits {
 /** The agent's container in the current step. */
 interface Agent {
   box: Box;
+  users: Users;
   step: HarborStep;
   shell: AgentShell;
   /** Why the step could not be prepared, because the agent has broken the container in an earlier step. */
@@ -47,7 +48,8 @@ export class HarborEpisode {
   readonly #verdicts: Verdict[] = [];
   /** Containers that were asked for, until they are removed. */
   readonly #started: Promise<Box>[] = [];
-  #box: Promise<Box> | undefined;
+  /** The agent's container. */
+  #begun: Promise<{ box: Box; users: Users }> | undefined;
   #agent: Promise<Agent> | undefined;
   #closed = false;
 
@@ -85,11 +87,11 @@ export class HarborEpisode {
    * @throws ToolEnvError `infrastructure.*` if the machine fails. What the agent has broken is a verdict of 0.
    */
   async judge(signal: AbortSignal): Promise<Judgement> {
-    const { box, step, broken } = await this.#prepared();
+    const { box, users, step, broken } = await this.#prepared();
     if (broken !== undefined) return { ...failed(broken), output: '' };
     const { verifier } = step;
     const isLast = step === this.task.steps.at(-1);
-    await this.#collect(box, step, signal);
+    await this.#collect(box, users, step, signal);
     const timeout = verifier.timeout * this.#times.factor;
     if (verifier.kind === 'shared') return judge(box, verifier, { timeout, goesOn: !isLast, signal });
     // Nothing that the agent has left running can change the files while they are read.
@@ -138,35 +140,46 @@ export class HarborEpisode {
   }
 
   async #prepare(step: HarborStep): Promise<Agent> {
-    const isFirst = this.#box === undefined;
-    this.#box ??= this.#start(this.task.box);
-    const box = await this.#box;
-    if (isFirst) await prepareAgentBox(box);
-    const broken = await prepareStep(box, step);
+    const isFirst = this.#begun === undefined;
+    this.#begun ??= this.#begin();
+    const { box, users } = await this.#begun;
+    const user = users[step.agent.user]!;
+    const broken = await prepareStep(box, step, user);
     if (broken !== undefined && isFirst)
       throw new ToolEnvError('infrastructure.harbor_setup', `${this.task.name}: ${broken}: repair the task.`);
     const { command: each, factor } = this.#times;
     const sandbox = new ContainerSandbox(
       box.container,
-      { timeout: each, output: 2 ** 16, folder: box.folder, user: step.agent.user },
+      { timeout: each, output: 2 ** 16, folder: box.folder, user },
       // A container that the agent has ended stays as it is: what is in it is judged.
       { replace: async () => undefined, closed: () => {} },
     );
     const all = (step.agent.timeout ?? Number.POSITIVE_INFINITY) * factor;
     return {
       box,
+      users,
       step,
       shell: new AgentShell(sandbox, { each, all }),
       ...(broken !== undefined && { broken }),
     };
   }
 
+  async #begin(): Promise<{ box: Box; users: Users }> {
+    const box = await this.#start(this.task.box);
+    return { box, users: await prepareAgentBox(box, this.task) };
+  }
+
   /** Runs the commands by which a task saves what is not in files. What they come to is seen in the artifacts. */
-  async #collect({ container, folder }: Box, { verifier }: HarborStep, signal: AbortSignal): Promise<void> {
+  async #collect(
+    { container, folder }: Box,
+    users: Users,
+    { verifier }: HarborStep,
+    signal: AbortSignal,
+  ): Promise<void> {
     for (const { command, timeout, user } of verifier.collect) {
       const limit = timeout * this.#times.factor;
       await asFault('The container of an agent failed', () =>
-        container.exec(command, { timeout: limit, output: 1000, user, folder, signal }),
+        container.exec(command, { timeout: limit, output: 1000, user: users[user], folder, signal }),
       );
       signal.throwIfAborted();
     }
