@@ -32,7 +32,7 @@ export default defineToolEnv({
         minLength: 1,
         description: 'a task folder, or a folder of them, also in folders named train, validation and test',
       },
-      split: {
+      taskSplit: {
         enum: ['train', 'validation', 'test'],
         default: 'test',
         description: 'split of the tasks that are in no folder of a split',

@@ -14,10 +14,10 @@ export interface HarborTasks {
 /** @throws ToolEnvError `usage.harbor_tasks` and `usage.harbor_task`, as {@link findTasks} and {@link readTask} do. */
 export async function readTasks({
   tasks: folder,
-  split,
+  taskSplit,
   ...policy
-}: TaskPolicy & { tasks: string; split: Split }): Promise<HarborTasks> {
-  const found = await findTasks(folder, split);
+}: TaskPolicy & { tasks: string; taskSplit: Split }): Promise<HarborTasks> {
+  const found = await findTasks(folder, taskSplit);
   const tasks = new Map<string, HarborTask>();
   const splits: HarborTasks['splits'] = { train: [], validation: [], test: [] };
   for (const [name, folders] of Object.entries(found) as [Split, string[]][]) {
