@@ -17,10 +17,7 @@ const solved =
 
 /** Containers of this process, also those that have ended. */
 function containers(): string {
-  const labels = Object.entries(ownLabels()).flatMap(([name, value]) => [
-    '--filter',
-    `label=${name}=${value}`,
-  ]);
+  const labels = ['--filter', `label=dev.toolenv.owner=${ownLabels()['dev.toolenv.owner']}`];
   return execFileSync('podman', ['ps', '--all', '--quiet', ...labels]).toString();
 }
 

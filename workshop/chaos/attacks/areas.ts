@@ -5,6 +5,7 @@ import type { Attack } from './attack.ts';
 import { boundary } from './boundary.ts';
 import { calls } from './calls.ts';
 import { checkpoints } from './checkpoints.ts';
+import { containers } from './containers.ts';
 import { disk } from './disk.ts';
 import { judges } from './judges.ts';
 import { model } from './model.ts';
@@ -30,6 +31,7 @@ export const areas: Readonly<Record<string, readonly Attack[]>> = {
   ors,
   agents,
   sandboxes,
+  containers,
   python,
   judges,
   terminal,

@@ -115,7 +115,7 @@ async function leave(env: OpenedEnv<PlayedTask>, task: PlayedTask, number: numbe
 
 /** Containers and images of this process that should be gone. */
 function leftovers(): string[] {
-  const labels = Object.entries(ownLabels()).flatMap(([name, value]) => ['--filter', `label=${name}=${value}`]);
+  const labels = ['--filter', `label=dev.toolenv.owner=${ownLabels()['dev.toolenv.owner']}`];
   const listed = (args: string[]) => execFileSync('podman', args).toString().split('\n').filter(Boolean).length;
   const containers = listed(['ps', '--all', '--quiet', ...labels]);
   const images = listed(['images', '--quiet', ...labels]);

@@ -15,8 +15,8 @@ export interface ContainerOptions {
   tmpfs?: Readonly<Record<string, number>>;
   /**
    * MiB that may be written outside of `tmpfs`. Absent: the root is read-only. The daemon is asked for the size about every second, and a
-   * container with more is killed: between two answers it may write as fast as the disk does. A sparse file counts with its length. The
-   * number of files is not bounded.
+   * container with more is killed: between two answers it may write as fast as the disk does. A file counts with its length, also a
+   * sparse one. The number of files is not bounded.
    */
   disk?: number;
   /** Name or number of the user of commands that name none. Default: the image's. */

@@ -18,7 +18,7 @@ export interface ExecOptions {
   timeout: number;
   /** Bytes that are kept of stdout, and of stderr. A command that writes 64 times as much is killed, with everything else. */
   output: number;
-  /** Name or number. Default: the container's. */
+  /** Number or name. Default: the container's. A command may remove a name from `/etc/passwd`: then the daemon starts none. */
   user?: string | undefined;
   /** Folder in which the command begins. Default: `/`. The exit code is 126 where it cannot be entered. */
   folder?: string | undefined;
@@ -202,8 +202,8 @@ export class Container {
 
   /**
    * Writes files and folders into the container, which may have ended. Their paths are absolute. Folders that are not among them are made
-   * with permissions 0o755, and belong to root. The daemon follows links within the container's root. A container with a read-only root
-   * accepts none, and a folder in memory keeps none.
+   * with permissions 0o755, and belong to root. The daemon follows links within the container's root. Docker
+   * refuses a read-only root. Folders in memory get no files. What was written before an error stays.
    * @param owner Numbers of the user and the group of all of them. Default: root.
    * @throws ToolEnvError `usage.sandbox_file` for a path that leaves the root.
    * @throws What the client throws.

@@ -50,7 +50,7 @@ export class DockerClient {
     };
     const minor = (version = '') => Number(/^1\.(\d+)$/.exec(version)?.[1] ?? 0);
     if (minor(found.ApiVersion) < oldestMinor) {
-      const needed = `Docker 20.10 or podman 4 is the oldest that will do`;
+      const needed = 'Docker 20.10 or podman 4 is the oldest that will do';
       throw new DockerError(400, `it speaks version ${found.ApiVersion} of Docker's API: ${needed}`);
     }
     return new DockerClient(socketPath, `/v1.${Math.max(oldestMinor, minor(found.MinAPIVersion))}`);
@@ -60,7 +60,7 @@ export class DockerClient {
    * @returns The JSON of the answer; `undefined` if it is empty.
    * @throws DockerError, or an error of the socket.
    */
-  async ask(method: string, path: string, body?: DockerRequest['body']): Promise<unknown> {
+  async ask(method: string, path: string, body?: object): Promise<unknown> {
     return parse(await textOf(await this.stream(method, path, { body })));
   }
 
@@ -72,13 +72,11 @@ export class DockerClient {
     return new Promise((settle, fail) => {
       const sent = this.#request(method, path, { body, ...rest });
       sent.once('error', fail);
-      sent.once('response', async (response) => {
+      sent.once('response', (response) => {
         response.once('error', fail);
         const { statusCode = 0 } = response;
-        if (statusCode < 300 || statusCode === 304) return settle(response);
-        const answer = parse(await textOf(response).catch(() => ''));
-        const said = (Object(answer) as { message?: unknown }).message;
-        fail(new DockerError(statusCode, typeof said === 'string' ? said : `status ${statusCode}`));
+        if (statusCode < 300 || statusCode === 304) settle(response);
+        else refusal(response).then(fail);
       });
     });
   }
@@ -96,12 +94,7 @@ export class DockerClient {
         if (head.length > 0) socket.unshift(head);
         settle(socket);
       });
-      sent.once('response', (response) => {
-        response.resume();
-        fail(
-          new DockerError(response.statusCode ?? 0, `the daemon refused to attach: ${response.statusCode}`),
-        );
-      });
+      sent.once('response', (response) => refusal(response).then(fail));
     });
   }
 
@@ -133,6 +126,14 @@ export class DockerClient {
     else sent.end(text);
     return sent;
   }
+}
+
+/** Why the daemon refuses a request. */
+async function refusal(response: IncomingMessage): Promise<DockerError> {
+  const { statusCode = 0 } = response;
+  const answer = parse(await textOf(response).catch(() => ''));
+  const said = (Object(answer) as { message?: unknown }).message;
+  return new DockerError(statusCode, typeof said === 'string' ? said : `status ${statusCode}`);
 }
 
 async function textOf(response: IncomingMessage): Promise<string> {
