@@ -3,11 +3,11 @@
  * a step, what it has made is judged: declared artifacts are carried, as plain files, into a container that the agent never had, and
  * the tests run there.
  */
-import type { Sandbox } from '@toolenv/core';
-import { ToolEnvError } from '@toolenv/core';
+import { type Sandbox, ToolEnvError } from '@toolenv/core';
 import { ContainerSandbox } from '@toolenv/sandbox/container';
 import { AgentShell } from './box/agent-shell.ts';
 import { asFault, type Box, type Boxes } from './box/boxes.ts';
+import { openDoor } from './box/model-door.ts';
 import { prepareAgentBox, prepareStep, type Users } from './box/prepare.ts';
 import type { BoxSpec, HarborStep, HarborTask } from './task/harbor-task.ts';
 import { carry } from './verify/carry.ts';
@@ -30,8 +30,26 @@ export interface EpisodeLimits {
   entries: number;
 }
 
+/** Where an agent finds its model, as `defineAgentEnv` of @toolenv/gateway says. */
+export interface ModelAddress {
+  baseURL: string;
+  apiKey: string;
+  /** Ends the agent when it aborts. */
+  signal: AbortSignal;
+}
+
+/** What a program of the agent came to. */
+export interface AgentRun {
+  /** The first 65,536 bytes, as of `stderr`. */
+  stdout: string;
+  stderr: string;
+  /** 124 if the time of the task was over. */
+  exitCode: number;
+}
+
 /** The agent's container in the current step. */
 interface Agent {
+  user: string;
   box: Box;
   users: Users;
   step: HarborStep;
@@ -40,7 +58,13 @@ interface Agent {
   broken?: string;
 }
 
-export class HarborEpisode {
+/** Milliseconds of an agent whose task gives it no time. */
+const longestAgent = 24 * 3_600_000;
+
+/** Bytes that are kept of stdout, and of stderr. */
+const keptOutput = 2 ** 16;
+
+export class HarborEpisode implements AsyncDisposable {
   readonly task: HarborTask;
   readonly #boxes: Boxes;
   readonly #times: EpisodeTimes;
@@ -80,6 +104,35 @@ export class HarborEpisode {
   /** The agent's sandbox in the current step. The first call starts the container. */
   async sandbox(): Promise<Sandbox> {
     return (await this.#prepared()).shell;
+  }
+
+  /**
+   * Runs an agent that is a program of the container, until it ends or its time is over. It finds its model in the variables
+   * `OPENAI_BASE_URL`, `OPENAI_API_BASE`, `OPENAI_API_KEY`, `ANTHROPIC_BASE_URL` and `ANTHROPIC_API_KEY`, and the instruction in
+   * `TOOLENV_INSTRUCTION`. It reaches nothing else, unless the task has a network.
+   * @param script For `bash`, or `sh` where the image has none.
+   * @throws ToolEnvError `infrastructure.*` if the machine fails; `usage.harbor_agent` if the model cannot be brought into the container.
+   * @throws The reason of the signal.
+   */
+  async run(script: string, { baseURL, apiKey, signal }: ModelAddress): Promise<AgentRun> {
+    const { box, user, step } = await this.#prepared();
+    await using door = await openDoor(await this.#boxes.pid(box), baseURL);
+    const env = {
+      OPENAI_BASE_URL: door.baseURL,
+      OPENAI_API_BASE: door.baseURL,
+      OPENAI_API_KEY: apiKey,
+      // Its clients add /v1 themselves.
+      ANTHROPIC_BASE_URL: door.baseURL.replace(/\/v1$/, ''),
+      ANTHROPIC_API_KEY: apiKey,
+      TOOLENV_INSTRUCTION: step.instruction,
+    };
+    const timeout = (step.agent.timeout ?? longestAgent) * this.#times.factor;
+    const { stdout, stderr, exitCode } = await asFault('The container of an agent failed', () =>
+      box.container.exec(script, { timeout, output: keptOutput, user, folder: box.folder, env, signal }),
+    );
+    signal.throwIfAborted();
+    const decoder = new TextDecoder();
+    return { stdout: decoder.decode(stdout), stderr: decoder.decode(stderr), exitCode };
   }
 
   /**
@@ -133,6 +186,10 @@ export class HarborEpisode {
     await Promise.all(removed);
   }
 
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
   /** The agent's container, ready for the current step. */
   #prepared(): Promise<Agent> {
     this.#agent ??= this.#prepare(this.step!);
@@ -150,7 +207,7 @@ export class HarborEpisode {
     const { command: each, factor } = this.#times;
     const sandbox = new ContainerSandbox(
       box.container,
-      { timeout: each, output: 2 ** 16, folder: box.folder, user },
+      { timeout: each, output: keptOutput, folder: box.folder, user },
       // A container that the agent has ended stays as it is: what is in it is judged.
       { replace: async () => undefined, closed: () => {} },
     );
@@ -158,6 +215,7 @@ export class HarborEpisode {
     return {
       box,
       users,
+      user,
       step,
       shell: new AgentShell(sandbox, { each, all }),
       ...(broken !== undefined && { broken }),

@@ -78,6 +78,12 @@ export class Boxes {
     return { container, folder: workdir ?? image.workFolder, user: image.user };
   }
 
+  /** A process of the container, as this machine counts, by which its network can be entered. */
+  async pid({ container }: Box): Promise<number> {
+    const found = await (await this.connect()).ask('GET', `/containers/${container.id}/json`);
+    return (Object(found) as { State?: { Pid?: number } }).State?.Pid ?? 0;
+  }
+
   /** Stops the processes of a container for a while, so that its files stand still. */
   async pause({ container }: Box): Promise<void> {
     if (await container.isRunning())
