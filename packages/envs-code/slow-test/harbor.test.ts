@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { openEnv, playTask, type Scripted } from '@toolenv/core';
 import { recordEnv, replayEnv } from '@toolenv/core/recording';
+import { assertConforms, checkEnv } from '@toolenv/testing';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { missing, PodmanService } from '../../sandbox/slow-test/podman-service.ts';
 import { ownLabels } from '../../sandbox/src/container/owner.ts';
@@ -57,7 +58,14 @@ describe.skipIf(missing)(
       return { ...trajectory, verdicts };
     }
 
-    test.each(['errors', 'reverse', 'stock'])('the reference solution of %s scores 1', async (name) => {
+    test('conforms', async () => {
+      const options = { tasks: join(made.folder, 'errors'), socket: service.socket };
+      const check = checkEnv(harbor, { options, actions: 10, timeout: 60_000, from: import.meta.dirname });
+      const { passed, skipped } = await assertConforms(check);
+      expect([passed.length, skipped.map(({ rule }) => rule)]).toEqual([38, ['ENV-15']]);
+    }, 300_000);
+
+    test.each(['reverse', 'stock'])('the reference solution of %s scores 1', async (name) => {
       const { reward, outcome, steps } = await play(name);
       expect({ reward, outcome, steps: reward === 1 ? [] : steps }).toEqual({
         reward: 1,

@@ -66,10 +66,14 @@ export async function playHarbor(count: number, seed: number, say: (line: string
         const script = plan.script.length > 0 ? plan.script : harbor.oracle!(task)!;
         if (plan.reward === undefined) await leave(env, task, number);
         else {
-          const { outcome, reward } = await playTask(env, task, script as readonly Scripted[], { seed: number });
+          const { outcome, reward } = await playTask(env, task, script as readonly Scripted[], {
+            seed: number,
+          });
           if (outcome.kind !== 'terminated' || reward !== plan.reward) {
             const why = outcome.kind === 'aborted' ? `: ${outcome.cause.message}` : '';
-            played.wrong.push(`${plan.what} (${number}): ${outcome.kind}${why}, scored ${reward} instead of ${plan.reward}`);
+            played.wrong.push(
+              `${plan.what} (${number}): ${outcome.kind}${why}, scored ${reward} instead of ${plan.reward}`,
+            );
           }
         }
         played.episodes += 1;
@@ -116,7 +120,8 @@ async function leave(env: OpenedEnv<PlayedTask>, task: PlayedTask, number: numbe
 /** Containers and images of this process that should be gone. */
 function leftovers(): string[] {
   const labels = ['--filter', `label=dev.toolenv.owner=${ownLabels()['dev.toolenv.owner']}`];
-  const listed = (args: string[]) => execFileSync('podman', args).toString().split('\n').filter(Boolean).length;
+  const listed = (args: string[]) =>
+    execFileSync('podman', args).toString().split('\n').filter(Boolean).length;
   const containers = listed(['ps', '--all', '--quiet', ...labels]);
   const images = listed(['images', '--quiet', ...labels]);
   return [

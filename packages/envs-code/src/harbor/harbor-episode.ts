@@ -4,7 +4,7 @@
  * the tests run there.
  */
 import { type Sandbox, ToolEnvError } from '@toolenv/core';
-import { ContainerSandbox } from '@toolenv/sandbox/container';
+import { type ArchiveLimits, ContainerSandbox } from '@toolenv/sandbox/container';
 import { AgentShell } from './box/agent-shell.ts';
 import { asFault, type Box, type Boxes } from './box/boxes.ts';
 import { openDoor } from './box/model-door.ts';
@@ -20,14 +20,6 @@ export interface EpisodeTimes {
   command: number;
   /** Factor for the times of the task. */
   factor: number;
-}
-
-/** What the verifier may get of the agent's files. */
-export interface EpisodeLimits {
-  /** Bytes of all artifacts of a step. */
-  bytes: number;
-  /** Files and folders. */
-  entries: number;
 }
 
 /** Where an agent finds its model, as `defineAgentEnv` of @toolenv/gateway says. */
@@ -68,7 +60,7 @@ export class HarborEpisode implements AsyncDisposable {
   readonly task: HarborTask;
   readonly #boxes: Boxes;
   readonly #times: EpisodeTimes;
-  readonly #limits: EpisodeLimits;
+  readonly #limits: ArchiveLimits;
   readonly #verdicts: Verdict[] = [];
   /** Containers that were asked for, until they are removed. */
   readonly #started: Promise<Box>[] = [];
@@ -80,7 +72,7 @@ export class HarborEpisode implements AsyncDisposable {
   constructor(
     task: HarborTask,
     boxes: Boxes,
-    { times, limits }: { times: EpisodeTimes; limits: EpisodeLimits },
+    { times, limits }: { times: EpisodeTimes; limits: ArchiveLimits },
   ) {
     this.task = task;
     this.#boxes = boxes;

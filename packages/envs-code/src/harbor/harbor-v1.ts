@@ -24,6 +24,8 @@ interface State {
 export default defineToolEnv({
   name: 'harbor-v1',
   description: "Tasks in Harbor's format, in containers; their tests decide.",
+  // Docker and podman are servers.
+  capabilities: { networked: true },
   options: harborOptions,
   limits: { maxTurns: 50, maxCallsPerTurn: 1, toolTimeout: 140_000, maxToolCharacters: 16_384 },
   roles: { shell: '@toolenv/tools-code/bash-v1' },

@@ -1,11 +1,13 @@
 /** Takes artifacts from the agent's container, as files in memory. */
 import { posix } from 'node:path';
 import { ToolEnvError } from '@toolenv/core';
-import type { ArchivedFile, ArchiveLimits, Container } from '@toolenv/sandbox/container';
+import {
+  type ArchivedFile,
+  type ArchiveLimits,
+  type Container,
+  DockerError,
+} from '@toolenv/sandbox/container';
 import type { Artifact } from '../task/harbor-task.ts';
-
-/** What a verifier may get. */
-export interface CarryLimits extends ArchiveLimits {}
 
 /** Regular files and folders only: a link, FIFO or device is left behind. */
 export interface Carried {
@@ -22,7 +24,7 @@ export interface Carried {
 export async function carry(
   container: Container,
   artifacts: readonly Artifact[],
-  limits: CarryLimits,
+  limits: ArchiveLimits,
 ): Promise<Carried> {
   const carried: Carried = { files: [], skipped: [] };
   const left = { ...limits };
@@ -47,7 +49,7 @@ function isMissing(error: unknown): boolean {
   return (
     ToolEnvError.isInstance(error) &&
     error.code === 'usage.sandbox_file' &&
-    error.message.includes('there is no such')
+    error.cause instanceof DockerError
   );
 }
 

@@ -44,7 +44,11 @@ export async function judge(
     const own = verifier.tests.length > 0 ? ['/tests'] : [];
     const replaced = carried ? verifier.artifacts.map(({ source }) => source) : [];
     const owner = verifier.user || user || '0';
-    await asRoot(container, clearing([...own, ...replaced], owner), signal);
+    const problem = await asRoot(container, clearing([...own, ...replaced], owner, folder), signal);
+    if (problem !== undefined) {
+      if (verifier.kind === 'fresh') throw new Error(problem);
+      return { ...failed(`the agent has broken its container: ${problem}`), output: '' };
+    }
     await container.putArchive(filesOf(verifier, carried));
     const ran = await container.exec(script, {
       timeout,
@@ -63,15 +67,19 @@ export async function judge(
       : ran.gone
         ? failed(container.overfull ? 'the tests filled the disk' : 'the container of the tests was killed')
         : await readVerdict(container, ran.exitCode);
-    if (goesOn) await asRoot(container, clearing(own, owner), signal);
+    if (goesOn) await asRoot(container, clearing(own, owner, folder), signal);
     return { ...verdict, output: printed };
   });
 }
 
-/** Removes paths, and makes the folder of the verdict anew, in which only its owner may write. */
-function clearing(paths: readonly string[], owner: string): string {
-  const quoted = [logFolder, ...paths].map(quote);
-  return `rm -rf -- ${quoted.join(' ')}; mkdir -p ${logFolder} && chmod 755 ${logFolder} && chown ${quote(owner)} ${logFolder}`;
+/** Removes paths, and makes the folder of the verdict anew, in which only its owner may write. An image may have tests of its own. */
+function clearing(paths: readonly string[], owner: string, folder: string): string {
+  const lines = [
+    `rm -rf -- ${[logFolder, ...paths].map(quote).join(' ')}`,
+    `mkdir -p ${logFolder} ${quote(folder)} && chmod 755 ${logFolder} && chown ${quote(owner)} ${logFolder} || exit 1`,
+    `[ ! -f ${script} ] || chmod +x ${script}`,
+  ];
+  return lines.join('\n');
 }
 
 function quote(text: string): string {
@@ -107,14 +115,11 @@ async function readVerdict(container: Container, exitCode: number): Promise<Verd
   return failed(`${verdict.failed}: ${notes.join(', ')}`);
 }
 
-async function asRoot(container: Container, script: string, signal: AbortSignal): Promise<void> {
-  const { exitCode, stderr, gone } = await container.exec(script, {
-    timeout: scriptTime,
-    output: 1000,
-    user: '0',
-    signal,
-  });
+/** @returns Why the script failed, if it did. */
+async function asRoot(container: Container, command: string, signal: AbortSignal): Promise<string | undefined> {
+  const options = { timeout: scriptTime, output: 1000, user: '0', signal };
+  const { exitCode, stderr, gone } = await container.exec(command, options);
   signal.throwIfAborted();
-  if (exitCode === 0 || gone) return;
-  throw new Error(`its folders cannot be prepared: ${new TextDecoder().decode(stderr).trim()}`);
+  if (exitCode === 0 && !gone) return undefined;
+  return `its folders cannot be prepared: ${new TextDecoder().decode(stderr).trim() || `code ${exitCode}`}`;
 }
