@@ -116,7 +116,11 @@ async function readVerdict(container: Container, exitCode: number): Promise<Verd
 }
 
 /** @returns Why the script failed, if it did. */
-async function asRoot(container: Container, command: string, signal: AbortSignal): Promise<string | undefined> {
+async function asRoot(
+  container: Container,
+  command: string,
+  signal: AbortSignal,
+): Promise<string | undefined> {
   const options = { timeout: scriptTime, output: 1000, user: '0', signal };
   const { exitCode, stderr, gone } = await container.exec(command, options);
   signal.throwIfAborted();
