@@ -22,6 +22,7 @@ describe.skipIf(missing)(`agents in containers${missing ? ` (skipped: ${missing}
       name: 'harbor-agent-v1',
       description: 'An agent of its own in the containers of Harbor tasks.',
       setup: () => openHarbor({ tasks: made.folder, socket: service.socket }),
+      teardown: (harbor) => harbor.close(),
       tasks: ({ shared }) => shared.tasks,
       async agent({ task, shared, signal, baseURL, apiKey }) {
         await using episode = shared.begin(task);

@@ -56,7 +56,7 @@ export async function playHarbor(count: number, seed: number, say: (line: string
     await service.start();
     await copyTasks(folder);
     // Programs of attackers take their time twice: as commands, and in the tests.
-    const options = { tasks: folder, socket: service.socket, toolTimeout: 50_000, processes: 128 };
+    const options = { tasks: folder, socket: service.socket, toolTimeout: 90_000, processes: 128 };
     const env = (await openEnv(harbor, options)) as OpenedEnv<PlayedTask>;
     let next = 0;
     const lane = async () => {

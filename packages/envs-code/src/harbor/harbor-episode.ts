@@ -62,8 +62,8 @@ export class HarborEpisode implements AsyncDisposable {
   readonly #times: EpisodeTimes;
   readonly #limits: ArchiveLimits;
   readonly #verdicts: Verdict[] = [];
-  /** Containers that were asked for, until they are removed. */
-  readonly #started: Promise<Box>[] = [];
+  /** Containers that were asked for, until they are given up. */
+  readonly #started: Set<Promise<Box>> = new Set();
   /** The agent's container. */
   #begun: Promise<{ box: Box; users: Users }> | undefined;
   #agent: Promise<Agent> | undefined;
@@ -154,11 +154,11 @@ export class HarborEpisode implements AsyncDisposable {
     } finally {
       if (!isLast) await this.#boxes.resume(box).catch(() => {});
     }
-    const fresh = await this.#start(verifier.box);
+    const fresh = this.#start(verifier.box);
     try {
-      return await judge(fresh, verifier, { carried, timeout, goesOn: false, signal });
+      return await judge(await fresh, verifier, { carried, timeout, goesOn: false, signal });
     } finally {
-      await fresh.container.remove();
+      this.#remove(fresh);
     }
   }
 
@@ -168,14 +168,10 @@ export class HarborEpisode implements AsyncDisposable {
     this.#agent = undefined;
   }
 
-  /** Removes all containers, also those that are still being started. */
+  /** Gives up all containers, also those that are still being started. They are gone when the `Harbor` is closed. */
   async close(): Promise<void> {
     this.#closed = true;
-    const removed = this.#started.splice(0).map(async (starting) => {
-      const box = await starting.catch(() => undefined);
-      await box?.container.remove();
-    });
-    await Promise.all(removed);
+    for (const starting of this.#started) this.#remove(starting);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -240,7 +236,11 @@ export class HarborEpisode implements AsyncDisposable {
       throw new ToolEnvError('infrastructure.sandbox', 'The episode is closed: begin another.');
     const starting = this.#boxes.start(spec);
     starting.catch(() => {});
-    this.#started.push(starting);
+    this.#started.add(starting);
     return starting;
+  }
+
+  #remove(starting: Promise<Box>): void {
+    if (this.#started.delete(starting)) this.#boxes.remove(starting);
   }
 }

@@ -40,8 +40,9 @@ export default defineToolEnv({
     const shell = await tools.shell!({ sandboxes: { of: async (name: string) => episode(name).sandbox() } });
     return { harbor, isReal: !tap, running: new EpisodeTools(), played, verifier, shell };
   },
-  async teardown({ shell }) {
+  async teardown({ shell, harbor }) {
     await shell.close?.();
+    await harbor.close();
   },
   tasks: ({ shared: { harbor } }) => harbor.tasks,
   state: () => ({}) as State,

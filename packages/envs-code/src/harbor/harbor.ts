@@ -52,10 +52,15 @@ export class Harbor {
       limits: { bytes: artifacts * 2 ** 20, entries: mostEntries },
     });
   }
+
+  /** Waits until the containers of closed episodes are gone. */
+  async close(): Promise<void> {
+    await this.#boxes.settled();
+  }
 }
 
 /**
- * Reads the tasks of a folder. The options are those of `harbor-v1`.
+ * Reads the tasks of a folder. Close the result when all episodes are closed. The options are those of `harbor-v1`.
  * @throws ToolEnvError `usage.*` for wrong options, and for a folder or task that cannot be played.
  */
 export async function openHarbor(given: { tasks: string } & Partial<HarborOptions>): Promise<Harbor> {

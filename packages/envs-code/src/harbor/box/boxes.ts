@@ -27,6 +27,8 @@ const imageLabel = 'dev.toolenv.harbor';
 export class Boxes {
   readonly #options: BoxOptions;
   readonly #images: Map<string, Promise<Image>> = new Map();
+  /** Containers that are being removed. */
+  readonly #leaving: Set<Promise<void>> = new Set();
   #client: Promise<DockerClient> | undefined;
 
   constructor(options: BoxOptions) {
@@ -59,6 +61,8 @@ export class Boxes {
 
   /** Starts a container. @throws ToolEnvError As {@link image} does; `infrastructure.sandbox` if it does not start. */
   async start(spec: BoxSpec): Promise<Box> {
+    // Otherwise a slow daemon would have ever more of them.
+    await this.settled();
     const { env, network, workdir, cpus, memory, storage } = spec;
     const image = await this.image(spec);
     const client = await this.connect();
@@ -76,6 +80,26 @@ export class Boxes {
       }),
     );
     return { container, folder: workdir ?? image.workFolder, user: image.user };
+  }
+
+  /** Removes a container, while the caller goes on: a busy daemon takes its time. One that cannot be removed is named in a warning. */
+  remove(starting: Promise<Box>): void {
+    const leaving = starting
+      .then(
+        ({ container }) => container.remove(),
+        () => {},
+      )
+      .catch((error: unknown) => {
+        const remedy = 'toolenv doctor --sandboxes removes it when this process has ended';
+        process.emitWarning(`A container could not be removed (${messageOf(error)}): ${remedy}.`);
+      })
+      .finally(() => this.#leaving.delete(leaving));
+    this.#leaving.add(leaving);
+  }
+
+  /** Waits until all containers that {@link remove} has been given are gone. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#leaving);
   }
 
   /** A process of the container, as this machine counts, by which its network can be entered. */
