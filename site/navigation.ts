@@ -91,7 +91,7 @@ function learningPages(): Item[] {
       text: 'More',
       items: [
         ...['docs/scale.md', 'docs/mcp-servers.md', 'examples/README.md'].map(item),
-        item('examples/agents/README.md'),
+        ...['examples/agents/README.md', 'examples/harbor/README.md'].map(item),
         { text: 'Files of the multi-hop recipe', link: addressOf('examples/multihop-qa/README.md') },
       ],
     },

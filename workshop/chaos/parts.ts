@@ -36,6 +36,11 @@ export const parts: readonly Part[] = [
     minutes: { full: 30, quick: 2 },
   },
   {
+    name: 'harbor',
+    does: 'plays episodes of harbor-v1 in containers, two at a time, whose agents attack or leave',
+    minutes: { full: 60, quick: 4 },
+  },
+  {
     name: 'kills',
     does: 'kills training of GRPO and PPO at random moments, resumes it, and compares the results bit for bit',
     minutes: { full: 15, quick: 3 },

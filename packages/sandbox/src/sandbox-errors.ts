@@ -2,8 +2,8 @@
 import { ToolEnvError } from '@toolenv/core';
 
 /** A path that cannot be read or written, for whoever named it. */
-export function fileProblem(path: string, why: string): ToolEnvError {
-  return new ToolEnvError('usage.sandbox_file', `${path}: ${why}.`);
+export function fileProblem(path: string, why: string, cause?: unknown): ToolEnvError {
+  return new ToolEnvError('usage.sandbox_file', `${path}: ${why}.`, { cause });
 }
 
 /** The sandbox itself failed. */

@@ -2,13 +2,25 @@
 import type { Sandbox } from '@toolenv/core';
 import { openSandboxes, type SandboxHost, type SandboxProvider } from '@toolenv/core/plugins';
 
-/** What an environment gives to the tools of the roles `shell` and `files`. */
-export interface CodeMaterial {
-  /** The sandboxes of its episodes. Absent: the tool opens sandboxes of its own, and closes each at the end of its episode. */
-  sandboxes?: EpisodeSandboxes;
+/** Gives each episode its sandbox. The environment makes it and closes it. */
+export interface SandboxSource {
+  /**
+   * The sandbox of an episode, the same at each call until the environment replaces it.
+   * @throws ToolEnvError `infrastructure.*` if it cannot be made.
+   */
+  of(episodeId: string): Promise<Sandbox>;
 }
 
-export class EpisodeSandboxes {
+/** What an environment gives to the tools of the roles `shell` and `files`. */
+export interface CodeMaterial {
+  /**
+   * The sandboxes of its episodes: {@link EpisodeSandboxes}, or a source of its own. Absent: the tool opens sandboxes of its own, and closes
+   * each at the end of its episode.
+   */
+  sandboxes?: SandboxSource;
+}
+
+export class EpisodeSandboxes implements SandboxSource {
   readonly #open: () => Promise<SandboxHost>;
   readonly #prepare: (sandbox: Sandbox, episodeId: string) => Promise<void>;
   readonly #made: Map<string, Promise<Sandbox>> = new Map();
@@ -94,7 +106,7 @@ export function sandboxesOf(
   { sandboxes }: CodeMaterial,
   { sandbox = sandboxOption.sandbox.default }: { sandbox?: unknown } = {},
 ): {
-  sandboxes: EpisodeSandboxes;
+  sandboxes: SandboxSource;
   release?: (episodeId: string) => Promise<void>;
   close?: () => Promise<void>;
 } {

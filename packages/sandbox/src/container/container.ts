@@ -183,7 +183,7 @@ export class Container {
    * The files and folders at an absolute path. Reads whatever the daemon sends of them into memory, and writes nothing to the disk of this
    * machine. Call {@link kill} before: the files of a container that runs may change meanwhile. Folders in memory are empty here. The
    * daemon follows links within the container's root in the folders that lead to `path`; links below it are skipped.
-   * @throws ToolEnvError `usage.sandbox_file` if there is no such path, or the files exceed the limits.
+   * @throws ToolEnvError `usage.sandbox_file` if there is no such path, with a {@link DockerError} as its cause, or the files exceed the limits.
    * @throws ToolEnvError `infrastructure.sandbox` for an archive that is broken.
    * @throws What the client throws.
    */
@@ -227,7 +227,7 @@ export class Container {
       return await this.#client.stream('GET', `/containers/${this.id}/archive?${query}`);
     } catch (error) {
       if (!(error instanceof DockerError) || error.status !== 404 || !(await this.#look())) throw error;
-      throw fileProblem(path, 'there is no such file or folder');
+      throw fileProblem(path, 'there is no such file or folder', error);
     }
   }
 

@@ -40,6 +40,10 @@ export async function findImage(client: DockerClient, name: string): Promise<Ima
 
 /** How an image is built. */
 export interface BuildOptions {
+  /** Name of the image. A named image is kept for later runs: it has no label of this process. */
+  name?: string;
+  /** Further labels. */
+  labels?: Readonly<Record<string, string>>;
   /** Path of the Dockerfile in the context. Default: `Dockerfile`. */
   dockerfile?: string;
   buildArgs?: Readonly<Record<string, string>>;
@@ -57,8 +61,8 @@ const quotedLog = 4000;
 const longestLine = 2 ** 20;
 
 /**
- * Builds an image from files in memory, labelled as an image of this process, so that `toolenv doctor --sandboxes` removes it when the
- * process has ended without doing so. The instructions run as root of the daemon's build containers; neither memory nor disk is limited.
+ * Builds an image from files in memory. Without a name it is labelled as an image of this process, so that `toolenv doctor --sandboxes`
+ * removes it when the process has ended without doing so. The instructions run as root of the daemon's build containers; neither memory nor disk is limited.
  * A build that is given up ends with Docker; podman ends it only after the instruction that is under way.
  * @returns The id of the image.
  * @throws ToolEnvError `usage.sandbox` with the end of the log, if the image does not build, or not in time.
@@ -67,12 +71,21 @@ const longestLine = 2 ** 20;
 export async function buildImage(
   client: DockerClient,
   context: FilesToPack,
-  { dockerfile = 'Dockerfile', buildArgs = {}, timeout, network = 'none', signal }: BuildOptions,
+  {
+    name,
+    labels,
+    dockerfile = 'Dockerfile',
+    buildArgs = {},
+    timeout,
+    network = 'none',
+    signal,
+  }: BuildOptions,
 ): Promise<string> {
   const query = new URLSearchParams({
     dockerfile,
     buildargs: JSON.stringify(buildArgs),
-    labels: JSON.stringify(ownLabels()),
+    labels: JSON.stringify({ ...(name === undefined && ownLabels()), ...labels }),
+    ...(name !== undefined && { t: name }),
     forcerm: 'true',
     ...(network === 'none' && { networkmode: 'none' }),
   });
