@@ -1,5 +1,6 @@
 /** daytonaApi: the part of Daytona's API that its client uses: machines, and the toolbox in each of them. */
 import type { ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Api, type ApiRequest, type StandIn, sendJson } from './stand-in.ts';
 import type { StandInMachine } from './stand-in-machine.ts';
 
@@ -59,11 +60,12 @@ async function toolbox(
       return sendJson(response, 500, { statusCode: 500, message: 'no space left on device' });
     return sendJson(response, 200, {});
   }
-  if (path !== '/process/execute') return sendJson(response, 404, { statusCode: 404, message: 'no such path' });
+  if (path !== '/process/execute')
+    return sendJson(response, 404, { statusCode: 404, message: 'no such path' });
   const { command, timeout } = JSON.parse(body.toString());
   const parts: Buffer[] = [];
   const running = machine.exec(['/bin/sh', '-c', command], (_stream, data) => parts.push(data));
-  const late = new Promise<undefined>((settle) => setTimeout(settle, timeout * 1000).unref());
+  const late = sleep(timeout * 1000, undefined, { ref: false });
   const exitCode = await Promise.race([running, late]);
   running.catch(() => {});
   if (exitCode === undefined)

@@ -9,16 +9,7 @@ import { MachineGone, StandInMachine } from './stand-in-machine.ts';
 
 /** `error`: 500. `hang`: no answer. `drop`: the connection breaks within the answer. `vanish`: the machines end. `busy`: 429 with
  * Retry-After. `garbage`: JSON of something else. `flood`: a gigabyte. `deny`: 401 that repeats the key. `late`: does it, and answers 500. */
-export type FaultKind =
-  | 'error'
-  | 'hang'
-  | 'drop'
-  | 'vanish'
-  | 'busy'
-  | 'garbage'
-  | 'flood'
-  | 'deny'
-  | 'late';
+export type FaultKind = 'error' | 'hang' | 'drop' | 'vanish' | 'busy' | 'garbage' | 'flood' | 'deny' | 'late';
 
 export interface Fault {
   kind: FaultKind;
@@ -181,15 +172,19 @@ export class StandIn {
   }
 }
 
-async function flood(response: ServerResponse, { type, head }: { type: string; head: Buffer }): Promise<void> {
+async function flood(
+  response: ServerResponse,
+  { type, head }: { type: string; head: Buffer },
+): Promise<void> {
   response.writeHead(200, { 'content-type': type });
   response.write(head);
   const part = Buffer.alloc(2 ** 16, 'a');
   for (let sent = 0; sent < 2 ** 30 && !response.destroyed; sent += part.length) {
-    if (!response.write(part)) await new Promise((settle) => {
-      response.once('drain', settle);
-      response.once('close', settle);
-    });
+    if (!response.write(part))
+      await new Promise((settle) => {
+        response.once('drain', settle);
+        response.once('close', settle);
+      });
   }
   response.end();
 }

@@ -80,8 +80,8 @@ keep() {
   exec cat
 }
 exec 5<> $d/o 6<> $d/e
-keep out < $d/o 3>&- 5>&- 6>&- 7<&- 8<&- &
-keep err < $d/e 3>&- 5>&- 6>&- 7<&- 8<&- &
+(keep out) < $d/o 3>&- 5>&- 6>&- 7<&- 8<&- &
+(keep err) < $d/e 3>&- 5>&- 6>&- 7<&- 8<&- &
 export HOME=${workFolder} LANG=C.UTF-8
 setsid sh -c ${quoted(shell)} sh $d/script < $d/stdin > $d/o 2> $d/e 3>&- 5>&- 6>&- 7<&- 8<&- &
 p=$!

@@ -19,7 +19,11 @@ export function daytonaProvider(load: () => Promise<unknown>): SandboxProvider<D
       cpu: { ...size, description: "cores, with image; 0: Daytona's default" },
       memory: { ...size, description: "GiB of memory, with image; 0: Daytona's default" },
       disk: { ...size, description: "GiB of files, with image; 0: Daytona's default" },
-      url: { type: 'string', default: '', description: "URL of the API; default: that of DAYTONA_API_URL, Daytona's" },
+      url: {
+        type: 'string',
+        default: '',
+        description: "URL of the API; default: that of DAYTONA_API_URL, Daytona's",
+      },
     },
     client: { name: client, version: '0.216.0' },
     load: async () => ((await load()) as { Daytona: DaytonaClient }).Daytona,

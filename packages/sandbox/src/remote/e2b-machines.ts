@@ -39,9 +39,7 @@ export interface E2bSandboxes {
       allowInternetAccess?: boolean;
     },
   ): Promise<E2bSandbox>;
-  list(
-    options: Omit<Connection, 'signal'> & { query?: { metadata?: Record<string, string> } },
-  ): {
+  list(options: Omit<Connection, 'signal'> & { query?: { metadata?: Record<string, string> } }): {
     readonly hasNext: boolean;
     nextItems(): Promise<{ sandboxId: string; metadata: Record<string, string> }[]>;
   };
@@ -128,7 +126,11 @@ class E2bMachine implements Machine {
     } catch (error) {
       stop.signal.throwIfAborted();
       // The client throws the results of scripts that fail.
-      const { name, exitCode, stdout } = Object(error) as { name?: string; exitCode?: unknown; stdout?: unknown };
+      const { name, exitCode, stdout } = Object(error) as {
+        name?: string;
+        exitCode?: unknown;
+        stdout?: unknown;
+      };
       if (name !== 'CommandExitError' || typeof exitCode !== 'number') throw error;
       return { output: String(stdout), exitCode };
     }

@@ -6,9 +6,9 @@ import { isOrphan, label } from '../container/owner.ts';
 import { sandboxUsage } from '../sandbox-errors.ts';
 import { inTime } from './in-time.ts';
 import type { MachineService } from './machine.ts';
-import { whyFailed } from './why-failed.ts';
 import { RemoteHost, usualPatience } from './remote-host.ts';
 import { type RemoteOptions, remoteProperties } from './remote-options.ts';
+import { whyFailed } from './why-failed.ts';
 
 /** What a vendor brings. */
 export interface Vendor<Client, Options extends RemoteOptions> {

@@ -1,11 +1,6 @@
 /** RemoteSandbox: commands run in a machine of a service. */
 import { randomUUID } from 'node:crypto';
-import {
-  type CommandOptions,
-  type CommandResult,
-  type Sandbox,
-  type SandboxEntry,
-} from '@toolenv/core';
+import type { CommandOptions, CommandResult, Sandbox, SandboxEntry } from '@toolenv/core';
 import { shellScript } from '../carried-shell.ts';
 import { refusedCommand } from '../command-checks.ts';
 import { fileProblems, listScript, readEntries, readScript, writeScript } from '../container/file-scripts.ts';
