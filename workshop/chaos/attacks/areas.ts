@@ -7,6 +7,7 @@ import { calls } from './calls.ts';
 import { checkpoints } from './checkpoints.ts';
 import { disk } from './disk.ts';
 import { judges } from './judges.ts';
+import { machines } from './machines.ts';
 import { model } from './model.ts';
 import { ors } from './ors.ts';
 import { python } from './python.ts';
@@ -30,6 +31,7 @@ export const areas: Readonly<Record<string, readonly Attack[]>> = {
   ors,
   agents,
   sandboxes,
+  machines,
   python,
   judges,
   terminal,

@@ -3,6 +3,7 @@
  * in bubblewrap. It can be told to misbehave.
  */
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { MachineGone, StandInMachine } from './stand-in-machine.ts';
@@ -179,12 +180,9 @@ async function flood(
   response.writeHead(200, { 'content-type': type });
   response.write(head);
   const part = Buffer.alloc(2 ** 16, 'a');
+  const closed = once(response, 'close');
   for (let sent = 0; sent < 2 ** 30 && !response.destroyed; sent += part.length) {
-    if (!response.write(part))
-      await new Promise((settle) => {
-        response.once('drain', settle);
-        response.once('close', settle);
-      });
+    if (!response.write(part)) await Promise.race([once(response, 'drain'), closed]);
   }
   response.end();
 }

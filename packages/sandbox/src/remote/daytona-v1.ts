@@ -6,6 +6,9 @@ import { remoteProvider } from './remote-provider.ts';
 // Not a literal, because the package may be absent, and has its own types.
 const client: string = '@daytona/sdk';
 
+/** The client, and the version that is tested. */
+export const daytonaClient = { name: client, version: '0.216.0' } as const;
+
 const size = { type: 'integer', minimum: 0, default: 0 } as const;
 
 /** @param load Imports the client. */
@@ -25,7 +28,7 @@ export function daytonaProvider(load: () => Promise<unknown>): SandboxProvider<D
         description: "URL of the API; default: that of DAYTONA_API_URL, Daytona's",
       },
     },
-    client: { name: client, version: '0.216.0' },
+    client: daytonaClient,
     load: async () => ((await load()) as { Daytona: DaytonaClient }).Daytona,
     keyVariable: 'DAYTONA_API_KEY',
     connect: (daytona, key, options: DaytonaOptions) => new DaytonaMachines(daytona, key, options),

@@ -1,7 +1,7 @@
-/** Makes a machine, says so, and waits to be killed. */
+/** Makes two machines with the shortest time to live, says so, and waits to be killed. */
 import { completeOptions, type SandboxProvider } from '@toolenv/core/plugins';
 
-const names: Record<string, () => Promise<SandboxProvider<never>>> = {
+const providers: Record<string, () => Promise<SandboxProvider<never>>> = {
   'e2b-v1': async () => (await import('../src/remote/e2b-v1.ts')).default,
   'daytona-v1': async () => {
     const { daytonaProvider } = await import('../src/remote/daytona-v1.ts');
@@ -9,8 +9,8 @@ const names: Record<string, () => Promise<SandboxProvider<never>>> = {
     return daytonaProvider(loadDaytona);
   },
 };
-const provider = await names[process.argv[2] ?? '']!();
-const host = await provider.open(completeOptions(provider.options, {}, provider.name) as never);
-await host.sandbox();
+const provider = await providers[process.argv[2] ?? '']!();
+const host = await provider.open(completeOptions(provider.options, { ttl: 60 }, provider.name) as never);
+await Promise.all([host.sandbox(), host.sandbox()]);
 process.stdout.write('made\n');
 setInterval(() => {}, 1000);
