@@ -115,17 +115,20 @@ export function killScript(id: string): string {
 kill -9 -$p || kill -9 $p; } > /dev/null 2>&1; exit 0`;
 }
 
-/** @returns `undefined` if the output is not a whole answer to the command. */
+/**
+ * Reads lines: id, exit code and whether the time was over; stdout in base64; `-`; stderr in base64; id.
+ * @returns `undefined` if the output is not a whole answer to the command.
+ */
 export function readAnswer(id: string, output: string): CommandAnswer | undefined {
-  const begin = output.indexOf('\n');
-  const between = output.indexOf('\n-\n', begin - 1);
-  const end = output.lastIndexOf(`\n${id}`);
-  const [, exitCode, timedOut] = /^ (\d+) ([01])$/.exec(output.slice(id.length, begin).trimEnd()) ?? [];
-  if (!output.startsWith(id) || exitCode === undefined || between < 0 || end < between) return undefined;
-  if (output.slice(end + 1).trim() !== id) return undefined;
+  const head = output.indexOf('\n');
+  const middle = output.indexOf('\n-\n', head);
+  const end = output.lastIndexOf('\n');
+  const [, exitCode, timedOut] = /^(\d+) ([01])$/.exec(output.slice(id.length + 1, head)) ?? [];
+  if (!output.startsWith(id) || output.slice(end + 1) !== id || exitCode === undefined || middle < 0)
+    return undefined;
   return {
-    stdout: Buffer.from(output.slice(begin, between), 'base64'),
-    stderr: Buffer.from(output.slice(between + 3, end), 'base64'),
+    stdout: Buffer.from(output.slice(head, middle), 'base64'),
+    stderr: Buffer.from(output.slice(middle + 2, end), 'base64'),
     exitCode: Number(exitCode),
     timedOut: timedOut === '1',
   };
