@@ -150,7 +150,6 @@ export function remoteCases<Options extends RemoteOptions>(cases: RemoteCases<Op
     );
 
     test('a machine is removed at the third try; after that, its time to live ends it', async () => {
-      standIn.speed = 10;
       const host = await impatient({ ttl: 60 });
       const [one, other] = [await host.sandbox(), await host.sandbox()];
       standIn.misbehave({ kind: 'error', at: remove, times: 2 });
@@ -161,6 +160,7 @@ export function remoteCases<Options extends RemoteOptions>(cases: RemoteCases<Op
         code,
         message: expect.stringContaining('its time to live ends it'),
       });
+      for (const machine of standIn.machines.values()) machine.hurry(60);
       await vi.waitFor(() => expect(standIn.machines.size).toBe(0), 20_000);
       standIn.misbehave();
       await host.close();
@@ -184,14 +184,13 @@ export function remoteCases<Options extends RemoteOptions>(cases: RemoteCases<Op
       const options = optionsWith();
       const host = await impatient();
       const used = await host.sandbox();
-      // Ten seconds for the machines of the process.
-      standIn.speed = 6;
       const script = `${import.meta.dirname}/leave-machines.ts`;
       const args = ['--import', 'tsx', '--conditions=@toolenv/source', script, provider.name];
       const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
-      await once(child.stdout, 'data');
+      const closed = once(child, 'close');
+      await Promise.race([once(child.stdout, 'data'), closed]);
       child.kill('SIGKILL');
-      await once(child, 'close');
+      await closed;
       const { problem, orphans } = await provider.inspect(options);
       expect(problem).toBeUndefined();
       const left = [...standIn.machines.keys()].slice(1).map((id) => `machine ${id}`);
@@ -199,10 +198,11 @@ export function remoteCases<Options extends RemoteOptions>(cases: RemoteCases<Op
       expect(left).toHaveLength(2);
       await orphans[0]!.remove();
       expect((await provider.inspect(options)).orphans.map(({ name }) => name)).toEqual(left.slice(1));
+      for (const machine of standIn.machines.values()) machine.hurry(30);
       await vi.waitFor(() => expect(standIn.machines.size).toBe(1), 20_000);
       expect((await used.run('echo on')).stdout).toBe('on\n');
       await host.close();
-    }, 60_000);
+    }, 120_000);
 
     test('without a key, and with a wrong one, the report says why', async () => {
       const { E2B_API_KEY, DAYTONA_API_KEY } = process.env;

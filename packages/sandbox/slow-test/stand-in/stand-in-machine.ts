@@ -23,7 +23,8 @@ export class StandInMachine {
   readonly #child: ChildProcessWithoutNullStreams;
   readonly #calls: Map<number, Call> = new Map();
   readonly #onEnd: () => void;
-  readonly #speed: number;
+  #speed: number;
+  #seconds = 0;
   #timer: NodeJS.Timeout | undefined;
   #count = 0;
   hasEnded = false;
@@ -59,8 +60,15 @@ export class StandInMachine {
 
   /** Ends it after so many seconds. */
   endAfter(seconds: number): void {
+    this.#seconds = seconds;
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.end(), (seconds * 1000) / this.#speed);
+  }
+
+  /** Begins its time to live again, at another speed. */
+  hurry(speed: number): void {
+    this.#speed = speed;
+    this.endAfter(this.#seconds);
   }
 
   end(): void {
