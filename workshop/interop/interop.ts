@@ -14,6 +14,7 @@ import { AllLogits } from '../../packages/policy/test/all-logits.ts';
 import { supervisedMetrics } from '../../packages/trainer-sft/src/supervised-loss.ts';
 import { checkpointsToCheck, type Opened } from './checkpoints.ts';
 import { checkScores } from './datasets/check-scores.ts';
+import { checkDaytona } from './daytona.ts';
 import { checkConformance } from './mcp/check-conformance.ts';
 import { checkServe } from './mcp/check-serve.ts';
 import { checkServers } from './mcp/check-servers.ts';
@@ -67,6 +68,7 @@ const parts: Record<string, [python: () => string, run: (python: string) => unkn
   mcp: [pythonWithMcp, (python) => checkServers(python, check)],
   'mcp-serve': [pythonWithMcp, (python) => checkServe(python, check)],
   'mcp-conformance': [() => '', () => checkConformance(check)],
+  daytona: [() => '', () => checkDaytona(check)],
   // Measures, and prints the comparison itself.
   trl: [pythonWithTransformers, (python) => compareWithTrl(python, process.argv.slice(3))],
 };

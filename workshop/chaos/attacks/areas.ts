@@ -8,6 +8,7 @@ import { checkpoints } from './checkpoints.ts';
 import { containers } from './containers.ts';
 import { disk } from './disk.ts';
 import { judges } from './judges.ts';
+import { machines } from './machines.ts';
 import { model } from './model.ts';
 import { ors } from './ors.ts';
 import { python } from './python.ts';
@@ -32,6 +33,7 @@ export const areas: Readonly<Record<string, readonly Attack[]>> = {
   agents,
   sandboxes,
   containers,
+  machines,
   python,
   judges,
   terminal,

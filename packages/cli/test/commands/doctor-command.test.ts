@@ -139,7 +139,9 @@ it('says which sandboxes can be made here', async () => {
   expect(code).toBe(0);
   const kinds = JSON.parse(stdout) as { ref: string; problem?: string; removed: string[] }[];
   expect(kinds.map(({ ref }) => ref)).toEqual(
-    ['bubblewrap-v1', 'container-v1', 'virtual-v1'].map((name) => `@toolenv/sandbox/${name}`),
+    ['bubblewrap-v1', 'container-v1', 'daytona-v1', 'e2b-v1', 'virtual-v1'].map(
+      (name) => `@toolenv/sandbox/${name}`,
+    ),
   );
   expect(kinds.at(-1)).toMatchObject({ limits: { processes: 'it starts none' }, removed: [], left: [] });
   const { stdout: text } = await runCli('doctor', '--sandboxes');

@@ -13,7 +13,7 @@ import { fileProblem, sandboxFault } from '../sandbox-errors.ts';
 import { sandboxPath } from '../sandbox-path.ts';
 import { Serial } from '../serial.ts';
 import type { Container, ExecOptions, ExecResult } from './container.ts';
-import { fileProblems, listScript, readScript, writeScript } from './file-scripts.ts';
+import { fileProblems, listScript, readEntries, readScript, writeScript } from './file-scripts.ts';
 
 /** Milliseconds that reading or writing a file may take. */
 const fileTime = 30_000;
@@ -98,12 +98,7 @@ export class ContainerSandbox implements Sandbox {
 
   async list(path: string): Promise<SandboxEntry[]> {
     const listed = await this.#file(path, (at) => listScript(at, mostEntries), { output: 4 * 2 ** 20 });
-    const lines = new TextDecoder().decode(listed).split('\0').slice(0, -1);
-    const entries = lines.map((line): SandboxEntry => {
-      const [, type, size, name] = /^(\w+) (\d+) (.*)$/s.exec(line) ?? [];
-      return { name: name ?? '', type: (type ?? 'other') as SandboxEntry['type'], size: Number(size ?? 0) };
-    });
-    return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
+    return readEntries(listed);
   }
 
   async close(): Promise<void> {

@@ -1,4 +1,5 @@
 /** Scripts that read, write and list files in a container, with no more than the programs of busybox. Each ends with one of these codes. */
+import type { SandboxEntry } from '@toolenv/core';
 import { quoted } from '../carried-shell.ts';
 
 /** Exit code → what is wrong with the path. */
@@ -37,4 +38,14 @@ for f in * .[!.]* ..?*; do
   if [ -L "$f" ]; then t=link; elif [ -f "$f" ]; then t=file; s=$(stat -c %s -- "$f"); elif [ -d "$f" ]; then t=folder; else t=other; fi
   printf '%s %s %s\\0' "$t" "$s" "$f"
 done`;
+}
+
+/** The entries that {@link listScript} has written, by name. */
+export function readEntries(listed: Uint8Array): SandboxEntry[] {
+  const lines = new TextDecoder().decode(listed).split('\0').slice(0, -1);
+  const entries = lines.map((line): SandboxEntry => {
+    const [, type, size, name] = /^(\w+) (\d+) (.*)$/s.exec(line) ?? [];
+    return { name: name ?? '', type: (type ?? 'other') as SandboxEntry['type'], size: Number(size ?? 0) };
+  });
+  return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
 }

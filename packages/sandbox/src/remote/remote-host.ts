@@ -1,0 +1,150 @@
+/** RemoteHost: the machines of a run. */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { SandboxHost } from '@toolenv/core/plugins';
+import { ownLabels } from '../container/owner.ts';
+import { sandboxFault } from '../sandbox-errors.ts';
+import { prepareScript } from './command-script.ts';
+import { inTime } from './in-time.ts';
+import type { ListedMachine, Machine, MachineService } from './machine.ts';
+import type { RemoteOptions } from './remote-options.ts';
+import { RemoteSandbox } from './remote-sandbox.ts';
+import { whyFailed } from './why-failed.ts';
+
+/** Milliseconds. */
+export interface Patience {
+  /** Of a machine to begin. */
+  begin: number;
+  /** Of a machine to answer beyond the time of a command, and to end. */
+  answer: number;
+}
+
+export const usualPatience: Patience = { begin: 120_000, answer: 30_000 };
+
+/** How often the service is asked to end a machine, and the milliseconds before it is asked again, which double. */
+const removals = { tries: 3, pause: 500 };
+
+/** The label of the machines of a host. */
+const hostLabel = 'dev.toolenv.host';
+
+export class RemoteHost implements SandboxHost {
+  readonly #service: MachineService;
+  readonly #options: RemoteOptions;
+  readonly #patience: Patience;
+  readonly #labels: Readonly<Record<string, string>> = { ...ownLabels(), [hostLabel]: randomUUID() };
+  readonly #machines: Set<Machine> = new Set();
+  readonly #spare: Promise<Machine>[] = [];
+  readonly #open: Set<RemoteSandbox> = new Set();
+  readonly #renewal: NodeJS.Timeout;
+  /** Whether the service may have made a machine that was not handed over. */
+  #hasLost = false;
+  #closed = false;
+
+  constructor(service: MachineService, options: RemoteOptions, patience: Patience = usualPatience) {
+    this.#service = service;
+    this.#options = options;
+    this.#patience = patience;
+    const renewAll = () => {
+      // A machine that cannot be renewed fails at its next command.
+      for (const machine of this.#machines) machine.renew().catch(() => {});
+    };
+    this.#renewal = setInterval(renewAll, (options.ttl * 1000) / 3).unref();
+    this.#refill();
+  }
+
+  async sandbox({ signal }: { signal?: AbortSignal } = {}): Promise<RemoteSandbox> {
+    signal?.throwIfAborted();
+    if (this.#closed) throw sandboxFault('The sandboxes are closed: open them again.');
+    const next = this.#spare.shift() ?? this.#start();
+    let machine: Machine;
+    try {
+      machine = await inTime(() => next, { within: 2 * this.#patience.begin, signal });
+    } catch (error) {
+      // It begins all the same.
+      if (signal?.aborted) this.#spare.push(next);
+      throw error;
+    } finally {
+      this.#refill();
+    }
+    const { timeout, output } = this.#options;
+    const options = { timeout, output, patience: this.#patience.answer };
+    const made: RemoteSandbox = new RemoteSandbox(machine, options, async () => {
+      await this.#remove(machine);
+      this.#open.delete(made);
+    });
+    this.#open.add(made);
+    return made;
+  }
+
+  /** @throws ToolEnvError `infrastructure.sandbox` if the service does not end a machine. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearInterval(this.#renewal);
+    const begun = await Promise.allSettled(this.#spare.splice(0));
+    const spare = begun.flatMap((each) => (each.status === 'fulfilled' ? [this.#remove(each.value)] : []));
+    const ended = await Promise.allSettled([...spare, ...[...this.#open].map((each) => each.close())]);
+    if (this.#hasLost) await this.#removeLost();
+    await this.#service.close();
+    const failed = ended.find((each) => each.status === 'rejected');
+    if (failed) throw failed.reason;
+  }
+
+  #start(): Promise<Machine> {
+    const starting = this.#begin();
+    // Whoever takes it is told.
+    starting.catch(() => {});
+    return starting;
+  }
+
+  async #begin(): Promise<Machine> {
+    const bound = { within: this.#patience.begin };
+    let machine: Machine | undefined;
+    try {
+      machine = await inTime(() => this.#service.create(this.#labels), bound);
+      this.#machines.add(machine);
+      const { output } = await inTime(
+        (options) => machine!.exec(prepareScript, { ...options, most: 10_000 }),
+        bound,
+      );
+      if (output.trim() !== 'ready') throw new Error(output.trim().slice(0, 500) || 'it says nothing');
+      return machine;
+    } catch (error) {
+      if (machine) await this.#remove(machine).catch(() => {});
+      else this.#hasLost = true;
+      throw sandboxFault(`A machine did not start: ${whyFailed(error)}`);
+    }
+  }
+
+  async #remove(machine: Machine): Promise<void> {
+    if (!this.#machines.has(machine)) return;
+    await removeSurely(machine, this.#patience.answer);
+    this.#machines.delete(machine);
+  }
+
+  /** The time to live ends what cannot be listed or removed now. */
+  async #removeLost(): Promise<void> {
+    const within = this.#patience.answer;
+    const own = { [hostLabel]: this.#labels[hostLabel]! };
+    const lost = await inTime(() => this.#service.list(own), { within }).catch(() => []);
+    await Promise.allSettled(lost.map((machine) => removeSurely(machine, within)));
+  }
+
+  #refill(): void {
+    while (!this.#closed && this.#spare.length < this.#options.spare) this.#spare.push(this.#start());
+  }
+}
+
+/** @throws ToolEnvError `infrastructure.sandbox`. */
+async function removeSurely(machine: Pick<ListedMachine, 'id' | 'remove'>, within: number): Promise<void> {
+  for (let tried = 1; ; tried++) {
+    try {
+      return await inTime(() => machine.remove(), { within });
+    } catch (error) {
+      if (tried < removals.tries) await sleep(removals.pause * 2 ** (tried - 1));
+      else {
+        const why = whyFailed(error);
+        throw sandboxFault(`The machine ${machine.id} was not removed (${why}): its time to live ends it.`);
+      }
+    }
+  }
+}
