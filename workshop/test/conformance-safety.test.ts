@@ -74,6 +74,7 @@ const packages = readdirSync(join(root, 'packages')).filter(
 // a training run starts git, and a Python that logs to Weights & Biases. A sandbox starts bubblewrap, in which the commands of a model run.
 const startProcesses = [
   'packages/cli/src/commands/doctor-report.ts',
+  'packages/envs-code/src/harbor/box/model-door.ts',
   'packages/gateway/src/command.ts',
   'packages/mcp/src/client/server-process.ts',
   'packages/policy/src/runtime/probe-device.ts',

@@ -21,6 +21,9 @@ test('without bwrap, opening and the report say how to install it', async () => 
   expect((await bubblewrap.inspect(options)).problem).toContain('apt-get install bubblewrap');
 });
 
+/** What `ps` prints. Containers may have hundreds of processes with long arguments. */
+const processes = (...args: string[]) => execFileSync('ps', args, { maxBuffer: 2 ** 28 }).toString();
+
 describe.skipIf(missing)(`bubblewrap${missing ? ` (skipped: ${missing})` : ''}`, () => {
   const { use, host } = providerCases(bubblewrap, limits);
 
@@ -93,7 +96,7 @@ describe.skipIf(missing)(`bubblewrap${missing ? ` (skipped: ${missing})` : ''}`,
       await sandbox.run('yes & true');
       expect((await sandbox.run('echo on')).stdout).toBe('on\n');
       await sandbox.close();
-      expect(execFileSync('ps', ['ax']).toString()).not.toContain('sleep 4321');
+      expect(processes('ax')).not.toContain('sleep 4321');
     }),
   );
 
@@ -103,7 +106,7 @@ describe.skipIf(missing)(`bubblewrap${missing ? ` (skipped: ${missing})` : ''}`,
     run.catch(() => {});
     await sleep(100);
     // The oldest process of the sandbox.
-    const lines = execFileSync('ps', ['axo', 'pid,args']).toString().split('\n');
+    const lines = processes('axo', 'pid,args').split('\n');
     const own = lines.filter((line) => /\d+ \/usr\/bin\/bwrap .*--die-with-parent/.test(line)).at(-2);
     process.kill(Number(own?.trim().split(' ')[0]), 'SIGKILL');
     await expect(run).rejects.toMatchObject({ code: 'infrastructure.sandbox' });
