@@ -18,6 +18,8 @@ import { fileProblems, listScript, readScript, writeScript } from './file-script
 /** Milliseconds that reading or writing a file may take. */
 const fileTime = 30_000;
 
+type ScriptResult = Omit<ExecResult, 'gone'> & { gone?: string; lost?: 'files' };
+
 /** How the commands of a sandbox run. */
 export interface ContainerSandboxOptions {
   /** Milliseconds of a command that names no time. */
@@ -33,13 +35,13 @@ export interface ContainerSandboxOptions {
 /** Who made the container of a sandbox. */
 export interface ContainerOwner {
   /**
-   * Called when the container has ended under a command. Its files can still be read, until it is removed.
-   * @returns An empty container in its place, or `undefined`: then no later command runs, and each has a result that says so.
+   * Called when a command finds that the container has ended. Its files can still be read, until it is removed.
+   * @returns An empty container in its place. Without one, no later command runs, and each has a result that says so.
    * @throws What becomes the fault of the sandbox.
    */
-  replace(ended: Container): Promise<Container | undefined>;
+  replace?(ended: Container): Promise<Container | undefined>;
   /** Called when the sandbox is closed and its container removed. */
-  closed(): void;
+  closed?(): void;
 }
 
 /**
@@ -52,7 +54,7 @@ export class ContainerSandbox implements Sandbox {
   readonly #serial = new Serial();
   #container: Container;
 
-  constructor(container: Container, options: ContainerSandboxOptions, owner: ContainerOwner) {
+  constructor(container: Container, options: ContainerSandboxOptions, owner: ContainerOwner = {}) {
     this.#container = container;
     this.#options = { folder: workFolder, ...options };
     this.#owner = owner;
@@ -67,19 +69,19 @@ export class ContainerSandbox implements Sandbox {
       const script = shellScript(command, { env, home: this.#options.folder });
       const result = await this.#exec(script, { stdin, timeout, output, signal });
       signal?.throwIfAborted();
-      const { exitCode, truncated, timedOut, lost } = result;
+      const { exitCode, truncated, timedOut, gone, lost } = result;
       const [stdout, stderr] = [result.stdout, result.stderr].map((bytes) =>
         new TextDecoder().decode(bytes, { stream: true }),
       );
       return {
         stdout: stdout!,
-        stderr: lost === undefined ? stderr! : `${stderr}sandbox: ${lost}\n`,
+        stderr: gone === undefined ? stderr! : `${stderr}sandbox: ${gone}\n`,
         exitCode,
-        truncated: truncated || lost !== undefined,
+        truncated: truncated || gone !== undefined,
         timedOut,
         // The daemons do not say reliably who killed it.
         outOfMemory: exitCode === 137 && !truncated && !this.#container.overfull,
-        ...(lost !== undefined && { lost: 'files' as const }),
+        ...(lost && { lost }),
       };
     });
   }
@@ -107,7 +109,7 @@ export class ContainerSandbox implements Sandbox {
   async close(): Promise<void> {
     this.#serial.end();
     await this.#container.remove();
-    this.#owner.closed();
+    this.#owner.closed?.();
   }
 
   #file(
@@ -117,11 +119,11 @@ export class ContainerSandbox implements Sandbox {
   ): Promise<Uint8Array> {
     return this.#serial.run(async () => {
       const at = sandboxPath(path, this.#options.folder);
-      const { stdout, exitCode, lost, timedOut } = await this.#exec(script(at), {
+      const { stdout, exitCode, gone, timedOut } = await this.#exec(script(at), {
         ...rest,
         timeout: fileTime,
       });
-      if (lost !== undefined) throw fileProblem(path, lost);
+      if (gone !== undefined) throw fileProblem(path, gone);
       if (timedOut) throw fileProblem(path, 'it needs too much time');
       if (exitCode !== 0)
         throw fileProblem(path, fileProblems[exitCode] ?? `it failed with code ${exitCode}`);
@@ -129,21 +131,17 @@ export class ContainerSandbox implements Sandbox {
     });
   }
 
-  /** As of the container. `lost` says what happened to a container that has ended. */
-  async #exec(script: string, options: ExecOptions): Promise<ExecResult & { lost?: string }> {
+  /** Runs a script. `gone` says why the container has ended, and `lost` is there if an empty one is in its place. */
+  async #exec(script: string, options: ExecOptions): Promise<ScriptResult> {
     try {
-      const container = this.#container;
-      const result = await container.exec(script, { ...options, user: this.#options.user });
-      if (!result.gone) return result;
-      const next = this.#serial.hasEnded ? undefined : await this.#owner.replace(container);
-      this.#container = next ?? container;
-      const why = container.overfull
-        ? 'the container was killed, because its disk is full'
-        : 'the container was killed';
-      return {
-        ...result,
-        lost: `${why}, ${next ? 'and its files are lost: it begins anew' : 'and no command runs in it'}`,
-      };
+      const ended = this.#container;
+      const { gone, ...result } = await ended.exec(script, { ...options, user: this.#options.user });
+      if (!gone) return result;
+      const why = `the container was killed${ended.overfull ? ', because its disk is full' : ''}`;
+      const next = this.#serial.hasEnded ? undefined : await this.#owner.replace?.(ended);
+      if (!next) return { ...result, gone: `${why}, and no command runs in it` };
+      this.#container = next;
+      return { ...result, gone: `${why}, and its files are lost: it begins anew`, lost: 'files' };
     } catch (error) {
       const fault = sandboxFault(`A container failed: ${messageOf(error)}`, error);
       this.#serial.end(fault);
