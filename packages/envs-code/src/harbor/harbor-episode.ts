@@ -193,12 +193,9 @@ export class HarborEpisode implements AsyncDisposable {
     if (broken !== undefined && isFirst)
       throw new ToolEnvError('infrastructure.harbor_setup', `${this.task.name}: ${broken}: repair the task.`);
     const { command: each, factor } = this.#times;
-    const sandbox = new ContainerSandbox(
-      box.container,
-      { timeout: each, output: keptOutput, folder: box.folder, user },
-      // A container that the agent has ended stays as it is: what is in it is judged.
-      { replace: async () => undefined, closed: () => {} },
-    );
+    // A container that the agent has ended stays as it is: what is in it is judged.
+    const options = { timeout: each, output: keptOutput, folder: box.folder, user };
+    const sandbox = new ContainerSandbox(box.container, options);
     const all = (step.agent.timeout ?? Number.POSITIVE_INFINITY) * factor;
     return {
       box,
