@@ -100,6 +100,8 @@ test('only known files start processes or evaluate text', () => {
   expect(using(/['"](node:)?child_process['"]/)).toEqual(startProcesses);
   // A role of an environment is named shell too: its tool runs in a sandbox.
   expect(
-    using(/\bshell\s*:(?! (?:'@toolenv\/|await tools\.|(?:new )?AgentShell\b))|['"](node:)?vm['"]|\beval\(|new Function\(/),
+    using(
+      /\bshell\s*:(?! (?:'@toolenv\/|await tools\.|(?:new )?AgentShell\b))|['"](node:)?vm['"]|\beval\(|new Function\(/,
+    ),
   ).toEqual([...useShells, ...evaluateText]);
 });
