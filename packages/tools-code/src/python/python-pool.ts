@@ -1,11 +1,11 @@
 /** PythonPool: an interpreter for each episode, and some that are kept ready. */
 import { ToolEnvError } from '@toolenv/core';
-import { makeSnapshot, type PythonLimits, PythonThread } from './python-thread.ts';
+import { makeSnapshot, type PythonLimits, PythonThread, type Snapshot } from './python-thread.ts';
 
-/** The memory from which interpreters begin. Every pool of the process uses the same. */
-let snapshot: Promise<SharedArrayBuffer> | undefined;
+/** From which interpreters begin. Every pool of the process uses the same. */
+let snapshot: Promise<Snapshot> | undefined;
 
-function sharedSnapshot(memory: number): Promise<SharedArrayBuffer> {
+function sharedSnapshot(memory: number): Promise<Snapshot> {
   if (!snapshot) {
     snapshot = makeSnapshot(memory);
     snapshot.catch(() => {
@@ -30,9 +30,9 @@ export class PythonPool {
 
   /** Starts what is kept ready. */
   async fill(): Promise<void> {
-    const memory = await sharedSnapshot(this.#limits.memory);
+    const snapshot = await sharedSnapshot(this.#limits.memory);
     while (!this.#closed && this.#ready.length < this.#spare)
-      this.#ready.push(new PythonThread(this.#limits, memory));
+      this.#ready.push(new PythonThread(this.#limits, snapshot));
   }
 
   /**
@@ -66,9 +66,9 @@ export class PythonPool {
   }
 
   async #take(seed: number): Promise<PythonThread> {
-    const memory = await sharedSnapshot(this.#limits.memory);
+    const snapshot = await sharedSnapshot(this.#limits.memory);
     if (this.#closed) throw new ToolEnvError('infrastructure.python', 'The tool is closed: open it again.');
-    const thread = this.#ready.shift() ?? new PythonThread(this.#limits, memory);
+    const thread = this.#ready.shift() ?? new PythonThread(this.#limits, snapshot);
     await thread.begin(seed);
     // After the episode has begun, which must not wait for it.
     void this.fill();

@@ -1,5 +1,7 @@
 /** PythonThread: an interpreter in a thread. The only way to stop it is to end the thread: Python can catch everything else. */
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { Worker } from 'node:worker_threads';
 import { ToolEnvError } from '@toolenv/core';
 
@@ -20,7 +22,18 @@ export interface PythonLimits {
   output: number;
 }
 
+/** From which interpreters begin. */
+export interface Snapshot {
+  memory: SharedArrayBuffer;
+  /** V8 shares compiled code between threads as long as something holds it. Without this, an interpreter that starts alone compiles all again. */
+  code: object;
+}
+
+/** Its types are in the library of browsers. */
+declare const WebAssembly: { compile(bytes: Uint8Array): Promise<object> };
+
 const program = new URL('./interpreter.js', import.meta.url);
+const wasm = createRequire(import.meta.url).resolve('pyodide/pyodide.asm.wasm');
 
 /** Milliseconds in which an interpreter must begin on a busy machine. */
 const patience = 120_000;
@@ -66,14 +79,18 @@ async function firstMessage(worker: Worker, signal?: AbortSignal): Promise<Recor
 }
 
 /**
- * Makes the memory from which interpreters begin: once, in some seconds of CPU.
+ * Makes a snapshot: once, in some seconds of CPU.
+ * @param memory MiB of the interpreters.
  * @throws ToolEnvError `infrastructure.python`.
  */
-export async function makeSnapshot(memory: number): Promise<SharedArrayBuffer> {
+export async function makeSnapshot(memory: number): Promise<Snapshot> {
   const worker = start(memory, undefined);
   try {
-    const { snapshot } = await firstMessage(worker, AbortSignal.timeout(patience));
-    return snapshot as SharedArrayBuffer;
+    const [{ snapshot }, code] = await Promise.all([
+      firstMessage(worker, AbortSignal.timeout(patience)),
+      readFile(wasm).then((bytes) => WebAssembly.compile(bytes)),
+    ]);
+    return { memory: snapshot as SharedArrayBuffer, code };
   } catch (error) {
     throw pythonFault('Python did not start', error);
   } finally {
@@ -86,9 +103,9 @@ export class PythonThread {
   readonly #limits: PythonLimits;
   readonly #ready: Promise<unknown>;
 
-  constructor(limits: PythonLimits, snapshot: SharedArrayBuffer) {
+  constructor(limits: PythonLimits, { memory }: Snapshot) {
     this.#limits = limits;
-    this.#worker = start(limits.memory, snapshot);
+    this.#worker = start(limits.memory, memory);
     this.#ready = firstMessage(this.#worker);
     // Whoever asks next is told.
     this.#ready.catch(() => {});
