@@ -58,11 +58,12 @@ describe.skipIf(missing)(
       return { ...trajectory, verdicts };
     }
 
-    test('conforms', async () => {
+    // `npm run chaos -- harbor` checks every rule: that takes a hundred containers.
+    test('the reference solution wins, and doing nothing loses', async () => {
       const options = { tasks: join(made.folder, 'errors'), socket: service.socket };
-      const check = checkEnv(harbor, { options, actions: 10, timeout: 60_000, from: import.meta.dirname });
-      const { passed, skipped } = await assertConforms(check);
-      expect([passed.length, skipped.map(({ rule }) => rule)]).toEqual([38, ['ENV-15']]);
+      const rules = ['ENV-32', 'ENV-33'] as const;
+      const check = checkEnv(harbor, { options, rules, timeout: 60_000, from: import.meta.dirname });
+      expect((await assertConforms(check)).passed).toEqual(rules);
     }, 300_000);
 
     test.each(['reverse', 'stock'])('the reference solution of %s scores 1', async (name) => {

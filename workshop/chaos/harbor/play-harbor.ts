@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createRng, type OpenedEnv, openEnv, playTask, type Scripted } from '@toolenv/core';
 import harbor from '@toolenv/envs-code/harbor-v1';
+import { checkEnv, reportText } from '@toolenv/testing';
 import { commandAttacks, programAttacks } from '../../../packages/envs-code/slow-test/harbor-attacks.ts';
 import { copyTasks, taskNamed } from '../../../packages/envs-code/slow-test/harbor-tasks.ts';
 import type { PlayedTask } from '../../../packages/envs-code/src/harbor/played-task.ts';
@@ -17,6 +18,8 @@ export interface Played {
   attacked: number;
   left: number;
   wrong: string[];
+  /** The rules of an environment that hold, and what the check found, for all rules. */
+  rules: [held: number, found: string];
   /** MiB that the process holds, without what can be collected: after a tenth of the episodes, and after the last. */
   memory: [early: number, late: number];
   seconds: number;
@@ -47,11 +50,16 @@ const attacks: readonly Plan[] = [
   })),
 ];
 
-export async function playHarbor(count: number, seed: number, say: (line: string) => void): Promise<Played> {
+export async function playHarbor(
+  count: number,
+  { seed, allRules, say }: { seed: number; allRules: boolean; say: (line: string) => void },
+): Promise<Played> {
   const started = performance.now();
   const folder = await mkdtemp(join(tmpdir(), 'toolenv-harbor-'));
   const service = new PodmanService();
-  const played: Played = { episodes: 0, attacked: 0, left: 0, wrong: [], memory: [0, 0], seconds: 0 };
+  const played: Played = {
+    ...{ episodes: 0, attacked: 0, left: 0, wrong: [], memory: [0, 0], seconds: 0, rules: [0, ''] },
+  };
   try {
     await service.start();
     await copyTasks(folder);
@@ -86,6 +94,11 @@ export async function playHarbor(count: number, seed: number, say: (line: string
     await Promise.all([lane(), lane()]);
     played.memory[1] = await held();
     await env.close();
+    if (allRules) {
+      const options = { tasks: join(folder, 'errors'), socket: service.socket };
+      const checked = await checkEnv(harbor, { options, actions: 10, timeout: 60_000 });
+      played.rules = [checked.passed.length, reportText(checked)];
+    }
     played.wrong.push(...leftovers());
   } finally {
     service.stop();
