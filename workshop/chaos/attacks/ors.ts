@@ -218,7 +218,7 @@ export const ors: Attack[] = [
   {
     name: 'hostile clients',
     attack:
-      '10,000 odd requests, sessions that are never deleted, calls whose client vanishes, and the task ids of others reach a served environment',
+      '4,000 odd requests, sessions that are never deleted, calls whose client vanishes, and the task ids of others reach a served environment',
     expected: 'each is answered or dropped, and another client plays its episode to its reward',
     async run() {
       const env = await openEnv(bridgeV1);
@@ -254,7 +254,7 @@ export const ors: Attack[] = [
         ];
         let count = 0;
         const pound = async (worker: number) => {
-          for (; count < 10_000; count++) {
+          for (; count < 4_000; count++) {
             const client = new OrsClient(service.url, `c-${(count * 7 + worker) % 40}`);
             const signal = count % 11 === 0 ? AbortSignal.timeout(2) : undefined;
             const path = paths[count % paths.length]!;
