@@ -5,13 +5,13 @@ import type { Truncation } from '../../src/sampler/truncate-distribution.ts';
 
 /** Draws from the distribution. */
 export function sortedDraw(distribution: Float32Array, truncation: Truncation, rng: Rng): number {
-  return drawFrom(sortedTruncation(distribution, truncation), rng);
+  return drawsFrom(sortedTruncation(distribution, truncation), rng, 1)[0]!;
 }
 
-/** Draws from what {@link sortedTruncation} returns. */
-export function drawFrom(kept: Float32Array, rng: Rng): number {
+/** Draws `count` times from what {@link sortedTruncation} returns. */
+export function drawsFrom(kept: Float32Array, rng: Rng, count: number): number[] {
   const mass = kept.reduce((sum, p) => sum + p, 0);
-  return passing(kept, rng.float() * mass).index;
+  return Array.from({ length: count }, () => passing(kept, rng.float() * mass).index);
 }
 
 /** The distribution [V] with 0 for tokens that may not be sampled. */
