@@ -48,6 +48,9 @@ export const workFolder = '/work';
 /** Bytes of a command. A longer one is not started: Linux allows no longer argument. */
 export const longestCommand = 100_000;
 
+/** Milliseconds that reading or writing a file may take. */
+export const fileTime = 30_000;
+
 /** Bytes of a file that `read` returns. */
 export const longestFile: number = 16 * 2 ** 20;
 

@@ -8,15 +8,12 @@ import {
 } from '@toolenv/core';
 import { shellScript } from '../carried-shell.ts';
 import { refusedCommand } from '../command-checks.ts';
-import { longestFile, mostEntries, workFolder } from '../limits.ts';
+import { fileTime, longestFile, mostEntries, workFolder } from '../limits.ts';
 import { fileProblem, sandboxFault } from '../sandbox-errors.ts';
 import { sandboxPath } from '../sandbox-path.ts';
 import { Serial } from '../serial.ts';
 import type { Container, ExecOptions, ExecResult } from './container.ts';
 import { fileProblems, listScript, readEntries, readScript, writeScript } from './file-scripts.ts';
-
-/** Milliseconds that reading or writing a file may take. */
-const fileTime = 30_000;
 
 type ScriptResult = Omit<ExecResult, 'gone'> & { gone?: string; lost?: 'files' };
 

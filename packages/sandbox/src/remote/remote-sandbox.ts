@@ -4,7 +4,7 @@ import type { CommandOptions, CommandResult, Sandbox, SandboxEntry } from '@tool
 import { shellScript } from '../carried-shell.ts';
 import { refusedCommand } from '../command-checks.ts';
 import { fileProblems, listScript, readEntries, readScript, writeScript } from '../container/file-scripts.ts';
-import { longestFile, mostEntries, wastedOutput, workFolder } from '../limits.ts';
+import { fileTime, longestFile, mostEntries, wastedOutput, workFolder } from '../limits.ts';
 import { fileProblem, sandboxFault } from '../sandbox-errors.ts';
 import { sandboxPath } from '../sandbox-path.ts';
 import { Serial } from '../serial.ts';
@@ -19,9 +19,6 @@ import {
 import { type CallOptions, inTime } from './in-time.ts';
 import type { Machine } from './machine.ts';
 import { whyFailed } from './why-failed.ts';
-
-/** Milliseconds that reading or writing a file may take. */
-const fileTime = 30_000;
 
 /** Bytes of a script and its stdin that are sent in one request. Linux allows 128 KiB in an argument, and base64 needs a third more. */
 const longestInline = 60_000;

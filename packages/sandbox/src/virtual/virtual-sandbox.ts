@@ -1,7 +1,7 @@
 /** VirtualSandbox: a shell and files in JavaScript, in a thread of its own. No process is started, and no file of the machine is seen. */
 import type { CommandOptions, CommandResult, Sandbox, SandboxEntry } from '@toolenv/core';
 import { refusedCommand } from '../command-checks.ts';
-import { longestFile, mostEntries, type SandboxLimits } from '../limits.ts';
+import { fileTime, longestFile, mostEntries, type SandboxLimits } from '../limits.ts';
 import { fileProblem, sandboxFault } from '../sandbox-errors.ts';
 import { sandboxPath } from '../sandbox-path.ts';
 import { Serial } from '../serial.ts';
@@ -10,9 +10,6 @@ import type { ShellThread, ThreadAnswer } from './shell-thread.ts';
 
 /** Milliseconds that a thread has to stop a command by itself, which keeps its variables. */
 const grace = 200;
-
-/** Milliseconds that reading or writing a file may take. */
-const fileTime = 30_000;
 
 /** What a sandbox needs of its host. */
 export interface SandboxOwner {
