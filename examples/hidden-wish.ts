@@ -19,7 +19,7 @@ type Orders = Record<string, { item: string; colour: Colour; status: Status }>;
 interface Wish {
   orders: Orders;
   order: string;
-  /** The colour that the customer wants, or no order any more. */
+  /** The colour that the customer wants, or the end of the order. */
   wants: Colour | 'cancelled';
 }
 
@@ -44,12 +44,14 @@ function rightCall({ orders, order, wants }: Wish) {
 }
 
 /** The orders after that call. */
-function granted({ orders, order, wants }: Wish): Orders {
-  const chosen = orders[order]!;
-  const isShipped = chosen.status === 'shipped';
-  const status: Status = isShipped ? 'with a colleague' : wants === 'cancelled' ? wants : 'open';
-  const colour = isShipped || wants === 'cancelled' ? chosen.colour : wants;
-  return { ...orders, [order]: { ...chosen, status, colour } };
+function granted(wish: Wish): Orders {
+  const { orders, order, wants } = wish;
+  const changes: Record<string, object> = {
+    hand_over: { status: 'with a colleague' },
+    cancel: { status: 'cancelled' },
+    change: { colour: wants },
+  };
+  return { ...orders, [order]: { ...orders[order]!, ...changes[rightCall(wish).name] } };
 }
 
 const wishText = ({ wants }: Wish) =>
@@ -137,7 +139,7 @@ export default defineToolEnv({
   oracle: (task) => ['Which order?', 'What about it?', [rightCall(task)], 'That is all that can be done.'],
 });
 
-/** What a policy that plays the customer is told. */
+/** The instructions of a policy that plays the customer. */
 function castAs(task: Wish) {
   const content = `You are a customer of a shop. Your order is ${task.order}. Your wish: ${wishText(task)} Tell only what you are asked for. When the shop has finished, say ${goodbye}.`;
   return [

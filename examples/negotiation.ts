@@ -10,7 +10,7 @@ const objects = ['book', 'hat', 'ball'] as const;
 /** How many of each object. */
 type Share = number[];
 
-/** What there is, and what each object is worth to either trader: everything together is worth 10. */
+/** The objects, and the worth of each object to either trader. All objects together are worth 10. */
 interface Deal {
   pool: Share;
   mine: Share;
@@ -71,7 +71,7 @@ export default defineToolEnv({
   episode: ({ task, player }) => {
     const partner = player('partner');
     let partnersOffer: Share | undefined;
-    /** What a trader and the other have when one takes a share and the other agrees. */
+    /** The rewards of both traders if the first takes this share, and the partner the rest. */
     const end = (mine: Share) => {
       const rest = task.pool.map((count, n) => count - mine[n]!);
       const rewards = { value: worth(mine, task.mine) / 10 };
