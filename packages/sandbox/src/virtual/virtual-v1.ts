@@ -45,7 +45,11 @@ const virtual: SandboxProvider<VirtualOptions> = defineSandboxProvider({
   open: async (options) => threads(options),
   async inspect() {
     return {
-      limits: { memory: 'heap of the thread', disk: 'bytes in memory', processes: 'it starts none' },
+      limits: {
+        memory: 'heap of the thread',
+        disk: 'bytes in memory',
+        processes: 'a shell that starts none',
+      },
       orphans: [],
     };
   },
