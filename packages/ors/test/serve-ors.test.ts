@@ -411,6 +411,7 @@ test('self-play is refused, and a game against a script is served', async () => 
   await using open = await openEnv(duels, { opponent: 'brief' });
   const client = await serve({}, open);
   await client.post('/create', { split: 'test', index: 0 });
-  expect((await client.call('submit', { text: 'longer' })).output.reward).toBe(1);
+  const events = await client.events('/duel-v1/call', { name: 'submit', input: { text: 'longer' } });
+  expect(JSON.parse(events.at(-1)!.data).output.reward).toBe(1);
   await services.pop()!.close();
 });
