@@ -1,11 +1,12 @@
 /** The tools of the roles `shell` and `files`, over a sandbox that an environment shares between them. */
 import { existsSync } from 'node:fs';
-import { createRng, defineToolEnv, openEnv, type Tool } from '@toolenv/core';
+import { createRng, type Tool } from '@toolenv/core';
 import { assertConforms, checkTool } from '@toolenv/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import bash from '../src/bash-v1.ts';
 import files from '../src/files-v1.ts';
 import { createBash, createFiles, createPython, EpisodeSandboxes } from '../src/index.ts';
+import { openTwins } from './twins.ts';
 
 async function ask(tool: Tool<never>, args: object, episodeId = 'one') {
   const signal = new AbortController().signal;
@@ -89,42 +90,20 @@ test('an episode that is over gives its sandbox back', async () => {
   await shell.close?.();
 });
 
-test('two episodes with one id that run at once share neither files nor an interpreter', async () => {
-  const tools = [(await createBash({})) as Tool, (await createPython()) as Tool];
-  const env = await openEnv(
-    defineToolEnv({
-      name: 'twins-v1',
-      description: 'Keeps something.',
-      tasks: { test: [{}] },
-      rewards: { done: { kind: 'outcome' } },
-      episode: () => ({ messages: 'Keep.', tools }),
-    }),
-  );
-  const twins = [env.episode(), env.episode()] as const;
-  const call = async (twin: 0 | 1, command: string, code: string) => {
-    const toolCalls = [
-      { id: '1', name: 'bash', arguments: { command } },
-      { id: '2', name: 'python', arguments: { code } },
-    ];
-    const { calls } = await twins[twin].step({ text: '', toolCalls, stopReason: 'stop' });
-    return calls.map(({ text }) => text);
-  };
-  try {
-    for (const twin of twins) await twin.reset({ task: {}, seed: 1, episodeId: 'one' });
-    await call(0, 'echo first > kept', 'kept = 1');
-    expect(await call(1, 'ls', '"kept" in globals()')).toEqual(['[no output]', 'False']);
-    await call(1, 'echo second > kept', 'kept = 2');
-    await twins[1].close();
-    expect(await call(0, 'cat kept', 'kept')).toEqual(['first', '1']);
-    await twins[0].close();
-    await twins[1].reset({ task: {}, seed: 1, episodeId: 'one' });
-    expect(await call(1, 'ls', '"kept" in globals()')).toEqual(['[no output]', 'False']);
-  } finally {
-    for (const twin of twins) await twin.close();
-    for (const tool of tools) await tool.close?.();
-    await env.close();
-  }
-}, 60_000);
+test('two episodes with one id that run at once have files of their own', async () => {
+  const shell = (await createBash({})) as Tool;
+  const { twins, call, close } = await openTwins(shell);
+  await call(0, { command: 'echo first > kept' });
+  expect(await call(1, { command: 'ls' })).toBe('[no output]');
+  await call(1, { command: 'echo second > kept' });
+  await twins[1].close();
+  expect(await call(0, { command: 'cat kept' })).toBe('first');
+  await twins[0].close();
+  await twins[1].reset({ task: {}, seed: 1, episodeId: 'one' });
+  expect(await call(1, { command: 'ls' })).toBe('[no output]');
+  await close();
+  await shell.close?.();
+});
 
 test.skipIf(!existsSync('/usr/bin/bwrap'))('Python of the machine runs in bubblewrap', async () => {
   const python = await createPython({}, { sandbox: '@toolenv/sandbox/bubblewrap-v1' });
