@@ -47,7 +47,7 @@ export default defineToolEnv({
   state: () => ({}) as State,
   rewards: {
     /** What the tests say, from 0 to 1. An episode that is cut off is judged as it is. */
-    reward: { kind: 'outcome', score: async ({ state }) => (await state.judge!()).reward },
+    tests: { kind: 'outcome', score: async ({ state }) => (await state.judge!()).reward },
   },
   async episode({ task, episodeId, limits, state, shared, call }) {
     const { harbor, isReal, played, verifier, shell } = shared;
@@ -68,7 +68,7 @@ export default defineToolEnv({
       tools: [shell],
       async onAnswer() {
         const { step, reward } = await state.judge!();
-        return step ? { reply: step.instruction } : { end: 'answered', rewards: { reward } };
+        return step ? { reply: step.instruction } : { end: 'answered', rewards: { tests: reward } };
       },
       async close() {
         await episode.close();
