@@ -5,10 +5,6 @@
 import { defineToolEnv } from '@toolenv/core';
 import { judge } from '@toolenv/judge';
 
-interface Note {
-  topic: string;
-}
-
 const topics = ['how a bicycle stays upright', 'why the sky is blue', 'what a tide is', 'how bread rises'];
 
 export default defineToolEnv({
@@ -21,8 +17,7 @@ export default defineToolEnv({
     clear: {
       kind: 'outcome',
       score: judge({
-        prompt: ({ task }: { task: Note }) =>
-          `A note must explain ${task.topic}, correctly and in words that a child knows.`,
+        prompt: ({ task }) => `A note must explain ${task.topic}, correctly and in words that a child knows.`,
         scale: [0, 10],
       }),
     },

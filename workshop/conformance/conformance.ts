@@ -1,6 +1,7 @@
 /**
  * `npm run conformance`: checks each environment of the repository with 10,000 fuzzed actions, or 400 if each episode starts a
- * process or a thread. No exception may escape, nothing may hang, and memory must stay flat.
+ * process or a thread. No exception may escape, nothing may hang, and memory must stay flat. `harbor-v1` starts containers, and is
+ * checked by `npm run chaos -- harbor`.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

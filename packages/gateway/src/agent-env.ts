@@ -55,6 +55,8 @@ export class AgentEnv<Task> implements Env<Task> {
   readonly #parts: AgentEnvParts;
   readonly #processRewards: ReadonlySet<string>;
   #episode: AgentEpisode<Task> | undefined;
+  /** The episode that was begun last, until it is released. */
+  #begun: AgentEpisode<Task> | undefined;
   #agent: RunningAgent | undefined;
 
   constructor(parts: AgentEnvParts) {
@@ -75,6 +77,7 @@ export class AgentEnv<Task> implements Env<Task> {
     const { options, shared, state, gateway, malformed = 'text', agent: run } = this.#parts;
     const { limits } = this.spec;
     const episode = new AgentEpisode<Task>({ task, seed, episodeId, limits, options, shared });
+    this.#begun = episode;
     episode.listenTo(signal);
     if (state) episode.state = state(episode as never);
     const agent = new RunningAgent(gateway, malformed);
@@ -108,11 +111,16 @@ export class AgentEnv<Task> implements Env<Task> {
   }
 
   async close(): Promise<void> {
-    const agent = this.#agent;
+    const [agent, begun] = [this.#agent, this.#begun];
     this.#episode = undefined;
     this.#agent = undefined;
+    this.#begun = undefined;
     agent?.dismiss();
-    await agent?.leave();
+    try {
+      await agent?.leave();
+    } finally {
+      await begun?.release();
+    }
   }
 
   async #advance(

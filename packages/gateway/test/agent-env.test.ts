@@ -29,12 +29,11 @@ test('requests are observations, actions are answers, and the result is scored',
 });
 
 test('a reward function may use a tool as the environment, which the trajectory keeps apart', async () => {
-  const count = defineTool({
-    name: 'count',
-    description: 'Counts.',
-    inputSchema: { type: 'object', properties: {} },
-    execute: () => '7',
-  });
+  const released: string[] = [];
+  const count = {
+    ...defineTool('count', 'Counts.', {}, () => '7'),
+    release: async (episodeId: string) => void released.push(episodeId),
+  };
   const env = defineAgentEnv({
     name: 'counted-v1',
     description: 'Counts at the end.',
@@ -46,6 +45,7 @@ test('a reward function may use a tool as the environment, which the trajectory 
   });
   const { reward, steps } = await playTask(env, { word: 'x' }, ['done']);
   expect(reward).toBe(1);
+  expect(released).toHaveLength(1);
   expect(steps[0]!.environmentCalls).toMatchObject([{ call: { name: 'count' }, text: '7' }]);
   expect(steps[0]!.calls).toEqual([]);
 });

@@ -1,5 +1,5 @@
 /** @toolenv/judge: language models as judges. */
-export { type JudgeOptions, judge } from './judge.ts';
+export { type JudgedEpisode, type JudgeOptions, judge } from './judge.ts';
 export { type GivenVerdict, JudgePolicy, type JudgeSettings } from './judge-policy.ts';
 export { type JudgedText, type JudgeResult, judgeTool } from './judge-v1.ts';
 export type { NamedText, Question } from './question.ts';

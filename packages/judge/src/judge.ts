@@ -1,5 +1,5 @@
 /** judge: the score of a reward by a model. */
-import { type EpisodeContext, type ScoreByTool, ToolEnvError } from '@toolenv/core';
+import { type EpisodeContext, type ScoreByTool, type Tool, ToolEnvError } from '@toolenv/core';
 import type { PolicySource } from '@toolenv/core/plugins';
 import { cutMiddle } from './cut-middle.ts';
 import type { JudgeSettings } from './judge-policy.ts';
@@ -10,6 +10,16 @@ import { type Scale, scaleMistake } from './scale.ts';
 const longestPrompt = 20_000;
 const longestText = 40_000;
 
+/** What a judge may know of an episode: `result` is what an agent returned. The types are those of the environment. */
+export type JudgedEpisode<Task, State, Shared, Options, Result> = EpisodeContext<
+  Task,
+  State,
+  Shared,
+  Options
+> & {
+  readonly result?: Result | undefined;
+};
+
 /** How an author has an episode judged. */
 export interface JudgeOptions<Context> extends Pick<JudgeSettings, 'maxTokens' | 'temperature' | 'timeout'> {
   /**
@@ -17,10 +27,7 @@ export interface JudgeOptions<Context> extends Pick<JudgeSettings, 'maxTokens' |
    * has to name one.
    */
   model?: PolicySource;
-  /**
-   * What to judge by. A function names the type of its task, which TypeScript cannot infer here: `({ task }: { task: Note }) => …`. Put in
-   * only what you trust, such as the task: what the policy has written belongs into `judged`.
-   */
+  /** What to judge by. Put in only what you trust, such as the task: what the policy has written belongs into `judged`. */
   prompt: string | ((context: Context) => string);
   /**
    * The text to judge. `undefined`: there is nothing to judge, and the reward is not scored. The judge reads 40,000 characters: the middle of a
@@ -37,16 +44,39 @@ export interface JudgeOptions<Context> extends Pick<JudgeSettings, 'maxTokens' |
  * scaled to [0, 1]. The text to judge is fenced, so that it cannot instruct the judge. A verdict that is not exactly as asked is asked for
  * once more, and then aborts the episode.
  *
+ * TypeScript takes the types of the episode from the environment around the call, except that of an agent's result: name it, as in
+ * `judged: ({ result }: { result?: Pages | undefined }) => …`. Elsewhere, name the type of the task: `judge<Note>(…)`.
+ *
  * The environment gets the options `judge`, `judgeCalls`, `judgeCache` and `judgeConcurrency`, which are flags on the command line.
  * @throws ToolEnvError `bug.judge` for a scale that cannot be.
  */
-export function judge<Context = EpisodeContext>(
-  options: JudgeOptions<Context>,
-): ScoreByTool<Context & EpisodeContext> {
+export function judge<Task = unknown, State = unknown, Shared = unknown, Options = unknown, Result = unknown>(
+  options: JudgeOptions<JudgedEpisode<Task, State, Shared, Options, Result>>,
+): ScoreByTool<JudgedEpisode<Task, State, Shared, Options, NoInfer<Result>>> {
   const { model, prompt, judged, scale, role = 'judge', maxTokens, temperature, timeout } = options;
   const wrong = scaleMistake(scale);
   if (wrong) throw new ToolEnvError('bug.judge', wrong);
-  return {
+  const score = async function (
+    this: Tool,
+    context: JudgedEpisode<Task, State, Shared, Options, Result>,
+  ): Promise<number | null> {
+    const text = judged ? judged(context) : context.answer;
+    if (text === undefined) return null;
+    const instructions = typeof prompt === 'string' ? prompt : prompt(context);
+    if (instructions.length > longestPrompt) {
+      const message = `The prompt of the judge has ${instructions.length} characters: write at most ${longestPrompt}.`;
+      throw new ToolEnvError('bug.judge', message);
+    }
+    const asked: JudgedText = { instructions, judged: cutMiddle(text, longestText), scale };
+    const { result, text: said } = await context.call(this, { ...asked });
+    const { score } = Object(result.structuredContent) as Partial<JudgeResult>;
+    if (typeof score === 'number' && result.isError !== true) return score;
+    throw new ToolEnvError(
+      'infrastructure.judge_verdict',
+      `The judge gave no verdict: ${said.slice(0, 200)}`,
+    );
+  };
+  return Object.assign(score, {
     role,
     tool: '@toolenv/judge/judge-v1',
     options: {
@@ -74,7 +104,7 @@ export function judge<Context = EpisodeContext>(
         description: 'requests to the judge at a time',
       },
     },
-    material: (given): JudgeSettings => ({
+    material: (given: Readonly<Record<string, unknown>>): JudgeSettings => ({
       model: (given[role] as string | undefined) ?? model,
       calls: given[`${role}Calls`] as number | undefined,
       cache: given[`${role}Cache`] as string | undefined,
@@ -83,22 +113,5 @@ export function judge<Context = EpisodeContext>(
       temperature,
       timeout,
     }),
-    async score(context, tool) {
-      const text = judged ? judged(context) : context.answer;
-      if (text === undefined) return null;
-      const instructions = typeof prompt === 'string' ? prompt : prompt(context);
-      if (instructions.length > longestPrompt) {
-        const message = `The prompt of the judge has ${instructions.length} characters: write at most ${longestPrompt}.`;
-        throw new ToolEnvError('bug.judge', message);
-      }
-      const asked: JudgedText = { instructions, judged: cutMiddle(text, longestText), scale };
-      const { result, text: said } = await context.call(tool, { ...asked });
-      const { score } = Object(result.structuredContent) as Partial<JudgeResult>;
-      if (typeof score === 'number' && result.isError !== true) return score;
-      throw new ToolEnvError(
-        'infrastructure.judge_verdict',
-        `The judge gave no verdict: ${said.slice(0, 200)}`,
-      );
-    },
-  };
+  });
 }

@@ -61,7 +61,7 @@ function poems(options: Partial<JudgeOptions<never>> = {}) {
       fine: {
         kind: 'outcome',
         score: judge({
-          prompt: ({ task }: { task: { topic: string } }) => `Is it about ${task.topic}?`,
+          prompt: ({ task }) => `Is it about ${task.topic}?`,
           scale: [1, 5],
           ...(options as object),
         }),

@@ -8,9 +8,9 @@ import {
   listenGuarded,
   placesFor,
   requestUrl,
-  requireTasks,
   type ServedEnv,
   type ServeOptions,
+  servedName,
   writeToStderr,
 } from '@toolenv/core/serving';
 import { WebSocketServer } from 'ws';
@@ -47,7 +47,7 @@ const notFound = { status: 404, detail: `The WebSocket is at ${socketPath}.` };
  * A WebSocket holds a session. `reset` takes `task`, `seed` and `episode_id`; a step is a tool call, the answer
  * (`episode_answer`) or a whole turn. The model's mistakes are results (`is_error`). An infrastructure fault is an error frame,
  * and its episode has no reward.
- * @throws ToolEnvError `usage.serve_no_tasks`, `usage.serve_token`, `usage.serve_host`, `usage.serve_port`, `usage.bad_option`,
+ * @throws ToolEnvError `usage.serve_no_tasks`, `usage.serve_self_play`, `usage.serve_token`, `usage.serve_host`, `usage.serve_port`, `usage.bad_option`,
  *   `usage.unknown_option`.
  */
 export async function serveOpenEnv<Task>(
@@ -55,12 +55,10 @@ export async function serveOpenEnv<Task>(
   { onError = writeToStderr, split, seed, ...given }: ServeOpenEnvOptions = {},
 ): Promise<OpenEnvService> {
   const options = completeServeOptions(placesFor(env, given), 'serveOpenEnv');
-  await requireTasks(env, split);
+  const name = await servedName(env, split);
   const access = new HttpAccess(options);
   const sessions = new OpenEnvSessions(env, { ...options, split, seed }, onError);
-  const probe = env.episode();
-  const metadata = metadataOf(env.ref ?? probe.spec.name, env.packageVersion);
-  await probe.close();
+  const metadata = metadataOf(name, env.packageVersion);
   const routes = { metadata, sessions, maxBodyBytes: options.maxBodyBytes };
 
   const listener = await listenGuarded(options, {

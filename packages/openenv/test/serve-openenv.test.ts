@@ -6,6 +6,7 @@ import { type OpenEnvService, type ServeOpenEnvOptions, serveOpenEnv } from '@to
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { ClientOptions } from 'ws';
 import { doors, openDoors } from '../../mcp/test/door-env.ts';
+import { duels, expectRefusal } from '../../mcp/test/duel-env.ts';
 import { FrameClient } from './frame-client.ts';
 
 const services: OpenEnvService[] = [];
@@ -536,6 +537,18 @@ describe('HTTP', () => {
     await new Promise((resolve) => setTimeout(resolve, 100));
     expect((await rpc(url, 'openenv/session/create')).result.session_id).toBeTypeOf('string');
   });
+});
+
+test('self-play is refused, and a game against a script is served', async () => {
+  await using alone = await openEnv(duels);
+  await expectRefusal(serveOpenEnv(alone));
+  await using open = await openEnv(duels, { opponent: 'brief' });
+  const service = await serveOpenEnv(open);
+  const client = await FrameClient.connect(service.url);
+  await client.ask('reset', { task: 0 });
+  const ended = await client.call('episode_answer', { text: 'longer' });
+  expect(ended).toMatchObject({ data: { done: true, reward: 1 } });
+  await service.close();
 });
 
 describe('operation', () => {

@@ -8,10 +8,10 @@ import {
   OpenSessions,
   placesFor,
   requestUrl,
-  requireTasks,
   type ServedEnv,
   type ServeOptions,
   type SessionOptions,
+  servedName,
   writeToStderr,
 } from '@toolenv/core/serving';
 import { answerOrs, probePaths } from './ors-routes.ts';
@@ -44,7 +44,7 @@ export interface OrsService {
  *
  * A session plays one episode. A call of a tool is a turn, and the tool `submit` gives the answer. The model's mistakes are results. An
  * infrastructure fault is an `error` event, and its episode has no reward.
- * @throws ToolEnvError `usage.serve_no_tasks`, `usage.serve_token`, `usage.serve_host`, `usage.serve_port`, `usage.bad_option`,
+ * @throws ToolEnvError `usage.serve_no_tasks`, `usage.serve_self_play`, `usage.serve_token`, `usage.serve_host`, `usage.serve_port`, `usage.bad_option`,
  *   `usage.unknown_option`.
  */
 export async function serveOrs<Task>(
@@ -53,13 +53,14 @@ export async function serveOrs<Task>(
 ): Promise<OrsService> {
   const options = completeServeOptions(placesFor(env, given), 'serveOrs');
   const tasks = await ServedTasks.of(env, split);
-  await requireTasks(env, split ?? tasks.splits[0]);
+  const whole = await servedName(env, split ?? tasks.splits[0]);
+  // A part of paths.
+  const name = whole.slice(whole.lastIndexOf('/') + 1).toLowerCase();
   const make = (
     own: SessionOptions & { task: number },
     hooks: ConstructorParameters<typeof ServedSession>[2],
   ) => new ServedSession(env, own, hooks);
   const sessions = new OpenSessions({ ...options, seed }, onError, make);
-  const name = await nameOf(env);
   let shared: Promise<object> | undefined;
   const sharedTools = () => {
     shared ??= toolsOfFirst(sessions, tasks);
@@ -99,14 +100,6 @@ export async function serveOrs<Task>(
       settle();
     },
   };
-}
-
-/** The last part of the environment's name, which is a part of paths. */
-async function nameOf<Task>(env: ServedEnv<Task>): Promise<string> {
-  const probe = env.episode();
-  const name = env.ref ?? probe.spec.name;
-  await probe.close();
-  return name.slice(name.lastIndexOf('/') + 1).toLowerCase();
 }
 
 /** Which tools there are, only an episode knows. */

@@ -5,6 +5,7 @@ import type { ServedEnv } from '@toolenv/core/serving';
 import { type OrsService, type ServeOrsOptions, serveOrs } from '@toolenv/ors';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { doors, openDoors } from '../../mcp/test/door-env.ts';
+import { duels, expectRefusal } from '../../mcp/test/duel-env.ts';
 import { eventsOf, OrsClient } from './ors-client.ts';
 
 const services: OrsService[] = [];
@@ -402,4 +403,15 @@ test('only the split that is named is served, and an environment without tasks i
   await expect(serveOrs(env, { split: 'train' })).rejects.toMatchObject({ code: 'usage.serve_no_tasks' });
   const none = { ...env, tasks: { ...env.tasks, test: env.tasks.train } };
   await expect(serveOrs(none)).rejects.toMatchObject({ code: 'usage.serve_no_tasks' });
+});
+
+test('self-play is refused, and a game against a script is served', async () => {
+  await using alone = await openEnv(duels);
+  await expectRefusal(serveOrs(alone));
+  await using open = await openEnv(duels, { opponent: 'brief' });
+  const client = await serve({}, open);
+  await client.post('/create', { split: 'test', index: 0 });
+  const events = await client.events('/duel-v1/call', { name: 'submit', input: { text: 'longer' } });
+  expect(JSON.parse(events.at(-1)!.data).output.reward).toBe(1);
+  await services.pop()!.close();
 });

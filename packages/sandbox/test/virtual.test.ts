@@ -1,5 +1,10 @@
 /** The shell in JavaScript. */
-import { expect, test } from 'vitest';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { KeptFiles } from '../src/virtual/kept-files.ts';
+import { ShellThread } from '../src/virtual/shell-thread.ts';
+import { VirtualSandbox } from '../src/virtual/virtual-sandbox.ts';
 import virtual from '../src/virtual/virtual-v1.ts';
 import { providerCases } from './provider-cases.ts';
 
@@ -35,3 +40,41 @@ test(
     }
   }),
 );
+
+describe('a thread that fails', () => {
+  const limits = { memory: 128, disk: 8, timeout: 2000, output: 1000 };
+  let thread: ShellThread;
+  let sandbox: VirtualSandbox;
+  const start = (files: KeptFiles = new KeptFiles()) =>
+    new ShellThread({ memory: 128, disk: 8, home: '/work', files: files.all() });
+  beforeEach(async () => {
+    thread = start();
+    sandbox = new VirtualSandbox(thread, limits, { restart: start, closed() {} });
+    await sandbox.write('kept', 'x');
+  });
+  afterEach(() => sandbox.close());
+
+  test('an exception beside the command is a result, and the files are those before it', async () => {
+    // Makes the thread throw where it catches nothing.
+    const crashed = await sandbox.run('echo lost > kept', { timeout: -1 });
+    expect(crashed).toMatchObject({ exitCode: 134, stderr: 'bash: the shell crashed\n', lost: 'shell' });
+    expect((await sandbox.run('cat kept')).stdout).toBe('x');
+  });
+
+  test('a thread that was ended from outside is a fault', async () => {
+    await thread.end();
+    const fault = { code: 'infrastructure.sandbox' };
+    await expect(sandbox.run('cat kept')).rejects.toMatchObject(fault);
+    await expect(sandbox.read('kept')).rejects.toMatchObject(fault);
+  });
+
+  test.skipIf(process.platform === 'win32')('a command that the machine cannot load is a fault', async () => {
+    const script = `${import.meta.dirname}/exhaust-files.ts`;
+    const args = ['--import', 'tsx', '--conditions=@toolenv/source', script];
+    const limited = ['-c', 'ulimit -n 200; exec "$0" "$@"', process.execPath, ...args];
+    const { stdout } = await promisify(execFile)('/bin/sh', limited);
+    expect(stdout).toMatch(
+      /^infrastructure.sandbox: The virtual shell could not load a command: EMFILE: too many open files/,
+    );
+  });
+});

@@ -3,6 +3,7 @@ import { readdirSync } from 'node:fs';
 import { createRng, type Tool, type ToolContext } from '@toolenv/core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createPython } from '../src/index.ts';
+import { openTwins } from './twins.ts';
 
 let tool: Tool<{ code: string }>;
 beforeAll(async () => {
@@ -41,6 +42,15 @@ test('each episode has an interpreter of its own, with a seeded random', async (
   expect(second).toBe(first);
   expect(await run('"x" in globals()', 'b')).toBe('False');
   await Promise.all([tool.release?.('a'), tool.release?.('b')]);
+});
+
+test('two episodes with one id that run at once have variables of their own', async () => {
+  const { twins, call, close } = await openTwins(tool as Tool);
+  await call(0, { code: 'kept = 1' });
+  expect(await call(1, { code: '"kept" in globals()' })).toBe('False');
+  await twins[1].close();
+  expect(await call(0, { code: 'kept' })).toBe('1');
+  await close();
 });
 
 const probes: [what: string, code: string, answer: RegExp][] = [

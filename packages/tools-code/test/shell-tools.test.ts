@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import bash from '../src/bash-v1.ts';
 import files from '../src/files-v1.ts';
 import { createBash, createFiles, createPython, EpisodeSandboxes } from '../src/index.ts';
+import { openTwins } from './twins.ts';
 
 async function ask(tool: Tool<never>, args: object, episodeId = 'one') {
   const signal = new AbortController().signal;
@@ -86,6 +87,21 @@ test('an episode that is over gives its sandbox back', async () => {
   await ask(shell, { command: 'echo 1 > kept' });
   await shell.release?.('one');
   expect((await ask(shell, { command: 'cat kept' })).text).toContain('No such file');
+  await shell.close?.();
+});
+
+test('two episodes with one id that run at once have files of their own', async () => {
+  const shell = (await createBash({})) as Tool;
+  const { twins, call, close } = await openTwins(shell);
+  await call(0, { command: 'echo first > kept' });
+  expect(await call(1, { command: 'ls' })).toBe('[no output]');
+  await call(1, { command: 'echo second > kept' });
+  await twins[1].close();
+  expect(await call(0, { command: 'cat kept' })).toBe('first');
+  await twins[0].close();
+  await twins[1].reset({ task: {}, seed: 1, episodeId: 'one' });
+  expect(await call(1, { command: 'ls' })).toBe('[no output]');
+  await close();
   await shell.close?.();
 });
 

@@ -65,12 +65,7 @@ it.each([
     "Unknown option '--token-budget'. See --help.",
   ],
   ['train', fixture.policy, ['--weight', 'heavy', ...training], '--weight heavy: give a number.'],
-  [
-    'eval',
-    transformer,
-    [],
-    `${transformer}: option "checkpoint": expected must have required property 'checkpoint'; received nothing.`,
-  ],
+  ['eval', transformer, [], `${transformer} needs the option "checkpoint": give it.`],
   [
     'train',
     checkpoint,

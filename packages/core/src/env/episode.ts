@@ -16,6 +16,7 @@ export interface EpisodeContext<Task = unknown, State = unknown, Shared = unknow
   readonly options: Options;
   /** The limits of this run. */
   readonly limits: EnvLimits;
+  /** The id of the episode, with a number if another episode of this process that runs has the same. */
   readonly episodeId: string;
   /** Seeded by the episode. */
   readonly rng: Rng;

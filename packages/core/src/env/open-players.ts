@@ -1,6 +1,8 @@
 /** openPlayers: who plays each player of an environment, once the user has chosen. */
+import { didYouMean } from '../protocol/did-you-mean.ts';
 import { ToolEnvError } from '../protocol/errors.ts';
 import type { JsonSchema } from '../protocol/json-schema.ts';
+import type { Policy } from '../protocol/policy.ts';
 import type { Tool } from '../protocol/tool.ts';
 import type { OpenOptions } from './env-definition.ts';
 import type { PlayerDeclaration, PlayerScript } from './player-declaration.ts';
@@ -56,7 +58,7 @@ export async function openPlayers(
       if (play === 'self') seats.set(name, { kind: 'self' });
       else if (Object.hasOwn(scripts, play)) seats.set(name, { kind: 'script', script: scripts[play]! });
       else {
-        const make = async () => playerTool(name, await opened(name, play, policy));
+        const make = async () => playerTool(name, await opened(name, play, Object.keys(scripts), policy));
         const tool = tap ? await tap.tool(name, make) : await make();
         seats.set(name, { kind: 'policy', tool, maxTokens, temperature });
       }
@@ -68,11 +70,19 @@ export async function openPlayers(
   return { seats, close };
 }
 
-async function opened(player: string, name: string, open: OpenOptions<unknown>['policy']) {
-  if (open) return open(name);
-  const remedy = 'open the environment by openEnv';
-  throw new ToolEnvError(
-    'usage.no_policies',
-    `The player "${player}" is to be played by "${name}": ${remedy}.`,
-  );
+async function opened(
+  player: string,
+  name: string,
+  scripts: readonly string[],
+  open: OpenOptions<unknown>['policy'],
+): Promise<Policy> {
+  const asked = `The player "${player}" is to be played by "${name}"`;
+  if (!open) throw new ToolEnvError('usage.no_policies', `${asked}: open the environment by openEnv.`);
+  try {
+    return await open(name);
+  } catch (error) {
+    if (!ToolEnvError.isInstance(error) || !error.code.startsWith('usage.')) throw error;
+    const hint = didYouMean(name, ['self', ...scripts], 'Without a policy');
+    throw new ToolEnvError(error.code, `${asked}. ${hint} ${error.message}`, { cause: error });
+  }
 }

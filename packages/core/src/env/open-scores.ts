@@ -15,7 +15,7 @@ export type ScoreTools = ReadonlyMap<string, ScoreByTool<never>>;
 export function scoreToolsOf(env: string, rewards: Declared): ScoreTools {
   const tools = new Map<string, ScoreByTool<never>>();
   for (const [name, { score }] of Object.entries(rewards)) {
-    if (typeof score !== 'object') continue;
+    if (!asksTool(score)) continue;
     const { role, tool, options } = score;
     const other = tools.get(role);
     if (other && !(other.tool === tool && JSON.stringify(other.options) === JSON.stringify(options))) {
@@ -50,8 +50,12 @@ export async function openScores(
     throw error;
   }
   const bound = Object.entries(rewards).map(([name, { kind, score }]) => {
-    if (typeof score !== 'object') return [name, { kind, score }];
-    return [name, { kind, score: (context: never) => score.score(context, open.get(score.role)!) }];
+    if (!asksTool(score)) return [name, { kind, score }];
+    return [name, { kind, score: (context: never) => score.call(open.get(score.role)!, context) }];
   });
   return { rewards: Object.fromEntries(bound), close };
+}
+
+function asksTool(score: RewardDeclaration<never>['score']): score is ScoreByTool<never> {
+  return score !== undefined && 'tool' in score;
 }

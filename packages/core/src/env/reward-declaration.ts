@@ -15,7 +15,7 @@ export interface RewardDeclaration<Context = EpisodeContext> {
   readonly range?: readonly [low: number, high: number];
   /**
    * The value where no hook gave it, or `null` for "not scored". An outcome reward is scored once, when the episode ends by
-   * itself or the environment truncates it; a process reward after each turn. An object asks a tool, as `judge` of `@toolenv/judge` does.
+   * itself or the environment truncates it; a process reward after each turn. A score may ask a tool, as `judge` of `@toolenv/judge` does.
    */
   score?: Score<Context> | ScoreByTool<Context>;
 }

@@ -13,6 +13,7 @@ import { callsBounds } from '../schemas/json-bounds.ts';
 import { boundRecord } from '../tools/bound-record.ts';
 import { type DispatchOptions, dispatch } from '../tools/dispatch.ts';
 import type { EnvironmentCall, Episode, EpisodeContext } from './episode.ts';
+import { freeName, takeName } from './episode-names.ts';
 import { EpisodePlayer } from './episode-player.ts';
 import type { Seat } from './open-players.ts';
 import type { Player } from './player.ts';
@@ -59,7 +60,7 @@ export class RunningEpisode<Task = unknown> implements EpisodeContext<Task> {
   constructor({ task, seed, episodeId, limits, options, shared, seats = new Map() }: EpisodeStart<Task>) {
     this.task = task;
     this.seed = seed;
-    this.episodeId = episodeId;
+    this.episodeId = takeName(episodeId);
     this.options = options;
     this.shared = shared;
     this.limits = limits;
@@ -144,11 +145,13 @@ export class RunningEpisode<Task = unknown> implements EpisodeContext<Task> {
     for (const [n, record] of recordsOf(calls).entries()) this.#environmentCalls.set(first + n, record);
   }
 
-  /** Releases what tools keep for the episode. */
+  /** Releases what tools keep for the episode, and its name. May be called once. */
   async release(): Promise<void> {
-    const holding = [...this.#holding];
-    this.#holding.clear();
-    await Promise.all(holding.map((tool) => tool.release?.(this.episodeId)));
+    try {
+      await Promise.all([...this.#holding].map((tool) => tool.release?.(this.episodeId)));
+    } finally {
+      freeName(this.episodeId);
+    }
   }
 
   #find(name: string): Tool | undefined {

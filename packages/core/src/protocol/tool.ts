@@ -9,6 +9,7 @@ export interface ToolContext {
   signal: AbortSignal;
   /** Seeded by episode and call, so that a random tool can be replayed. */
   rng: Rng;
+  /** No other episode that runs in this process has it. */
   episodeId: string;
   /** Index of this call in its episode, from 0. */
   callIndex: number;

@@ -44,6 +44,9 @@ export function changeableOptions(schema: JsonSchema, options: Record<string, un
 /** @param owner Names the plugin. */
 export function badOption(owner: string, { path, expected, received }: SchemaMistake): ToolEnvError {
   const name = path.slice(1).replaceAll('/', '.') || 'options';
-  const message = `${owner}: option "${name}": expected ${expected}; received ${received}.`;
+  const message =
+    received === 'nothing'
+      ? `${owner} needs the option "${name}": give it.`
+      : `${owner}: option "${name}": expected ${expected}; received ${received}.`;
   return new ToolEnvError('usage.bad_option', message);
 }

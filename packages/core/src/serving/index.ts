@@ -11,5 +11,5 @@ export { requestUrl } from './request-url.ts';
 export type * from './serve-options.ts';
 export { completeServeOptions, placesFor, serveProperties, writeToStderr } from './serve-options.ts';
 export type * from './served-episodes.ts';
-export { closeInTime, endText, requireTasks, ServedEpisodes } from './served-episodes.ts';
+export { closeInTime, endText, ServedEpisodes, servedName } from './served-episodes.ts';
 export { ServerMetrics } from './server-metrics.ts';

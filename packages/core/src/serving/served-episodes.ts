@@ -45,11 +45,23 @@ export interface WantedEpisode {
   episodeId?: string;
 }
 
-/** @throws ToolEnvError `usage.serve_no_tasks` if the split has no tasks. */
-export async function requireTasks<Task>({ tasks }: ServedEnv<Task>, split: Split = 'test'): Promise<void> {
-  if ((await tasks[split].length) > 0) return;
-  const message = `The environment has no tasks in its split "${split}": serve another split.`;
-  throw new ToolEnvError('usage.serve_no_tasks', message);
+/**
+ * The name of an environment that can be served.
+ * @throws ToolEnvError `usage.serve_no_tasks` if the split has no tasks; `usage.serve_self_play` if its policy plays several players, whose
+ *   turns a client could not keep apart.
+ */
+export async function servedName<Task>(env: ServedEnv<Task>, split: Split = 'test'): Promise<string> {
+  if (!((await env.tasks[split].length) > 0)) {
+    const message = `The environment has no tasks in its split "${split}": serve another split.`;
+    throw new ToolEnvError('usage.serve_no_tasks', message);
+  }
+  const probe = env.episode();
+  const { players = [], name } = probe.spec;
+  await closeInTime(probe, name);
+  if (players.length === 0) return env.ref ?? name;
+  const [list, flags] = [players.join(', '), players.map((player) => `--${player} <name>`).join(' ')];
+  const message = `${name}: a client plays one player, and this environment is open with self-play of ${list}: name a script or a policy as ${list} (${flags}).`;
+  throw new ToolEnvError('usage.serve_self_play', message);
 }
 
 /** The episodes of a session, one after another. */

@@ -8,6 +8,7 @@ import {
   type Policy,
   playTask,
   rollout,
+  ToolEnvError,
   type Trajectory,
   text,
 } from '../../src/index.ts';
@@ -235,5 +236,11 @@ describe('a player whom somebody else plays', () => {
     const definition = { ...ticTacToe };
     const open = definition.open({ options: { opponent: 'openai:x' } as never, seed: 1, tools: {} });
     await expect(open).rejects.toMatchObject({ code: 'usage.no_policies' });
+    const policy = () => Promise.reject(new ToolEnvError('usage.no_checkpoint', 'No checkpoint.'));
+    const misspelt = { options: { opponent: 'randon' } as never, seed: 1, tools: {}, policy };
+    await expect(definition.open(misspelt)).rejects.toMatchObject({
+      code: 'usage.no_checkpoint',
+      message: 'The player "opponent" is to be played by "randon". Did you mean "random"? No checkpoint.',
+    });
   });
 });

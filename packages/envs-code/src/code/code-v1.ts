@@ -1,6 +1,5 @@
 /** `code-v1`: write a function in Python. Hidden tests call it in an interpreter that the model never used. */
 import { createRng, defineToolEnv } from '@toolenv/core';
-import { EpisodeTools, toolOf } from '../episode-tools.ts';
 import { generatedTasks } from '../generated-tasks.ts';
 import { drawTask } from './draw-task.ts';
 import { judge, mayPass, solutionOf, trialOf } from './trial.ts';
@@ -32,7 +31,6 @@ export default defineToolEnv({
     const tests = await tools.tests!({});
     try {
       return {
-        running: new EpisodeTools(),
         tests,
         python: options.tools === 'python' ? await tools.python!({}) : undefined,
       };
@@ -53,9 +51,7 @@ export default defineToolEnv({
     /** Share of the hidden tests that it passes. */
     passed: { kind: 'outcome', weight: 0 },
   },
-  episode({ task, episodeId, shared: { running, tests, python }, rng }) {
-    const name = running.begin(episodeId);
-    const fresh = toolOf(tests, name);
+  episode({ task, shared: { tests, python }, rng }) {
     const mark = `${rng.int(2 ** 31).toString(36)}:`;
     const shown = task.examples.map(
       ({ input, output }) => `solve(${toPython(input)}) == ${toPython(output)}`,
@@ -65,20 +61,19 @@ export default defineToolEnv({
         { role: 'system', content: python ? `${instruction} You may run Python before.` : instruction },
         { role: 'user', content: `${task.question}\n\nExamples:\n${shown.join('\n')}` },
       ],
-      tools: python ? [toolOf(python, name)] : [],
+      tools: python ? [python] : [],
       async onAnswer(answer, { call }) {
         const code = solutionOf(answer);
         let passed = 0;
         if (mayPass(code)) {
           const inputs = task.tests.map(({ input }) => input);
-          const { text } = await call(fresh, { code: trialOf(code, inputs, mark) });
+          const { text } = await call(tests, { code: trialOf(code, inputs, mark) });
           const outputs = task.tests.map(({ output }) => output);
           passed = judge(text, outputs, mark).filter((isRight) => isRight).length;
         }
         const share = passed / task.tests.length;
         return { rewards: { correct: Math.floor(share), passed: share }, end: 'answered' };
       },
-      close: () => running.end(name, [tests, python]),
     };
   },
   oracle:

@@ -1,6 +1,5 @@
 /** `harbor-v1`: task folders in Harbor's format. The agent works in a container by commands; a container that it never had judges. */
 import { defineToolEnv, type EnvironmentCall, type Tool } from '@toolenv/core';
-import { EpisodeTools, toolOf } from '../episode-tools.ts';
 import { openHarbor } from './harbor.ts';
 import type { HarborEpisode } from './harbor-episode.ts';
 import { harborOptions } from './harbor-options.ts';
@@ -38,7 +37,7 @@ export default defineToolEnv({
     const judge = async () => verifierTool(episode) as Tool;
     const verifier = tap ? await tap.tool('verifier', judge) : await judge();
     const shell = await tools.shell!({ sandboxes: { of: async (name: string) => episode(name).sandbox() } });
-    return { harbor, isReal: !tap, running: new EpisodeTools(), played, verifier, shell };
+    return { harbor, isReal: !tap, played, verifier, shell };
   },
   async teardown({ shell, harbor }) {
     await shell.close?.();
@@ -48,17 +47,16 @@ export default defineToolEnv({
   state: () => ({}) as State,
   rewards: {
     /** What the tests say, from 0 to 1. An episode that is cut off is judged as it is. */
-    reward: { kind: 'outcome', score: async ({ state }) => (await state.judge!()).reward },
+    tests: { kind: 'outcome', score: async ({ state }) => (await state.judge!()).reward },
   },
   async episode({ task, episodeId, limits, state, shared, call }) {
-    const { harbor, isReal, running, played, verifier, shell } = shared;
+    const { harbor, isReal, played, verifier, shell } = shared;
     // An image that does not build is reported here, and not to the model.
     if (isReal) await harbor.prepare(task);
-    const name = running.begin(episodeId);
     const episode = harbor.begin(task, { commandTime: Math.max(1000, limits.toolTimeout - slack) });
-    played.set(name, episode);
+    played.set(episodeId, episode);
     state.judge = async () => {
-      const judged: EnvironmentCall = await call(toolOf(verifier, name));
+      const judged: EnvironmentCall = await call(verifier);
       episode.add(JSON.parse(judged.text) as Verdict);
       return episode;
     };
@@ -67,15 +65,14 @@ export default defineToolEnv({
         { role: 'system', content: instruction },
         { role: 'user', content: task.instruction },
       ],
-      tools: [toolOf(shell, name)],
+      tools: [shell],
       async onAnswer() {
         const { step, reward } = await state.judge!();
-        return step ? { reply: step.instruction } : { end: 'answered', rewards: { reward } };
+        return step ? { reply: step.instruction } : { end: 'answered', rewards: { tests: reward } };
       },
       async close() {
         await episode.close();
-        played.delete(name);
-        await running.end(name, [shell]);
+        played.delete(episodeId);
       },
     };
   },

@@ -1,6 +1,5 @@
 /** `math-v1`: generated problems whose answer is an exact number, with Python or without. */
 import { createRng, defineToolEnv } from '@toolenv/core';
-import { EpisodeTools, toolOf } from '../episode-tools.ts';
 import { generatedTasks } from '../generated-tasks.ts';
 import { drawProblem, type MathProblem } from './problem.ts';
 import { isEqual, rational } from './rational.ts';
@@ -41,7 +40,6 @@ export default defineToolEnv({
   limits: { maxTurns: 6, maxCallsPerTurn: 1, toolTimeout: 60_000, maxToolCharacters: 2048 },
   roles: { python: '@toolenv/tools-code/python-v1' },
   setup: async ({ options, tools }) => ({
-    running: new EpisodeTools(),
     python: options.tools === 'python' ? await tools.python!({}) : undefined,
   }),
   teardown: async ({ python }) => python?.close?.(),
@@ -58,15 +56,13 @@ export default defineToolEnv({
       score: ({ answer, task }) => Number(read(task, answer) !== undefined),
     },
   },
-  episode({ task, episodeId, shared: { running, python } }) {
-    const name = running.begin(episodeId);
+  episode({ task, shared: { python } }) {
     return {
       messages: [
         { role: 'system', content: python ? `${instruction} You may run Python.` : instruction },
         { role: 'user', content: task.question },
       ],
-      tools: python ? [toolOf(python, name)] : [],
-      close: () => running.end(name, [python]),
+      tools: python ? [python] : [],
     };
   },
   oracle:

@@ -1,7 +1,6 @@
 /** `terminal-v1`: work on files in a shell. The files at the end decide. */
 import { createRng, defineToolEnv, type Tool } from '@toolenv/core';
 import { EpisodeSandboxes } from '@toolenv/tools-code';
-import { EpisodeTools, toolOf } from '../episode-tools.ts';
 import { generatedTasks } from '../generated-tasks.ts';
 import { drawTask } from './draw-task.ts';
 import { type Files, finalFiles } from './final-files.ts';
@@ -37,7 +36,7 @@ export default defineToolEnv({
     });
     const read = async () => finalFiles(sandboxes) as Tool;
     const state = tap ? await tap.tool('files', read) : await read();
-    return { running: new EpisodeTools(), begun, sandboxes, state, shell: await tools.shell!({ sandboxes }) };
+    return { begun, sandboxes, state, shell: await tools.shell!({ sandboxes }) };
   },
   async teardown({ sandboxes, shell }) {
     await shell.close?.();
@@ -51,19 +50,17 @@ export default defineToolEnv({
     /** The files that should not change are as they were. */
     kept: { kind: 'outcome', weight: 0 },
   },
-  episode({ task, episodeId, shared: { running, begun, sandboxes, shell, state } }) {
-    const name = running.begin(episodeId);
-    begun.set(name, task);
-    const final = toolOf(state, name);
+  episode({ task, episodeId, shared: { begun, sandboxes, shell, state } }) {
+    begun.set(episodeId, task);
     return {
       messages: [
         { role: 'system', content: instruction },
         { role: 'user', content: task.prompt },
       ],
-      tools: [toolOf(shell, name)],
+      tools: [shell],
       async onAnswer(_, { call, calls }) {
         // Without a command, there is no sandbox yet, and nothing has changed.
-        const files: Files = calls.length > 0 ? (JSON.parse((await call(final)).text) ?? {}) : task.files;
+        const files: Files = calls.length > 0 ? (JSON.parse((await call(state)).text) ?? {}) : task.files;
         const isRight = (path: string) => files[path]?.trimEnd() === task.gold[path]!.trimEnd();
         const paths = Object.keys(task.gold);
         const same = paths.filter((path) => task.gold[path] === task.files[path]);
@@ -71,9 +68,8 @@ export default defineToolEnv({
         return { rewards: { files: Number(all), kept: Number(same.every(isRight)) }, end: 'answered' };
       },
       async close() {
-        await sandboxes.release(name);
-        begun.delete(name);
-        await running.end(name, [shell]);
+        await sandboxes.release(episodeId);
+        begun.delete(episodeId);
       },
     };
   },

@@ -1,11 +1,10 @@
 /** serveMcp: serves an environment as an MCP server, to clients of every revision. */
 import type { Transport } from '@modelcontextprotocol/server';
 import {
-  closeInTime,
   type EpisodeOptions,
   placesFor,
-  requireTasks,
   type ServedEnv,
+  servedName,
   type WantedEpisode,
   writeToStderr,
 } from '@toolenv/core/serving';
@@ -47,13 +46,13 @@ export interface McpService {
  * agent learns neither rewards nor outcome, and cannot choose a task: episodes have the tasks in turn. With `controlToken`, an
  * orchestrator opens the episodes at `/episodes`, chooses their tasks and reads their rewards; `scores` names a file for the
  * scores. An infrastructure fault is a JSON-RPC error.
- * @throws ToolEnvError `usage.serve_no_tasks`, `usage.serve_token`, `usage.serve_host`, `usage.serve_port`, `usage.bad_option`.
+ * @throws ToolEnvError `usage.serve_no_tasks`, `usage.serve_self_play`, `usage.serve_token`, `usage.serve_host`, `usage.serve_port`, `usage.bad_option`.
  */
 export async function serveMcp<Task>(
   env: ServedEnv<Task>,
   { transport = 'stdio', scores, onError = writeToStderr, ...episodes }: ServeOptions = {},
 ): Promise<McpService> {
-  await requireTasks(env, episodes.split);
+  const name = await servedName(env, episodes.split);
   const write = scores === undefined ? undefined : scoreWriter(scores);
   const writes = new Set<Promise<void>>();
   const onScore = (record: ScoreRecord) => {
@@ -68,7 +67,6 @@ export async function serveMcp<Task>(
   const open = (wanted?: WantedEpisode) =>
     new EnvSession<Task>(env, { ...episodes, next, onScore }, wanted) as EnvSession;
   const probe = () => new EnvSession<Task>(env, { ...episodes, next: () => 0, onScore() {} }) as EnvSession;
-  const name = env.ref ?? nameOf(env, onError);
   const source: SessionSource = { name, version: env.packageVersion, open, probe, onError };
   if (typeof transport === 'object' && 'type' in transport) {
     const { type: _, ...given } = transport;
@@ -87,12 +85,4 @@ export async function serveMcp<Task>(
   const { closed: left, close } = serveConnection(source, transport, placesFor(env, {}).maxSessions);
   const closed = left.then(async () => void (await Promise.all(writes)));
   return { closed, close: () => close().then(() => closed) };
-}
-
-/** The name of an environment that is not a plugin. */
-function nameOf<Task>(env: ServedEnv<Task>, onError: (error: unknown) => void): string {
-  const first = env.episode();
-  const { name } = first.spec;
-  closeInTime(first, name).catch(onError);
-  return name;
 }

@@ -19,6 +19,7 @@ import {
 } from '@toolenv/mcp';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { doors, openDoors } from '../door-env.ts';
+import { duels, expectRefusal } from '../duel-env.ts';
 import { badServer, context, doorServer, groupLives, realServer } from '../servers.ts';
 
 let env: EnvHandle<string>;
@@ -288,6 +289,19 @@ test('a split without tasks is refused', async () => {
   await expect(serveMcp(env, { transport: there, split: 'train' })).rejects.toMatchObject({
     code: 'usage.serve_no_tasks',
   });
+});
+
+test('self-play is refused, and a game against a script is served', async () => {
+  const [here, there] = InMemoryTransport.createLinkedPair();
+  await using alone = await openEnv(duels);
+  await expectRefusal(serveMcp(alone, { transport: there }));
+  await using open = await openEnv(duels, { opponent: 'brief' });
+  const service = await serveMcp(open, { transport: there });
+  const client = new Client({ name: 'test', version: '1.0.0' });
+  await client.connect(here);
+  expect(textOf(await call(client, 'answer', { text: 'longer' }))).toBe('The episode has ended.');
+  await client.close();
+  await service.closed;
 });
 
 describe('over stdio', () => {

@@ -170,7 +170,7 @@ async function list(folder: string): Promise<string[]> {
     return await readdir(folder);
   } catch (error) {
     if (isGguf(folder)) throw noGguf(folder);
-    const message = `No checkpoint at ${folder} (${messageOf(error)}): name a Hugging Face folder with --policy.`;
+    const message = `No checkpoint at ${folder} (${messageOf(error)}): name a Hugging Face folder.`;
     throw new ToolEnvError('usage.checkpoint_missing', message);
   }
 }

@@ -15,7 +15,7 @@ export async function connectDocker({ socket = '' }: { socket?: string } = {}): 
     return await DockerClient.connect(path);
   } catch (error) {
     throw sandboxUsage(
-      `Neither Docker nor podman answers at ${path} (${messageOf(error)}): start it, or give its socket with the option socket.`,
+      `Neither Docker nor podman answers at ${path} (${messageOf(error)}): start Docker or "podman system service --time 0", or give the socket with the option socket.`,
       error,
     );
   }

@@ -13,7 +13,7 @@ import { fileProblem, sandboxFault } from '../sandbox-errors.ts';
 import { sandboxPath } from '../sandbox-path.ts';
 import { Serial } from '../serial.ts';
 import type { Container, ExecOptions, ExecResult } from './container.ts';
-import { fileProblems, listScript, readEntries, readScript, writeScript } from './file-scripts.ts';
+import { expectDone, listScript, readEntries, readScript, writeScript } from './file-scripts.ts';
 
 type ScriptResult = Omit<ExecResult, 'gone'> & { gone?: string; lost?: 'files' };
 
@@ -111,15 +111,10 @@ export class ContainerSandbox implements Sandbox {
   ): Promise<Uint8Array> {
     return this.#serial.run(async () => {
       const at = sandboxPath(path, this.#options.folder);
-      const { stdout, exitCode, gone, timedOut } = await this.#exec(script(at), {
-        ...rest,
-        timeout: fileTime,
-      });
-      if (gone !== undefined) throw fileProblem(path, gone);
-      if (timedOut) throw fileProblem(path, 'it needs too much time');
-      if (exitCode !== 0)
-        throw fileProblem(path, fileProblems[exitCode] ?? `it failed with code ${exitCode}`);
-      return stdout;
+      const result = await this.#exec(script(at), { ...rest, timeout: fileTime });
+      if (result.gone !== undefined) throw fileProblem(path, result.gone);
+      expectDone(path, result);
+      return result.stdout;
     });
   }
 
@@ -132,6 +127,7 @@ export class ContainerSandbox implements Sandbox {
       const why = `the container was killed${ended.overfull ? ', because its disk is full' : ''}`;
       const next = this.#serial.hasEnded ? undefined : await this.#owner.replace?.(ended);
       if (!next) return { ...result, gone: `${why}, and no command runs in it` };
+      if (this.#serial.hasEnded) await next.remove();
       this.#container = next;
       return { ...result, gone: `${why}, and its files are lost: it begins anew`, lost: 'files' };
     } catch (error) {

@@ -8,6 +8,7 @@ import {
 } from '@toolenv/core/plugins';
 import { type ProcessLimits, processLimitProperties, workFolder } from '../limits.ts';
 import { sandboxFault } from '../sandbox-errors.ts';
+import { SparePool } from '../spare-pool.ts';
 import { connectDocker } from './connect-docker.ts';
 import { Container } from './container.ts';
 import { ContainerSandbox } from './container-sandbox.ts';
@@ -23,68 +24,29 @@ interface ProviderOptions extends ProcessLimits {
   spare: number;
 }
 
-class ContainerHost implements SandboxHost {
-  readonly #client: DockerClient;
-  readonly #options: ProviderOptions;
-  readonly #spare: Promise<Container>[] = [];
-  readonly #open: Set<ContainerSandbox> = new Set();
-  #closed = false;
-
-  constructor(client: DockerClient, options: ProviderOptions) {
-    this.#client = client;
-    this.#options = options;
-    this.#refill();
-  }
-
-  async sandbox({ signal }: { signal?: AbortSignal } = {}): Promise<ContainerSandbox> {
-    signal?.throwIfAborted();
-    if (this.#closed) throw sandboxFault('The sandboxes are closed: open them again.');
-    const next = this.#spare.shift() ?? this.#start();
-    this.#refill();
-    let container: Container;
-    try {
-      container = await next;
-    } catch (error) {
-      throw sandboxFault(`A container did not start: ${messageOf(error)}`, error);
-    }
-    const made: ContainerSandbox = new ContainerSandbox(container, this.#options, {
-      replace: async (ended) => {
+function containers(client: DockerClient, options: ProviderOptions): SandboxHost {
+  const { image, user, memory, disk, processes, spare } = options;
+  const tmpfs = { '/tmp': disk, [workFolder]: disk };
+  const env = { HOME: workFolder, LANG: 'C.UTF-8' };
+  const pool: SparePool<Container> = new SparePool({
+    spare,
+    async begin() {
+      try {
+        return await Container.start(client, { image, user, memory, processes, tmpfs, env });
+      } catch (error) {
+        throw sandboxFault(`A container did not start: ${messageOf(error)}`, error);
+      }
+    },
+    remove: (container) => container.remove(),
+    sandbox(container, closed) {
+      const replace = async (ended: Container) => {
         await ended.remove();
-        return this.#start();
-      },
-      closed: () => this.#open.delete(made),
-    });
-    this.#open.add(made);
-    return made;
-  }
-
-  async close(): Promise<void> {
-    this.#closed = true;
-    const spare = this.#spare.splice(0).map(async (starting) => {
-      const container = await starting.catch(() => undefined);
-      await container?.remove();
-    });
-    await Promise.all([...spare, ...[...this.#open].map((one) => one.close())]);
-  }
-
-  #start(): Promise<Container> {
-    const { image, user, memory, disk, processes } = this.#options;
-    const starting = Container.start(this.#client, {
-      image,
-      user,
-      memory,
-      processes,
-      tmpfs: { '/tmp': disk, [workFolder]: disk },
-      env: { HOME: workFolder, LANG: 'C.UTF-8' },
-    });
-    // Whoever takes it is told.
-    starting.catch(() => {});
-    return starting;
-  }
-
-  #refill(): void {
-    while (!this.#closed && this.#spare.length < this.#options.spare) this.#spare.push(this.#start());
-  }
+        return pool.take();
+      };
+      return new ContainerSandbox(container, options, { replace, closed });
+    },
+  });
+  return pool;
 }
 
 const container: SandboxProvider<ProviderOptions> = defineSandboxProvider({
@@ -114,7 +76,7 @@ const container: SandboxProvider<ProviderOptions> = defineSandboxProvider({
   async open(options) {
     const client = await connectDocker(options);
     await findImage(client, options.image);
-    return new ContainerHost(client, options);
+    return containers(client, options);
   },
   async inspect(options): Promise<SandboxReport> {
     const report = { limits: { memory: 'cgroup', processes: 'cgroup', disk: 'tmpfs' }, orphans: [] };

@@ -1,15 +1,26 @@
 /** Scripts that read, write and list files in a container, with no more than the programs of busybox. Each ends with one of these codes. */
-import type { SandboxEntry } from '@toolenv/core';
+import type { CommandResult, SandboxEntry } from '@toolenv/core';
 import { quoted } from '../carried-shell.ts';
+import { fileProblem } from '../sandbox-errors.ts';
 
 /** Exit code → what is wrong with the path. */
-export const fileProblems: Readonly<Record<number, string>> = {
+const problems: Readonly<Record<number, string>> = {
   61: 'there is no such file or folder',
   62: 'it is not a file',
   63: 'it is not a folder',
   64: 'it cannot be read',
   65: 'it cannot be written: the disk is full, or permission is denied',
+  126: 'no script runs: the disk is full, or the shell was replaced',
 };
+
+/** @throws ToolEnvError `usage.sandbox_file` unless the script for the path has ended in order. */
+export function expectDone(
+  path: string,
+  { exitCode, timedOut }: Pick<CommandResult, 'exitCode' | 'timedOut'>,
+): void {
+  if (timedOut) throw fileProblem(path, 'it needs too much time');
+  if (exitCode !== 0) throw fileProblem(path, problems[exitCode] ?? `it failed with code ${exitCode}`);
+}
 
 /** Writes one byte more than `most` if the file is longer. */
 export function readScript(path: string, most: number): string {

@@ -33,7 +33,7 @@ export async function findImage(client: DockerClient, name: string): Promise<Ima
     };
   } catch (error) {
     if (!(error instanceof DockerError) || error.status !== 404) throw error;
-    const remedy = `docker pull ${name}, or name another with the option image`;
+    const remedy = `docker pull ${name}, or name another`;
     throw sandboxUsage(`There is no image "${name}": ${remedy}.`, error);
   }
 }

@@ -1,9 +1,11 @@
 /** RemoteHost: the machines of a run. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Sandbox } from '@toolenv/core';
 import type { SandboxHost } from '@toolenv/core/plugins';
 import { ownLabels } from '../container/owner.ts';
 import { sandboxFault } from '../sandbox-errors.ts';
+import { SparePool } from '../spare-pool.ts';
 import { prepareScript } from './command-script.ts';
 import { inTime } from './in-time.ts';
 import type { ListedMachine, Machine, MachineService } from './machine.ts';
@@ -29,71 +31,48 @@ const hostLabel = 'dev.toolenv.host';
 
 export class RemoteHost implements SandboxHost {
   readonly #service: MachineService;
-  readonly #options: RemoteOptions;
   readonly #patience: Patience;
   readonly #labels: Readonly<Record<string, string>> = { ...ownLabels(), [hostLabel]: randomUUID() };
   readonly #machines: Set<Machine> = new Set();
-  readonly #spare: Promise<Machine>[] = [];
-  readonly #open: Set<RemoteSandbox> = new Set();
+  readonly #pool: SparePool<Machine>;
   readonly #renewal: NodeJS.Timeout;
   /** Whether the service may have made a machine that was not handed over. */
   #hasLost = false;
-  #closed = false;
 
   constructor(service: MachineService, options: RemoteOptions, patience: Patience = usualPatience) {
     this.#service = service;
-    this.#options = options;
     this.#patience = patience;
     const renewAll = () => {
       // A machine that cannot be renewed fails at its next command.
       for (const machine of this.#machines) machine.renew().catch(() => {});
     };
     this.#renewal = setInterval(renewAll, (options.ttl * 1000) / 3).unref();
-    this.#refill();
+    const { spare, timeout, output } = options;
+    this.#pool = new SparePool<Machine>({
+      spare,
+      begin: () => this.#begin(),
+      remove: (machine) => this.#remove(machine),
+      sandbox: (machine, closed) =>
+        new RemoteSandbox(machine, { timeout, output, patience: patience.answer }, async () => {
+          await this.#remove(machine);
+          closed();
+        }),
+    });
   }
 
-  async sandbox({ signal }: { signal?: AbortSignal } = {}): Promise<RemoteSandbox> {
-    signal?.throwIfAborted();
-    if (this.#closed) throw sandboxFault('The sandboxes are closed: open them again.');
-    const next = this.#spare.shift() ?? this.#start();
-    let machine: Machine;
-    try {
-      machine = await inTime(() => next, { within: 2 * this.#patience.begin, signal });
-    } catch (error) {
-      // It begins all the same.
-      if (signal?.aborted) this.#spare.push(next);
-      throw error;
-    } finally {
-      this.#refill();
-    }
-    const { timeout, output } = this.#options;
-    const options = { timeout, output, patience: this.#patience.answer };
-    const made: RemoteSandbox = new RemoteSandbox(machine, options, async () => {
-      await this.#remove(machine);
-      this.#open.delete(made);
-    });
-    this.#open.add(made);
-    return made;
+  sandbox(options: { signal?: AbortSignal } = {}): Promise<Sandbox> {
+    return this.#pool.sandbox(options);
   }
 
   /** @throws ToolEnvError `infrastructure.sandbox` if the service does not end a machine. */
   async close(): Promise<void> {
-    this.#closed = true;
     clearInterval(this.#renewal);
-    const begun = await Promise.allSettled(this.#spare.splice(0));
-    const spare = begun.flatMap((each) => (each.status === 'fulfilled' ? [this.#remove(each.value)] : []));
-    const ended = await Promise.allSettled([...spare, ...[...this.#open].map((each) => each.close())]);
-    if (this.#hasLost) await this.#removeLost();
-    await this.#service.close();
-    const failed = ended.find((each) => each.status === 'rejected');
-    if (failed) throw failed.reason;
-  }
-
-  #start(): Promise<Machine> {
-    const starting = this.#begin();
-    // Whoever takes it is told.
-    starting.catch(() => {});
-    return starting;
+    try {
+      await this.#pool.close();
+    } finally {
+      if (this.#hasLost) await this.#removeLost();
+      await this.#service.close();
+    }
   }
 
   async #begin(): Promise<Machine> {
@@ -127,10 +106,6 @@ export class RemoteHost implements SandboxHost {
     const own = { [hostLabel]: this.#labels[hostLabel]! };
     const lost = await inTime(() => this.#service.list(own), { within }).catch(() => []);
     await Promise.allSettled(lost.map((machine) => removeSurely(machine, within)));
-  }
-
-  #refill(): void {
-    while (!this.#closed && this.#spare.length < this.#options.spare) this.#spare.push(this.#start());
   }
 }
 

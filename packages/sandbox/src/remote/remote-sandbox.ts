@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { CommandOptions, CommandResult, Sandbox, SandboxEntry } from '@toolenv/core';
 import { shellScript } from '../carried-shell.ts';
 import { refusedCommand } from '../command-checks.ts';
-import { fileProblems, listScript, readEntries, readScript, writeScript } from '../container/file-scripts.ts';
+import { expectDone, listScript, readEntries, readScript, writeScript } from '../container/file-scripts.ts';
 import { fileTime, longestFile, mostEntries, wastedOutput, workFolder } from '../limits.ts';
 import { fileProblem, sandboxFault } from '../sandbox-errors.ts';
 import { sandboxPath } from '../sandbox-path.ts';
@@ -100,12 +100,8 @@ export class RemoteSandbox implements Sandbox {
       const call = { script: script(sandboxPath(path)), stdin, output, wasted: 2 * output };
       const answer = await this.#exec({ ...call, timeout: fileTime });
       if (answer === undefined) throw fileProblem(path, 'its reader was killed');
-      if (answer.timedOut) throw fileProblem(path, 'it needs too much time');
-      const { exitCode, stdout } = answer;
-      if (exitCode === 126) throw fileProblem(path, 'the disk is full');
-      if (exitCode !== 0)
-        throw fileProblem(path, fileProblems[exitCode] ?? `it failed with code ${exitCode}`);
-      return stdout;
+      expectDone(path, answer);
+      return answer.stdout;
     });
   }
 

@@ -6,5 +6,8 @@ import { withoutSecrets } from '@toolenv/core/secrets';
 const longest = 500;
 
 export function whyFailed(error: unknown): string {
-  return withoutSecrets(messageOf(error)).trim().replace(/\.$/, '').slice(0, longest);
+  // Of a request that `fetch` could not send, only the cause says why.
+  const { cause } = Object(error) as { cause?: unknown };
+  const why = cause instanceof Error ? `${messageOf(error)} (${messageOf(cause)})` : messageOf(error);
+  return withoutSecrets(why).trim().replace(/\.$/, '').slice(0, longest);
 }

@@ -1,11 +1,18 @@
 /** ShellThread: a thread with a virtual shell. It answers one request at a time, and is ended if an answer takes too long. */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
+import { ToolEnvError } from '@toolenv/core';
 import { sandboxFault } from '../sandbox-errors.ts';
 import type { FileChanges, KeptEntry } from './kept-files.ts';
 
 /** What the thread answers; `changes` says what became of the files. */
 export type ThreadAnswer = { changes: FileChanges } & Record<string, unknown>;
+
+/**
+ * Why a thread has ended before it could answer: no answer came in time, it needed too much memory, or the shell threw an exception that is no
+ * result of a command.
+ */
+export type ThreadEnd = 'late' | 'memory' | 'crash';
 
 export class ShellThread {
   readonly #worker: Worker;
@@ -44,15 +51,15 @@ export class ShellThread {
 
   /**
    * @param within Milliseconds.
-   * @returns `late` if no answer came in time, `memory` if the thread needed too much memory: the thread has ended then.
-   * @throws ToolEnvError `infrastructure.sandbox` if the thread ended in another way.
+   * @throws ToolEnvError `infrastructure.sandbox` if the thread was ended from outside, or could not load a command.
    * @throws The reason of the signal when it aborts; the thread has ended then.
    */
   async ask(
     request: Record<string, unknown>,
     { within, signal }: { within: number; signal?: AbortSignal | undefined },
-  ): Promise<ThreadAnswer | 'late' | 'memory'> {
+  ): Promise<ThreadAnswer | ThreadEnd> {
     await this.ready();
+    if (this.#worker.threadId === -1) throw sandboxFault('The thread of a virtual sandbox has ended.');
     this.#worker.ref();
     const done = new AbortController();
     const stop = (why: unknown) => done.abort(why);
@@ -65,13 +72,16 @@ export class ShellThread {
       if (signal?.aborted) stop('aborted');
       this.#worker.postMessage(request);
       const [answer] = await once(this.#worker, 'message', { signal: done.signal });
-      return answer as ThreadAnswer;
+      if (answer.machineFault === undefined) return answer as ThreadAnswer;
+      throw sandboxFault(`The virtual shell could not load a command: ${answer.machineFault}`);
     } catch (error) {
+      const { reason } = done.signal;
       await this.end();
-      if ((error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY') return 'memory';
-      if (done.signal.reason === 'late') return 'late';
-      if (done.signal.reason === 'aborted') throw signal?.reason;
-      throw sandboxFault(`The thread of a virtual sandbox ended: ${(error as Error).message}`, error);
+      if (ToolEnvError.isInstance(error)) throw error;
+      if (reason === 'late') return 'late';
+      if (reason === 'aborted') throw signal?.reason;
+      if (reason === 'ended') throw sandboxFault('The thread of a virtual sandbox ended.');
+      return (error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY' ? 'memory' : 'crash';
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener('abort', onAbort);

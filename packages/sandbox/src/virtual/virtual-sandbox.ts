@@ -6,7 +6,7 @@ import { fileProblem, sandboxFault } from '../sandbox-errors.ts';
 import { sandboxPath } from '../sandbox-path.ts';
 import { Serial } from '../serial.ts';
 import { KeptFiles } from './kept-files.ts';
-import type { ShellThread, ThreadAnswer } from './shell-thread.ts';
+import type { ShellThread, ThreadAnswer, ThreadEnd } from './shell-thread.ts';
 
 /** Milliseconds that a thread has to stop a command by itself, which keeps its variables. */
 const grace = 200;
@@ -43,14 +43,13 @@ export class VirtualSandbox implements Sandbox {
         const { changes: _, ...result } = answer;
         return result as unknown as CommandResult;
       }
-      const timedOut = answer === 'late';
       return {
         stdout: '',
-        stderr: '',
-        exitCode: timedOut ? 124 : 137,
+        stderr: answer === 'crash' ? 'bash: the shell crashed\n' : '',
+        exitCode: { late: 124, memory: 137, crash: 134 }[answer],
         truncated: true,
-        timedOut,
-        outOfMemory: !timedOut,
+        timedOut: answer === 'late',
+        outOfMemory: answer === 'memory',
         lost: 'shell',
       };
     });
@@ -80,7 +79,8 @@ export class VirtualSandbox implements Sandbox {
   #file(asked: string, path: string, rest: Record<string, unknown>): Promise<ThreadAnswer> {
     return this.#serial.run(async () => {
       const answer = await this.#ask({ asked, path: sandboxPath(path), ...rest }, fileTime);
-      if (typeof answer === 'string') throw fileProblem(path, 'it needs too much time or memory');
+      if (typeof answer === 'string')
+        throw fileProblem(path, 'it needs too much time or memory, or the shell crashed');
       if (typeof answer.problem === 'string') throw fileProblem(path, answer.problem);
       return answer;
     });
@@ -90,7 +90,7 @@ export class VirtualSandbox implements Sandbox {
     request: Record<string, unknown>,
     within: number,
     signal?: AbortSignal,
-  ): Promise<ThreadAnswer | 'late' | 'memory'> {
+  ): Promise<ThreadAnswer | ThreadEnd> {
     try {
       const answer = await this.#thread.ask(request, { within, signal });
       if (typeof answer !== 'string') this.#kept.apply(answer.changes);

@@ -25,6 +25,29 @@ const shell = new Bash({
   },
 });
 
+/**
+ * Why a command could not be loaded, which is no command's fault.
+ * @type {unknown}
+ */
+let machineFault;
+
+/** @type {Map<string, import('just-bash').Command>} */
+const commands = Reflect.get(shell, 'commands');
+// A command is loaded when it is first called, and just-bash makes an exception of a command its output.
+for (const command of commands.values()) {
+  const { execute } = command;
+  command.execute = async (args, context) => {
+    try {
+      return await execute(args, context);
+    } catch (error) {
+      const { errno, code } = Object(error);
+      // Errors of the files in memory have no number.
+      if (typeof errno === 'number' || code === 'ERR_MODULE_NOT_FOUND') machineFault = error;
+      throw error;
+    }
+  };
+}
+
 /** Variables that the shell sets itself. */
 const ownVariables = /^(SHELLOPTS|BASHOPTS|OPTIND|IFS|OSTYPE|MACHTYPE|HOSTTYPE|PWD|OLDPWD|UID|EUID|PPID)$/;
 
@@ -176,6 +199,7 @@ await restore(kept);
 await shell.exec('true');
 parentPort?.on('message', async ({ asked, ...request }) => {
   const answer = await answers[asked]?.(request);
-  parentPort?.postMessage({ ...answer, changes: await takeChanges() });
+  if (machineFault) parentPort?.postMessage({ machineFault: messageOf(machineFault) });
+  else parentPort?.postMessage({ ...answer, changes: await takeChanges() });
 });
 parentPort?.postMessage('ready');
