@@ -62,20 +62,17 @@ export async function evaluate<Task>(options: EvaluateOptions<Task>): Promise<Ev
   return result;
 }
 
-/** Evaluations of this process by the name of their test. */
-const counts = new Map<string, number>();
+/** How many evaluations each test has had. */
+const counts = new WeakMap<object, number>();
+/** Stands for the hooks of a file. */
+const noTest = {};
 
 function folderOfTest(): string {
-  const { testPath = 'evaluation', currentTestName = '' } = expect.getState();
-  const name = `${basename(testPath)} ${currentTestName}`
-    .replaceAll(/[^\p{L}\p{N}.]+/gu, '-')
-    .replace(/-$/, '');
-  const test = getCurrentTest();
-  const key = test?.id ?? name;
+  const { testPath = '', currentTestName = '' } = expect.getState();
+  const key = getCurrentTest() ?? noTest;
   const count = (counts.get(key) ?? 0) + 1;
   counts.set(key, count);
-  return join(
-    'node_modules/.toolenv/evaluations',
-    count === 1 ? name.slice(0, 120) : `${name.slice(0, 120)}-${count}`,
-  );
+  const words = `${basename(testPath)} ${currentTestName}`.slice(0, 120);
+  const name = `${words}${count === 1 ? '' : ` ${count}`}`;
+  return join('node_modules/.toolenv/evaluations', name.trim().replaceAll(/[^\p{L}\p{N}.]+/gu, '-'));
 }

@@ -8,7 +8,7 @@ import { scoredMetric } from './scored-metric.ts';
 
 /** What a comparison needs of an evaluation. */
 export interface Scored {
-  tasks: readonly EvaluatedTask[];
+  readonly tasks: readonly EvaluatedTask[];
 }
 
 /** The mean over common tasks of the scores minus those of the baseline. */

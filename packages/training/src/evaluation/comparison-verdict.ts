@@ -37,7 +37,7 @@ export function comparisonVerdict(
   if (!compared?.interval) throw tooFew(compared?.count ?? 0, metric, confidence);
   const [low, high] = compared.interval;
   const passed = kind === 'beats' ? low > margin + tolerance : high >= -margin - tolerance;
-  const line = `${differenceText(metric, compared, confidence)}, and ${wanted(kind, margin)}.`;
+  const line = `${differenceText(metric, compared, confidence)}. ${wanted(kind, margin)}.`;
   if (passed) return { passed, message: line };
   const worse = compared.tasks.filter(({ before, after }) => after < before - tolerance);
   worse.sort((a, b) => a.after - a.before - (b.after - b.before));
@@ -53,15 +53,19 @@ function differenceText(
   confidence: number,
 ): string {
   const before = tasks.reduce((sum, task) => sum + task.before, 0) / count;
-  const change = mean < 0 ? `${scoreText(-mean)} below` : `${scoreText(mean)} above`;
-  const ends = interval!.map((end) => `${end < 0 ? '−' : '+'}${scoreText(Math.abs(end))}`).join(' to ');
+  const ends = interval!.map(signed).join(' to ');
   const share = Number((100 * confidence).toFixed(6));
-  return `${metric} is ${change} the ${scoreText(before)} of the baseline, over ${count} tasks (${share} % interval ${ends})`;
+  const means = `${metric} is ${scoreText(before + mean)} over ${count} tasks, and that of the baseline is ${scoreText(before)}`;
+  return `${means}: a difference of ${signed(mean)} (${share} % interval ${ends})`;
+}
+
+function signed(difference: number): string {
+  return `${difference < 0 ? '−' : '+'}${scoreText(Math.abs(difference))}`;
 }
 
 function wanted(kind: 'keepsUp' | 'beats', margin: number): string {
-  if (kind === 'beats') return `the whole interval must be above ${margin}`;
-  return `the whole interval must not be below ${margin === 0 ? 0 : `−${margin}`}`;
+  if (kind === 'beats') return `The whole interval must be above ${margin}`;
+  return `The whole interval must not be below ${margin === 0 ? 0 : `−${margin}`}`;
 }
 
 function tooFew(count: number, metric: string, confidence: number): ToolEnvError {

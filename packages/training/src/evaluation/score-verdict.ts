@@ -1,5 +1,6 @@
 /** scoreVerdict: whether a mean score lies within bounds. */
 import { mean } from '../rows/averages.ts';
+import type { Scored } from './compare-evaluations.ts';
 import type { Evaluation } from './evaluate.ts';
 import { scoredMetric } from './scored-metric.ts';
 import { scoreText, taskLines, type Verdict } from './verdict.ts';
@@ -11,7 +12,7 @@ export interface ScoreBounds {
 }
 
 /** An evaluation as `evaluate` returns it, or as a file has it. */
-export type Scores = Pick<Evaluation, 'means' | 'reward' | 'intervals' | 'rewardInterval' | 'tasks'>;
+export type Scores = Pick<Evaluation, 'means' | 'reward' | 'intervals' | 'rewardInterval'> & Scored;
 
 /**
  * Compares the mean of a metric with its bounds, as it is: noise may move it across. A failed verdict lists the tasks beyond the bound.
