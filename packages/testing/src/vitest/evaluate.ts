@@ -11,7 +11,7 @@ import {
   writeWhole,
 } from '@toolenv/training';
 import { expect } from 'vitest';
-import { getCurrentTest } from 'vitest/suite';
+import { currentTest } from './current-test.ts';
 import { type EvaluationNote, noteOf } from './evaluation-note.ts';
 
 export interface EvaluateOptions<Task = unknown> extends PlayOptions<Task> {
@@ -35,7 +35,7 @@ export interface EvaluationResult extends Evaluation {
  * @throws ToolEnvError As that `evaluate` does, `usage.folder` and `infrastructure.disk`.
  */
 export async function evaluate<Task>(options: EvaluateOptions<Task>): Promise<EvaluationResult> {
-  const test = getCurrentTest();
+  const test = currentTest();
   const { out = folderOfTest(), signal = test?.context.signal, ...rest } = options;
   const transcripts = join(out, 'trajectories.jsonl');
   await makeFolder(out);
@@ -69,7 +69,7 @@ const noTest = {};
 
 function folderOfTest(): string {
   const { testPath = '', currentTestName = '' } = expect.getState();
-  const key = getCurrentTest() ?? noTest;
+  const key = currentTest() ?? noTest;
   const count = (counts.get(key) ?? 0) + 1;
   counts.set(key, count);
   const words = `${basename(testPath)} ${currentTestName}`.slice(0, 120);
