@@ -95,7 +95,13 @@ export async function checkVitest(sandbox: Sandbox): Promise<void> {
   for (const { vitest, others } of versions) {
     const folder = join(sandbox.folder, `vitest-${vitest}`);
     await mkdir(folder);
-    const compilerOptions = { module: 'nodenext', target: 'es2023', strict: true, skipLibCheck: true, noEmit: true };
+    const compilerOptions = {
+      module: 'nodenext',
+      target: 'es2023',
+      strict: true,
+      skipLibCheck: true,
+      noEmit: true,
+    };
     const files: Record<string, string> = {
       'package.json': '{"type":"module","private":true}',
       '.npmrc': 'ignore-scripts=true\n',
@@ -123,7 +129,11 @@ export async function checkVitest(sandbox: Sandbox): Promise<void> {
 /** Runs a test that passes and a test that fails, and compares what is printed. */
 async function checkRun(folder: string, { run }: Sandbox): Promise<void> {
   const reporters = ['--reporter=default', '--reporter=@toolenv/testing/vitest-reporter'];
-  const { message } = await run('npx', ['vitest', 'run', 'agent.test.ts', '--no-color', ...reporters], folder).then(
+  const { message } = await run(
+    'npx',
+    ['vitest', 'run', 'agent.test.ts', '--no-color', ...reporters],
+    folder,
+  ).then(
     () => new Error('every test passed'),
     (error: Error) => error,
   );

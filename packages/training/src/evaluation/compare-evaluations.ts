@@ -44,7 +44,8 @@ export function compareEvaluations(
     const remedy = 'play with the split, the seed and the options of the baseline, or make a new baseline';
     throw new ToolEnvError('usage.other_tasks', `${why}: ${remedy}.`);
   }
-  const scoresOf = ({ reward, scores }: EvaluatedTask) => (metric === 'reward' ? reward : scores[metric]!);
+  const scoresOf = ({ reward, scores }: EvaluatedTask) =>
+    metric === 'reward' ? reward : (scores[metric] ?? []);
   const [first, second] = [0, 1].map((side) => pairs.map((pair) => scoresOf(pair[side]!))) as [
     number[][],
     number[][],

@@ -3,31 +3,8 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf, ToolEnvError } from '@toolenv/core';
 import { readRegular } from '@toolenv/core/recording';
-import { isObject, validate } from '@toolenv/core/schemas';
+import { isObject } from '@toolenv/core/schemas';
 import type { Scored } from './compare-evaluations.ts';
-
-const scores = { type: 'array', items: { type: 'number' } };
-const schema = {
-  type: 'object',
-  properties: {
-    tasks: {
-      type: 'array',
-      minItems: 1,
-      items: {
-        type: 'object',
-        properties: {
-          index: { type: 'integer', minimum: 0 },
-          digest: { type: 'string' },
-          question: { type: 'string' },
-          reward: scores,
-          scores: { type: 'object', additionalProperties: scores },
-        },
-        required: ['index', 'digest', 'question', 'reward', 'scores'],
-      },
-    },
-  },
-  required: ['tasks'],
-} as const;
 
 const remedy =
   'give a file that "toolenv eval --json" printed, or summary.json of the folder that an evaluation wrote';
@@ -55,7 +32,25 @@ export async function readEvaluation(path: string): Promise<Scored> {
     throw refuse(`cannot be read (${messageOf(error)})`, error);
   }
   if (isObject(value) && Array.isArray(value.policies)) throw refuse('compares several policies');
-  const [mistake] = validate(schema, value);
-  if (!mistake) return value as unknown as Scored;
-  throw refuse(`has no scores of tasks (at "${mistake.path}", expected ${mistake.expected})`);
+  const wrong = mistakeOf(value);
+  if (wrong === undefined) return value as unknown as Scored;
+  throw refuse(`has no scores of tasks (${wrong})`);
+}
+
+/** The first thing that is wrong with the tasks. */
+function mistakeOf(value: unknown): string | undefined {
+  const tasks: unknown = Object(value).tasks;
+  if (!Array.isArray(tasks) || tasks.length === 0) return '"tasks" must be a list that is not empty';
+  const wrong = tasks.findIndex((task) => {
+    const { index, digest, question, reward, scores } = Object(task);
+    const isNamed = Number.isInteger(index) && typeof digest === 'string' && typeof question === 'string';
+    return !isNamed || !areScores(reward) || !isObject(scores) || !Object.values(scores).every(areScores);
+  });
+  return wrong < 0
+    ? undefined
+    : `tasks[${wrong}] must have an index, a digest, a question, rewards and scores`;
+}
+
+function areScores(values: unknown): boolean {
+  return Array.isArray(values) && values.every(Number.isFinite);
 }

@@ -81,7 +81,11 @@ describe('reading a file', () => {
     ['{"tasks": []}', 'has no scores of tasks'],
     [
       '{"tasks": [{"index": 0, "digest": "a", "question": "", "reward": ["1"], "scores": {}}]}',
-      '/tasks/0/reward/0',
+      'tasks[0] must have',
+    ],
+    [
+      '{"tasks": [{"index": 0, "digest": "a", "question": "", "reward": [], "scores": {"em": [1e999]}}]}',
+      'tasks[0] must have',
     ],
     ['{"policies": []}', 'compares several policies'],
   ])('refuses %s', async (text, why) => {
