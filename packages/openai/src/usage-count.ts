@@ -4,6 +4,8 @@ import type { PolicyUsage } from '@toolenv/core/plugins';
 /** Dollars for a million tokens. */
 export interface Prices {
   inputPrice?: number | undefined;
+  /** Of the input tokens that the server had in its cache. Default: `inputPrice`. */
+  cachedPrice?: number | undefined;
   outputPrice?: number | undefined;
 }
 
@@ -28,10 +30,13 @@ export class UsageCount {
 
   get total(): PolicyUsage {
     const { requests, retries } = this;
-    const { inputPrice, outputPrice } = this.#prices;
+    const { inputPrice, cachedPrice = inputPrice, outputPrice } = this.#prices;
     const tokens = { inputTokens: this.#input, cachedTokens: this.#cached, outputTokens: this.#output };
     if (inputPrice === undefined && outputPrice === undefined) return { requests, retries, ...tokens };
-    const cost = (this.#input * (inputPrice ?? 0) + this.#output * (outputPrice ?? 0)) / 1e6;
+    // A server may count more cached tokens than it was given.
+    const cached = Math.min(this.#cached, this.#input);
+    const input = (this.#input - cached) * (inputPrice ?? 0) + cached * (cachedPrice ?? 0);
+    const cost = (input + this.#output * (outputPrice ?? 0)) / 1e6;
     return { requests, retries, ...tokens, cost };
   }
 }

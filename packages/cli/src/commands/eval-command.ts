@@ -22,6 +22,7 @@ import { RunningScores } from '../display/running-scores.ts';
 import { warnOfIdleSampling } from '../flags/idle-sampling.ts';
 import { addPluginFlags, type PluginFlags } from '../flags/plugin-flags.ts';
 import { completeFlags, schemaFlags } from '../flags/schema-flags.ts';
+import { Budget, budgetSchema } from '../run/budget.ts';
 import {
   EvaluationFolder,
   lockEvaluationFolder,
@@ -98,8 +99,9 @@ export function addEvaluationFlags(command: Command): void {
   command
     .option('--resume', 'resume the evaluation in --out: finished episodes are not played again')
     .option('--json', 'print one JSON object instead of the table');
-  for (const flag of [...envFlags(), ...recordingFlags(), ...schemaFlags(evaluationOptions)])
-    command.addOption(flag);
+  for (const schema of [evaluationOptions, budgetSchema])
+    for (const flag of schemaFlags(schema)) command.addOption(flag);
+  for (const flag of [...envFlags(), ...recordingFlags()]) command.addOption(flag);
 }
 
 /**
@@ -117,6 +119,7 @@ export async function evaluateEntrants(
   const flags = completeFlags(evaluationOptions, given);
   const { split, temperature, seed } = flags;
   const { out, resume = false } = given;
+  const budget = new Budget(completeFlags(budgetSchema, given));
   refuseContradictions(entrants, given);
   env.chosen(given);
   for (const { plugin } of entrants) plugin.chosen(given);
@@ -132,7 +135,7 @@ export async function evaluateEntrants(
     for (const entrant of entrants) {
       const folder = out && (entrants.length === 1 ? out : join(out, folderName(entrant.label)));
       evaluated.push(
-        await evaluateEntrant({ ref, entrant, folder, enter, flags, given, env, gates }, signal),
+        await evaluateEntrant({ ref, entrant, folder, enter, flags, given, env, gates, budget }, signal),
       );
     }
     const manner = temperature === 0 ? 'greedy' : `temperature ${temperature}`;
@@ -182,10 +185,11 @@ interface EntrantPlan {
   given: EvaluationFlags;
   env: PluginFlags<'envs'>;
   gates: EvaluationGates | undefined;
+  budget: Budget;
 }
 
 async function evaluateEntrant(
-  { ref, entrant, folder: path, enter, flags, given, env: namedEnv, gates }: EntrantPlan,
+  { ref, entrant, folder: path, enter, flags, given, env: namedEnv, gates, budget }: EntrantPlan,
   signal: AbortSignal,
 ): Promise<Evaluated> {
   const { seed } = flags;
@@ -207,7 +211,8 @@ async function evaluateEntrant(
     await gates?.checkMetrics(env);
     await enter();
     const folder = path === undefined ? undefined : await EvaluationFolder.open(path, identity);
-    const evaluation = await playAll({ ...flags, env, policy: adapt(policy), signal }, folder);
+    const limited = { policy: adapt(budget.watch(policy)), signal: AbortSignal.any([signal, budget.signal]) };
+    const evaluation = await playAll({ ...flags, env, ...limited }, { folder, path, budget });
     await finish();
     const { usage } = policy;
     const summary = {
@@ -253,11 +258,16 @@ function folderName(label: string): string {
 /** Plays the episodes that are not finished, with a progress bar. */
 async function playAll(
   options: EvaluateOptions & EvaluationOptions,
-  folder: EvaluationFolder | undefined,
+  {
+    folder,
+    path,
+    budget,
+  }: { folder: EvaluationFolder | undefined; path: string | undefined; budget: Budget },
 ): Promise<Evaluation> {
   const { env, count, samples, split } = options;
   const finished = folder?.finished ?? [];
-  const bar = new Progress('episodes', samples * Math.min(count, await env.tasks[split].length));
+  const all = samples * Math.min(count, await env.tasks[split].length);
+  const bar = new Progress('episodes', all);
   const scores = new RunningScores();
   for (const trajectory of finished) scores.add(trajectory);
   try {
@@ -270,6 +280,9 @@ async function playAll(
         await folder?.addEpisode(trajectory);
       },
     });
+  } catch (error) {
+    if (error !== budget.signal.reason) throw error;
+    throw budget.leftError({ finished: scores.episodes, all, path });
   } finally {
     bar.stop();
   }
