@@ -77,12 +77,13 @@ export class Server {
       const message = `${this.url} cannot be reached (${reasonOf(error)}): start the server or correct the address.`;
       return { fault: new ToolEnvError('infrastructure.model_unreachable', message, { cause: error }) };
     }
-    if (!isTransient(reply.status)) return { value: this.#read(reply) };
+    if (!isTransient(reply.status)) return { value: this.#read(reply, body !== undefined) };
     const refusal = refusalOf(reply.status, tryObject(reply.text) ?? reply.text);
     return { fault: transientError(refusal, this.url), after: retryAfter(reply.headers) };
   }
 
-  #read(reply: Reply): Answer {
+  /** @param hasTokens Whether the reply is of a model. */
+  #read(reply: Reply, hasTokens: boolean): Answer {
     const body = tryObject(reply.text);
     if (reply.status >= 400) {
       const refusal = refusalOf(reply.status, body ?? reply.text);
@@ -92,7 +93,7 @@ export class Server {
     }
     if (reply.status === 200 && body && body.error === undefined) {
       const { prompt_tokens, completion_tokens, prompt_tokens_details: details } = Object(body.usage);
-      this.usage.add(prompt_tokens, completion_tokens, Object(details).cached_tokens);
+      if (hasTokens) this.usage.add(prompt_tokens, completion_tokens, Object(details).cached_tokens);
       return { body };
     }
     const what = body?.error ? refusalOf(200, body).message : `status ${reply.status}, no JSON object`;

@@ -15,6 +15,7 @@ export class UsageCount {
   #input = 0;
   #cached = 0;
   #output = 0;
+  #uncounted = 0;
   readonly #prices: Prices;
 
   constructor(prices: Prices) {
@@ -26,12 +27,18 @@ export class UsageCount {
     this.#input += count(input);
     this.#output += count(output);
     this.#cached += count(cached);
+    if (count(input) + count(output) === 0) this.#uncounted += 1;
   }
 
   get total(): PolicyUsage {
     const { requests, retries } = this;
     const { inputPrice, cachedPrice = inputPrice, outputPrice } = this.#prices;
-    const tokens = { inputTokens: this.#input, cachedTokens: this.#cached, outputTokens: this.#output };
+    const tokens = {
+      inputTokens: this.#input,
+      cachedTokens: this.#cached,
+      outputTokens: this.#output,
+      ...(this.#uncounted > 0 && { uncountedReplies: this.#uncounted }),
+    };
     if (inputPrice === undefined && outputPrice === undefined) return { requests, retries, ...tokens };
     // A server may count more cached tokens than it was given.
     const cached = Math.min(this.#cached, this.#input);

@@ -211,8 +211,9 @@ async function evaluateEntrant(
     await gates?.checkMetrics(env);
     await enter();
     const folder = path === undefined ? undefined : await EvaluationFolder.open(path, identity);
-    const limited = { policy: adapt(budget.watch(policy)), signal: AbortSignal.any([signal, budget.signal]) };
-    const evaluation = await playAll({ ...flags, env, ...limited }, { folder, path, budget });
+    const limited = adapt(budget.watch(policy));
+    const plan = { ...flags, env, policy: limited, signal };
+    const evaluation = await playAll(plan, { folder, path, budget });
     await finish();
     const { usage } = policy;
     const summary = {
@@ -281,8 +282,12 @@ async function playAll(
       },
     });
   } catch (error) {
-    if (error !== budget.signal.reason) throw error;
-    throw budget.leftError({ finished: scores.episodes, all, path });
+    const { episodes } = scores;
+    const remedy =
+      path === undefined
+        ? 'raise the budget; with --out, an evaluation can be resumed'
+        : `they are in ${path}, and --resume plays the other ${all - episodes}`;
+    throw budget.errorOf(error, () => `${episodes} of ${all} episodes are finished: ${remedy}.`);
   } finally {
     bar.stop();
   }

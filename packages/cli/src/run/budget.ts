@@ -21,24 +21,22 @@ export const budgetSchema = {
   },
 } as const;
 
-/** Aborts {@link signal} when it is spent, at most the calls in flight too late. */
+/** What is spent is at most the calls in flight more than the budget. */
 export class Budget {
   readonly #dollars: number | undefined;
   readonly #tokens: number | undefined;
   readonly #policies: { spent(): { tokens: number; cost: number } }[] = [];
-  readonly #ended = new AbortController();
+  /** Set once no call may follow. */
+  #ended: ToolEnvError | undefined;
 
   constructor({ budget, budgetTokens }: { budget?: number | undefined; budgetTokens?: number | undefined }) {
     this.#dollars = budget;
     this.#tokens = budgetTokens;
   }
 
-  get signal(): AbortSignal {
-    return this.#ended.signal;
-  }
-
   /**
-   * The policy, whose calls are counted from now on; what it spent to open counts too.
+   * The policy, whose calls are counted from now on; what it spent to open counts too. A call beyond the budget throws an error of
+   * the code `usage.budget`, which ends rollouts.
    * @throws ToolEnvError `usage.budget` for dollars without a price.
    */
   watch(policy: PolicyHandle): Policy {
@@ -57,7 +55,8 @@ export class Budget {
       const { inputTokens, outputTokens, cost = 0 } = policy.usage ?? { inputTokens: own, outputTokens: 0 };
       return { tokens: inputTokens + outputTokens, cost };
     };
-    this.#policies.push({ spent });
+    const account = { spent };
+    this.#policies.push(account);
     return {
       spec: policy.spec,
       act: async (observation, options) => {
@@ -65,45 +64,50 @@ export class Budget {
         const action = await policy.act(observation, options);
         const { prompt, action: written } = action.tokens ?? { prompt: [], action: [] };
         own += prompt.length + written.length;
+        if (policy.usage?.uncountedReplies) throw this.#end(uncountedError(policy.spec.name));
         return action;
       },
       endEpisode: (episodeId) => policy.endEpisode?.(episodeId),
-      close: async () => policy.close?.(),
+      async close() {
+        // Keeps the sum, and lets go of the policy.
+        const sum = spent();
+        account.spent = () => sum;
+        await policy.close?.();
+      },
     };
   }
 
-  /** What is left of an evaluation that the budget ended. */
-  leftError({
-    finished,
-    all,
-    path,
-  }: {
-    finished: number;
-    all: number;
-    path: string | undefined;
-  }): ToolEnvError {
-    const { message } = this.#ended.signal.reason as ToolEnvError;
-    const left = `${finished} of ${all} episodes are finished`;
-    const remedy =
-      path === undefined
-        ? 'raise the budget; with --out, an evaluation can be resumed'
-        : `they are in ${path}, and --resume plays the other ${all - finished}`;
-    return new ToolEnvError('infrastructure.budget', `${message}. ${left}: ${remedy}.`);
+  /**
+   * The error of a command that ended: if the budget ended it, an error that says what is left.
+   * @param left Says it, and names the remedy.
+   */
+  errorOf(error: unknown, left: () => string): unknown {
+    if (error === undefined || error !== this.#ended) return error;
+    return new ToolEnvError('infrastructure.budget', `${this.#ended.message}. ${left()}`);
   }
 
   #check(): void {
     const all = this.#policies.map(({ spent }) => spent());
     const tokens = all.reduce((sum, each) => sum + each.tokens, 0);
     const cost = all.reduce((sum, each) => sum + each.cost, 0);
-    const { signal } = this.#ended;
     if (tokens >= (this.#tokens ?? Number.POSITIVE_INFINITY))
-      this.#ended.abort(spentError(`${countText(this.#tokens!)} tokens`));
-    else if (cost >= (this.#dollars ?? Number.POSITIVE_INFINITY))
-      this.#ended.abort(spentError(dollars(this.#dollars)));
-    signal.throwIfAborted();
+      throw this.#end(spentError(`${countText(this.#tokens!)} tokens`));
+    if (cost >= (this.#dollars ?? Number.POSITIVE_INFINITY))
+      throw this.#end(spentError(dollars(this.#dollars)));
+  }
+
+  /** @returns What ends the command: the first reason. */
+  #end(reason: ToolEnvError): ToolEnvError {
+    this.#ended ??= reason;
+    return this.#ended;
   }
 }
 
 function spentError(budget: string): ToolEnvError {
-  return new ToolEnvError('infrastructure.budget', `The budget of ${budget} is spent`);
+  return new ToolEnvError('usage.budget', `The budget of ${budget} is spent`);
+}
+
+function uncountedError(policy: string): ToolEnvError {
+  const why = `The server of ${policy} does not say how many tokens a reply has`;
+  return new ToolEnvError('usage.budget', `${why}, so no budget can be kept`);
 }

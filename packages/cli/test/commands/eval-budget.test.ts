@@ -1,4 +1,4 @@
-/** `toolenv eval --budget`, `--budget-tokens` and `--cache`, with a model on a server of loopback. */
+/** `--budget`, `--budget-tokens` and `--cache` of `toolenv eval` and `toolenv rollout`, with a model on a server of loopback. */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -57,6 +57,43 @@ it('a local policy is counted by its tokens, and has no price', async () => {
   const dollars = await runCli(...local, '--budget', '1');
   expect(dollars.stderr).toContain('it computes here and costs nothing');
   expect(dollars.code).toBe(2);
+});
+
+it('a server that counts no tokens is left after its first reply', async () => {
+  const message = { role: 'assistant', content: 'Hi' };
+  const body = { choices: [{ message, finish_reason: 'stop' }] };
+  await using server = await startWireServer({ intercept: () => ({ status: 200, body }) });
+  const { stderr, code } = await play(server.url, ...prices, '--budget', '1');
+  expect(stderr).toMatch(
+    /does not say how many tokens a reply has, so no budget can be kept\. 0 of 12 episodes/,
+  );
+  expect(code).toBe(1);
+});
+
+it('a worker that spent its budget leaves the rest to others', async () => {
+  const out = join(await scratch(), 'shared');
+  const worker = (...flags: string[]) =>
+    runCli(
+      'rollout',
+      fixture.env,
+      '--policy',
+      fixture.policy,
+      '--split',
+      'test',
+      '--count',
+      '12',
+      '--out',
+      out,
+      ...flags,
+    );
+  const first = await worker('--budget-tokens', '50', '--concurrency', '1');
+  const groups = Number(
+    /The budget of 50 tokens is spent\. This worker has played (\d+) groups?: /.exec(first.stderr)![1],
+  );
+  expect(groups).toBeGreaterThan(0);
+  expect(first.code).toBe(1);
+  const second = JSON.parse((await worker('--json')).stdout);
+  expect(second).toMatchObject({ episodes: 12, aborted: 0, worker: { groups: 12 - groups } });
 });
 
 it('dollars need a price', async () => {
