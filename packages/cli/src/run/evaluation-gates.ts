@@ -33,7 +33,7 @@ const schema = {
     confidence: {
       type: 'number',
       exclusiveMinimum: 0,
-      exclusiveMaximum: 1,
+      maximum: 0.999,
       default: 0.99,
       description: 'for --against: confidence of the interval of the difference',
     },

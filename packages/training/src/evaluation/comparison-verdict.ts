@@ -11,7 +11,7 @@ export interface ComparisonBounds {
   metric?: string;
   /** Difference that does not matter: a loss that is allowed, or a gain that is not enough. Default 0. */
   margin?: number;
-  /** Share of the intervals that hold the true difference. Default .99. */
+  /** Share of the intervals that hold the true difference, at most .999. Default .99. */
   confidence?: number;
 }
 
@@ -24,7 +24,7 @@ const tolerance = 1e-9;
  * - `keepsUp` fails only if the whole interval is below −margin. An agent that plays as in the baseline fails in at most
  *   (1 − confidence) / 2 of its evaluations: 0.5 % by default.
  * - `beats` passes only if the whole interval is above the margin.
- * @throws ToolEnvError As {@link compareEvaluations} does; `usage.too_few_tasks` if no result could decide.
+ * @throws ToolEnvError As {@link compareEvaluations} does; `usage.too_few_tasks` if no result could decide, `usage.bad_option`.
  */
 export function comparisonVerdict(
   kind: 'keepsUp' | 'beats',
@@ -32,6 +32,10 @@ export function comparisonVerdict(
   baseline: Scored,
   { metric: named, margin = 0, confidence = 0.99 }: ComparisonBounds = {},
 ): Verdict {
+  if (!(margin >= 0 && confidence > 0 && confidence <= 0.999)) {
+    const message = `The margin is ${margin} and the confidence ${confidence}: give a margin from 0 up, and a confidence above 0, at most 0.999.`;
+    throw new ToolEnvError('usage.bad_option', message);
+  }
   const metric = scoredMetric(named, Object.keys(evaluation.tasks[0]?.scores ?? {}));
   const compared = compareEvaluations(evaluation, baseline, metric, confidence);
   if (!compared?.interval) throw tooFew(compared?.count ?? 0, metric, confidence);

@@ -48,24 +48,22 @@ function failures(builds: number, { tasks, samples, kind }: Setting, loss = 0): 
   return failed;
 }
 
-const kinds = ['right or wrong', 'graded'] as const;
-
-describe.each(kinds)('%s', (kind) => {
-  test.each<[number, Setting['samples']]>([
-    [8, [1, 1]],
-    [32, [1, 1]],
-    [64, [4, 4]],
-    [64, [8, 1]],
-  ])('of 1,000 builds of an unchanged agent, %d tasks %j, at most 1 % fail', (tasks, samples) => {
-    expect(failures(1000, { tasks, samples, kind })).toBeLessThanOrEqual(10);
-  });
-
-  test('so with 256 tasks, and a loss of .10 fails at least 95 %, with four episodes of each', () => {
-    const setting: Setting = { tasks: 256, samples: [4, 4], kind };
-    expect(failures(1000, setting)).toBeLessThanOrEqual(10);
-    expect(failures(100, setting, 0.1)).toBeGreaterThanOrEqual(95);
-  });
+test.each<[number, Setting['samples'], Setting['kind']]>([
+  [8, [1, 1], 'right or wrong'],
+  [32, [1, 1], 'right or wrong'],
+  [32, [1, 1], 'graded'],
+  [64, [8, 1], 'graded'],
+  [256, [4, 4], 'right or wrong'],
+])('of 1,000 builds of an unchanged agent, %d tasks %j, %s, at most 1 % fail', (tasks, samples, kind) => {
+  expect(failures(1000, { tasks, samples, kind })).toBeLessThanOrEqual(10);
 });
+
+test.each(['right or wrong', 'graded'] as const)(
+  'a loss of .10 fails at least 95 % of the builds, 256 tasks of four episodes, %s',
+  (kind) => {
+    expect(failures(100, { tasks: 256, samples: [4, 4], kind }, 0.1)).toBeGreaterThanOrEqual(95);
+  },
+);
 
 test('of 1,000 builds against recorded baselines of eight episodes, at most 1 % fail', () => {
   const rng = createRng(1, 'recorded');
@@ -112,6 +110,10 @@ describe('by hand', () => {
     const all = (score: number) => scoredTasks(Array.from({ length: 30 }, () => [score]));
     expect(comparisonVerdict('keepsUp', all(0.6), all(0.7), { margin: 0.1 }).passed).toBe(true);
     expect(comparisonVerdict('keepsUp', all(0.599), all(0.7), { margin: 0.1 }).passed).toBe(false);
+  });
+
+  test.each([{ margin: -1 }, { confidence: 1 }, { confidence: Number.NaN }])('%j is refused', (bounds) => {
+    expect(() => comparisonVerdict('keepsUp', tasks(9), tasks(9), bounds)).toThrow(/give a margin from 0 up/);
   });
 
   test('a comparison that could not fail is refused', () => {
