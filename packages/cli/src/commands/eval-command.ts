@@ -67,6 +67,7 @@ interface Evaluated {
   evaluation: Evaluation;
   /** Of this run; episodes of an earlier run that is resumed are not in it. */
   usage: PolicyUsage | undefined;
+  folder: string | undefined;
 }
 
 export const make: MakeCommand = async (command, { words, signal }) => {
@@ -224,7 +225,7 @@ async function evaluateEntrant(
       ...(usage && { usage }),
     };
     if (path !== undefined) await writeJson(join(path, 'summary.json'), summary);
-    return { policy: name, summary, evaluation, usage };
+    return { policy: name, summary, evaluation, usage, folder: path };
   } finally {
     await close();
   }

@@ -1,4 +1,5 @@
 /** The gates of an evaluation: what its scores must be for the command to succeed. */
+import { join } from 'node:path';
 import { type EnvHandle, ToolEnvError } from '@toolenv/core';
 import { writing } from '@toolenv/core/recording';
 import {
@@ -14,7 +15,7 @@ import {
 import type { Command } from 'commander';
 import { junitXml, type TestCase, type TestSuite } from '../display/junit-xml.ts';
 import { scoreText } from '../display/number-text.ts';
-import { safeText } from '../display/terminal-text.ts';
+import { safeLine, safeText } from '../display/terminal-text.ts';
 import { completeFlags, schemaFlags } from '../flags/schema-flags.ts';
 
 /** What the flags of {@link addGateFlags} give. */
@@ -49,6 +50,14 @@ export function addGateFlags(command: Command): void {
     )
     .option('--junit <file>', "write the gates and the tasks as JUnit's XML");
   for (const flag of schemaFlags(schema)) command.addOption(flag);
+}
+
+/** What is judged. */
+export interface Judged {
+  policy: string;
+  evaluation: Evaluation;
+  /** Of its transcripts. */
+  folder: string | undefined;
 }
 
 /** A gate, and how an evaluation does at it. */
@@ -104,14 +113,16 @@ export class EvaluationGates {
   }
 
   /** Writes the verdicts to stderr and into the file of `--junit`. The exit code is 1 if a gate failed. */
-  async judge(ref: string, evaluated: readonly { policy: string; evaluation: Evaluation }[]): Promise<void> {
+  async judge(ref: string, evaluated: readonly Judged[]): Promise<void> {
     const suites: TestSuite[] = [];
-    for (const { policy, evaluation } of evaluated) {
+    for (const { policy, evaluation, folder } of evaluated) {
       const gates = this.#gates.map(({ name, verdict }) => ({ name, ...verdict(evaluation) }));
       for (const { passed, message } of gates) {
         process.stderr.write(`${passed ? 'passed' : 'FAILED'}  ${safeText(message)}\n`);
         if (!passed) process.exitCode = 1;
       }
+      if (folder !== undefined && gates.some(({ passed }) => !passed))
+        process.stderr.write(`Transcripts: ${safeLine(join(folder, 'trajectories.jsonl'))}\n`);
       const cases = gates.map(
         ({ name, passed, message }): TestCase =>
           passed ? { name, output: message } : { name, failure: message },

@@ -49,6 +49,8 @@ it('--against takes what --json printed and what --out has, and fails only where
     expect(worse.code).toBe(1);
     expect((await play(bad, '--against', baseline, '--margin', '1')).code).toBe(0);
   }
+  const kept = await play(bad, '--against', file, '--out', join(folder, 'kept'));
+  expect(kept.stderr).toContain(`Transcripts: ${join(folder, 'kept/trajectories.jsonl')}\n`);
   await writeFile(file, (await play(bad, '--json')).stdout);
   expect((await play(good, '--weight', '1', '--against', file)).code).toBe(0);
 });
