@@ -2,6 +2,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { findRecordedRun } from '@toolenv/view/recorded';
 import { expect, it, onTestFinished } from 'vitest';
 import { fixture } from '../fixture.ts';
 import { runCli } from '../run-cli.ts';
@@ -53,6 +54,14 @@ it('--against takes what --json printed and what --out has, and fails only where
   expect(kept.stderr).toContain(`Transcripts: ${join(folder, 'kept/trajectories.jsonl')}\n`);
   await writeFile(file, (await play(bad, '--json')).stdout);
   expect((await play(good, '--weight', '1', '--against', file)).code).toBe(0);
+});
+
+it('what shows a run leaves the scores of single tasks to its episodes', async () => {
+  const out = join(await scratch(), 'out');
+  await play(good, '--out', out);
+  const { facts } = findRecordedRun(out);
+  expect(facts).toMatchObject({ policy: good, episodes: 12 });
+  expect(facts).not.toHaveProperty('tasks');
 });
 
 it('both judge each of several policies', async () => {
