@@ -1,9 +1,8 @@
 /** compareEvaluations: how much better an evaluation is than a baseline, task by task. */
 import { ToolEnvError } from '@toolenv/core';
-import { mean } from '../rows/averages.ts';
 import type { Estimate } from './confidence-interval.ts';
 import type { EvaluatedTask } from './evaluated-task.ts';
-import { pairedDifference } from './paired-difference.ts';
+import { pairedDifference, pairedMeans } from './paired-difference.ts';
 import { scoredMetric } from './scored-metric.ts';
 
 /** What a comparison needs of an evaluation. */
@@ -15,7 +14,7 @@ export interface Scored {
 export interface Comparison extends Estimate {
   /** Number of common tasks with a score of both. */
   count: number;
-  /** Mean scores of each common task with a score of both. */
+  /** Mean scores of each common task with a score of both, of equally many episodes. */
   tasks: { index: number; question: string; before: number; after: number }[];
 }
 
@@ -53,8 +52,8 @@ export function compareEvaluations(
   const difference = pairedDifference(first, second, confidence);
   if (difference === null) return null;
   const tasks = pairs.flatMap(([{ index, question }], place) => {
-    const [a, b] = [first[place]!, second[place]!];
-    return a.length > 0 && b.length > 0 ? [{ index, question, before: mean(a), after: mean(b) }] : [];
+    const means = pairedMeans(first[place], second[place]);
+    return means ? [{ index, question, before: means[0], after: means[1] }] : [];
   });
   return { ...difference, count: tasks.length, tasks };
 }

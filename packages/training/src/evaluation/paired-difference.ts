@@ -25,8 +25,8 @@ const membership: readonly number[] = [
  *
  * The ends of the interval are quantiles of the mean differences of sets of tasks (Hartigan 1969, "Using subsample values as typical
  * values"). It excludes 0 if and only if the test that flips the signs of the differences rejects their symmetry. So two policies that
- * play alike are told apart in at most 1 − `confidence` of all cases, for any number of tasks and any kind of score, if both played as
- * many episodes of each task. A normal interval or Student's promises this only for many tasks.
+ * play alike are told apart in at most 1 − `confidence` of all cases, for any number of tasks and any kind of score. A normal interval or
+ * Student's promises this only for many tasks.
  * @param first The scores of each task's episodes, by the number of the task; and `second`, of the same tasks.
  * @param confidence Share of the intervals that hold the true difference, at most .999. Default .95.
  * @returns `null` without a common task. The interval is `null` if the tasks are too few: see {@link leastTasks}.
@@ -38,11 +38,24 @@ export function pairedDifference(
 ): Estimate | null {
   const differences: number[] = [];
   for (const [task, scores] of first.entries()) {
-    const others = second[task];
-    if (scores?.length && others?.length) differences.push(mean(others) - mean(scores));
+    const means = pairedMeans(scores, second[task]);
+    if (means) differences.push(means[1] - means[0]);
   }
   if (differences.length === 0) return null;
   return { mean: mean(differences), interval: intervalOf(differences, confidence) };
+}
+
+/**
+ * The mean scores of a task, of equally many episodes: only the first episodes of the policy that played more. The mean of more episodes
+ * has another distribution, and hard tasks with a lucky episode would then look like a loss of the other policy.
+ * @returns `undefined` unless both have a score.
+ */
+export function pairedMeans(
+  first: readonly number[] = [],
+  second: readonly number[] = [],
+): [first: number, second: number] | undefined {
+  const count = Math.min(first.length, second.length);
+  return count === 0 ? undefined : [mean(first.slice(0, count)), mean(second.slice(0, count))];
 }
 
 /** Fewest tasks whose differences can have an interval: 6 for a confidence of .95, and 8 for .99. */

@@ -20,13 +20,13 @@ describe('comparing', () => {
   test('pairs tasks by their place, and leaves out the tasks without a score', () => {
     const evaluation = scoredTasks([[0], [1], [1]]);
     expect(compareEvaluations(evaluation, baseline, 'em')).toEqual({
-      ...{ mean: -0.25, interval: null, count: 2 },
+      ...{ mean: 0, interval: null, count: 2 },
       tasks: [
         { index: 0, question: 'Question 0?', before: 1, after: 0 },
-        { index: 1, question: 'Question 1?', before: 0.5, after: 1 },
+        { index: 1, question: 'Question 1?', before: 0, after: 1 },
       ],
     });
-    expect(compareEvaluations(evaluation, baseline, 'reward')!.mean).toBe(-0.5);
+    expect(compareEvaluations(scoredTasks([[0]]), baseline, 'reward')!.mean).toBe(-2);
     expect(compareEvaluations(scoredTasks([[]]), baseline, 'em')).toBeNull();
   });
 

@@ -6,7 +6,13 @@ import { leastTasks, pairedDifference } from '../../src/index.ts';
 test('is the mean over the tasks that both have scored', () => {
   const first = [[0, 1], [1], undefined, [0.5], []];
   const second = [[1, 1], [1], [1], [1], [1]];
+  // Differences 0.5, 0 and 0.5.
   expect(pairedDifference(first, second)!.mean).toBeCloseTo(1 / 3, 12);
+});
+
+test('of unequal numbers of episodes, the first as many count', () => {
+  expect(pairedDifference([[0, 1, 1, 1]], [[1]])!.mean).toBe(1);
+  expect(pairedDifference([[0]], [[0.5, 1]])!.mean).toBe(0.5);
 });
 
 test('the ends leave out the means of as many sets of tasks as the confidence allows', () => {
