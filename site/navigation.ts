@@ -57,6 +57,7 @@ function learningPages(): Item[] {
         'judges',
         'train',
         'evaluate-and-train',
+        'evaluations-in-tests',
         'which-algorithm',
         'sft',
         'view',

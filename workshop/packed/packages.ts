@@ -62,8 +62,10 @@ export async function checkEntries(packages: readonly Packed[], sandbox: Sandbox
   };
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
   const names = packages.map(({ json }) => json.name);
+  // Vitest is an optional peer of testing.
+  const peers = ['typescript@7.0.2', '@types/node@20.19.43', 'vitest@4.1.12'];
   const installed = await attempt('npm install of all packages', () =>
-    sandbox.run('npm', ['install', ...names, 'typescript@7.0.2', '@types/node@20.19.43'], folder),
+    sandbox.run('npm', ['install', ...names, ...peers], folder),
   );
   if (!installed) return;
   await attempt(`the types of ${entries.length} entries, skipLibCheck off`, () =>

@@ -2,7 +2,7 @@
  * `npm run packed`: uses the packages as a stranger would, in a folder outside the repository.
  *
  * Packs every package and checks the tarballs. For each template: npm create, the ways to install, its tests, its checks, train.
- * Follows the walk-throughs of the guides. Checks the examples. Uses Yarn. `npm run packed -- <part>` runs one part after packing.
+ * Follows the walk-throughs of the guides. Checks the examples. Uses Vitest 3 and 4, and Yarn. `npm run packed -- <part>` runs one part after packing.
  */
 import { execFileSync } from 'node:child_process';
 import { attempt, finish } from './attempt.ts';
@@ -14,6 +14,7 @@ import { openSandbox, type Sandbox } from './sandbox.ts';
 import { checkTarball } from './tarball.ts';
 import { templates, useTemplate } from './templates.ts';
 import { twoAtOnce } from './two-at-once.ts';
+import { checkVitest } from './vitest.ts';
 import { checkYarn } from './yarn.ts';
 
 type Job = () => Promise<unknown>;
@@ -25,6 +26,7 @@ const parts: Record<string, (packages: readonly Packed[], sandbox: Sandbox) => J
   templates: (_, sandbox) => templates.map((each) => () => useTemplate(each, sandbox)),
   pages: (_, sandbox) => walkThroughs.map((page) => () => followPage(page, sandbox)),
   examples: (_, sandbox) => [() => checkExamples(sandbox)],
+  vitest: (_, sandbox) => [() => checkVitest(sandbox)],
   yarn: (_, sandbox) => [() => checkYarn(sandbox)],
 };
 
@@ -61,7 +63,7 @@ async function use(packages: readonly Packed[]): Promise<void> {
   try {
     await twoAtOnce(jobsOf('tarballs'));
     await twoAtOnce(jobsOf('entries'));
-    await twoAtOnce(jobsOf('templates', 'pages', 'examples', 'yarn'));
+    await twoAtOnce(jobsOf('templates', 'pages', 'examples', 'vitest', 'yarn'));
   } finally {
     registry.close();
   }

@@ -1,7 +1,8 @@
 /** Capabilities: what a server can do for a model, found by a few requests of one token as the policy opens. */
 import { ToolEnvError } from '@toolenv/core';
+import type { Json } from './answer.ts';
 import { errorOf } from './refusal.ts';
-import type { Json, Server } from './server.ts';
+import type { Server } from './server.ts';
 
 export interface Capabilities {
   model: string;

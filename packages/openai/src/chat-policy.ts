@@ -1,9 +1,10 @@
 /** chatPolicy: a model behind `/chat/completions`, with the server's tool calls or with tools as text. For evaluation. */
 import { type Action, type Observation, type Policy, type PolicySpec, ToolEnvError } from '@toolenv/core';
+import type { Json } from './answer.ts';
 import { readTurn } from './read-turn.ts';
 import { errorOf } from './refusal.ts';
 import { samplingFields } from './sampling-fields.ts';
-import type { Json, Server } from './server.ts';
+import type { Server } from './server.ts';
 import { withTextTools } from './text-tools.ts';
 import { wireMessages, wireTools } from './wire-messages.ts';
 
@@ -30,7 +31,10 @@ export function chatPolicy({ server, spec, model, refused, nativeTools }: ChatPo
           ...samplingFields({ ...options, maxTokens }, refused, spec.name),
           ...(stop.length > 0 && { stop }),
         };
-        const { body, refusal } = await server.ask('chat/completions', fields, { signal });
+        const { body, refusal } = await server.ask('chat/completions', fields, {
+          signal,
+          sample: options.seed,
+        });
         if (body) return actionOf(body, observation, spec);
         const { room = 0 } = refusal;
         const spoken = observation.messages.some(({ role }) => role === 'assistant');

@@ -48,7 +48,8 @@ export async function openAiPolicy(options: OpenAiPolicyOptions): Promise<Policy
   return {
     ...policy,
     get usage() {
-      return server.usage.total;
+      const { cached } = server;
+      return { ...server.usage.total, ...(cached !== undefined && { cachedReplies: cached }) };
     },
     close: async () => {},
   };
@@ -68,8 +69,13 @@ async function openChatPolicy(
 
 async function openTokens(
   server: Server,
-  { model: wanted, contextLength: given, tokens, sendImages = false }: OpenAiPolicyOptions,
+  { model: wanted, contextLength: given, tokens, sendImages = false, cache }: OpenAiPolicyOptions,
 ): Promise<Policy> {
+  if (cache !== undefined) {
+    const message =
+      'Exact tokens are for training, which needs new samples: leave out cache or the tokenizer.';
+    throw new ToolEnvError('usage.bad_option', message);
+  }
   if (sendImages) {
     const message = 'Prompts of token ids have no images: leave out sendImages or the tokenizer.';
     throw new ToolEnvError('usage.bad_option', message);

@@ -70,11 +70,24 @@ const schema = {
       mayChange: true,
       description: 'time that a reply may take',
     },
+    cache: {
+      type: 'string',
+      minLength: 1,
+      mayChange: true,
+      description:
+        'folder that keeps replies by request (by request and sample above temperature 0), so that an evaluation that is run again asks for nothing',
+    },
     inputPrice: {
       type: 'number',
       minimum: 0,
       mayChange: true,
       description: 'dollars for a million input tokens',
+    },
+    cachedPrice: {
+      type: 'number',
+      minimum: 0,
+      mayChange: true,
+      description: "dollars for a million input tokens from the server's cache (default: inputPrice)",
     },
     outputPrice: {
       type: 'number',

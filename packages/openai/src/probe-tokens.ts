@@ -1,8 +1,9 @@
 /** probeTokens: whether a server's tokens can be trained on, and at which temperature it takes log-probabilities. */
 import { ToolEnvError } from '@toolenv/core';
+import type { Json } from './answer.ts';
 import { errorOf } from './refusal.ts';
 import { samplingFields } from './sampling-fields.ts';
-import type { Json, Server } from './server.ts';
+import type { Server } from './server.ts';
 import { type Asked, firstAlternatives, readTokenReply } from './token-reply.ts';
 
 /**

@@ -1,7 +1,7 @@
 /** Sampling options as the fields of a request. Every field is sent, because servers have defaults of their own. */
 import { type SamplingOptions, ToolEnvError } from '@toolenv/core';
+import type { Json } from './answer.ts';
 import { withoutRefused } from './capabilities.ts';
-import type { Json } from './server.ts';
 
 /** llama.cpp reads 2³² − 1 as "any seed", vLLM takes 63 bits. */
 const seeds = 2 ** 31;

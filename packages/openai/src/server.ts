@@ -3,8 +3,10 @@ import { asClause, messageOf, ToolEnvError } from '@toolenv/core';
 import { isTransient } from '@toolenv/core/remote';
 import { tryObject } from '@toolenv/core/schemas';
 import { keepSecret } from '@toolenv/core/secrets';
-import { type Refusal, refusalOf, transientError } from './refusal.ts';
+import type { Answer, Json } from './answer.ts';
+import { refusalOf, transientError } from './refusal.ts';
 import { type Attempt, type QueueOptions, RequestQueue } from './request-queue.ts';
+import { ResponseCache } from './response-cache.ts';
 import { retryAfter } from './retry-after.ts';
 import { type Reply, send } from './send.ts';
 import { type Prices, UsageCount } from './usage-count.ts';
@@ -16,18 +18,16 @@ export interface ServerOptions extends QueueOptions, Prices {
   apiKey?: string | undefined;
   /** Milliseconds after which a request has failed, whether the server is silent or slow. Default 600,000. */
   timeout?: number | undefined;
+  /** Folder where replies are kept by request, and read instead of asking again. */
+  cache?: string | undefined;
 }
-
-export type Json = Record<string, unknown>;
-
-/** A reply, or the reason why the server does not take the request as it is. */
-export type Answer = { body: Json; refusal?: undefined } | { body?: undefined; refusal: Refusal };
 
 export class Server {
   readonly url: string;
   readonly usage: UsageCount;
   readonly #options: ServerOptions;
   readonly #queue: RequestQueue;
+  readonly #cache: ResponseCache | undefined;
   /** Ends questions that have no signal of their own: those of a policy that opens. */
   opening: AbortSignal | undefined;
 
@@ -37,21 +37,29 @@ export class Server {
     this.#options = options;
     this.usage = new UsageCount(options);
     this.#queue = new RequestQueue(options, this.usage);
+    this.#cache = options.cache === undefined ? undefined : new ResponseCache(options.cache);
   }
 
   /**
    * @param path Below the URL; GET without a body.
    * @param retries Replaces the server's own number, for a question whose answer is not needed.
+   * @param sample Tells the samples of one request apart, for the cache.
    * @throws ToolEnvError `infrastructure.model_*` if the server cannot be reached, fails or answers with something else
    *   than a JSON object, in all attempts; `usage.model_key` if it refuses the key. The reason of the signal.
    */
   ask(
     path: string,
     body?: Json,
-    options: { signal?: AbortSignal | undefined; retries?: number } = {},
+    options: { signal?: AbortSignal | undefined; retries?: number; sample?: number } = {},
   ): Promise<Answer> {
-    const { signal = this.opening } = options;
-    return this.#queue.run(() => this.#attempt(path, body, signal), { ...options, signal });
+    const { signal = this.opening, sample } = options;
+    const ask = () => this.#queue.run(() => this.#attempt(path, body, signal), { ...options, signal });
+    return this.#cache ? this.#cache.answer({ url: this.url, path, body, sample }, ask) : ask();
+  }
+
+  /** Replies that came from the cache; `undefined` without a cache. */
+  get cached(): number | undefined {
+    return this.#cache?.hits;
   }
 
   async #attempt(
@@ -69,12 +77,13 @@ export class Server {
       const message = `${this.url} cannot be reached (${reasonOf(error)}): start the server or correct the address.`;
       return { fault: new ToolEnvError('infrastructure.model_unreachable', message, { cause: error }) };
     }
-    if (!isTransient(reply.status)) return { value: this.#read(reply) };
+    if (!isTransient(reply.status)) return { value: this.#read(reply, body !== undefined) };
     const refusal = refusalOf(reply.status, tryObject(reply.text) ?? reply.text);
     return { fault: transientError(refusal, this.url), after: retryAfter(reply.headers) };
   }
 
-  #read(reply: Reply): Answer {
+  /** @param hasTokens Whether the reply is of a model. */
+  #read(reply: Reply, hasTokens: boolean): Answer {
     const body = tryObject(reply.text);
     if (reply.status >= 400) {
       const refusal = refusalOf(reply.status, body ?? reply.text);
@@ -84,7 +93,7 @@ export class Server {
     }
     if (reply.status === 200 && body && body.error === undefined) {
       const { prompt_tokens, completion_tokens, prompt_tokens_details: details } = Object(body.usage);
-      this.usage.add(prompt_tokens, completion_tokens, Object(details).cached_tokens);
+      if (hasTokens) this.usage.add(prompt_tokens, completion_tokens, Object(details).cached_tokens);
       return { body };
     }
     const what = body?.error ? refusalOf(200, body).message : `status ${reply.status}, no JSON object`;

@@ -1,7 +1,7 @@
 /** Token ids and log-probabilities in the replies of `/completions`: those of vLLM and of llama.cpp. */
 import { ToolEnvError } from '@toolenv/core';
 import { type SampledTokens, tokensMistake } from '@toolenv/core/remote';
-import type { Json } from './server.ts';
+import type { Json } from './answer.ts';
 
 /** What is compared with a reply. */
 export interface Asked {

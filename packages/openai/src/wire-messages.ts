@@ -1,6 +1,6 @@
 /** Conversations as the chat messages of the OpenAI API, with the server's own tool calls. */
 import { type ImageBlock, imagesOf, type Message, type ToolCall, type ToolDescription } from '@toolenv/core';
-import type { Json } from './server.ts';
+import type { Json } from './answer.ts';
 
 /**
  * Calls are numbered anew, because policies number them from 0 in each turn and some services want ids that differ in the

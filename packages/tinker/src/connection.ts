@@ -34,7 +34,7 @@ const longestAnswer = 120_000;
 
 export class Connection {
   readonly url: string;
-  readonly usage: Required<Omit<PolicyUsage, 'cost'>> = {
+  readonly usage: Required<Omit<PolicyUsage, 'cost' | 'cachedReplies' | 'uncountedReplies'>> = {
     requests: 0,
     retries: 0,
     inputTokens: 0,

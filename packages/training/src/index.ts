@@ -25,13 +25,16 @@ export {
   type Placement,
   placements,
 } from './evaluation/baseline-policy.ts';
-export {
-  confidenceInterval,
-  type Estimate,
-  type Interval,
-  pairedDifference,
-} from './evaluation/confidence-interval.ts';
-export { type EvaluateOptions, type Evaluation, evaluate, taskScores } from './evaluation/evaluate.ts';
+export { type Comparison, compareEvaluations, type Scored } from './evaluation/compare-evaluations.ts';
+export { type ComparisonBounds, comparisonVerdict } from './evaluation/comparison-verdict.ts';
+export { confidenceInterval, type Estimate, type Interval } from './evaluation/confidence-interval.ts';
+export { type EvaluateOptions, type Evaluation, evaluate } from './evaluation/evaluate.ts';
+export type { EvaluatedTask } from './evaluation/evaluated-task.ts';
+export { leastTasks, pairedDifference } from './evaluation/paired-difference.ts';
+export { readEvaluation } from './evaluation/read-evaluation.ts';
+export { type ScoreBounds, scoreVerdict } from './evaluation/score-verdict.ts';
+export { scoredMetric } from './evaluation/scored-metric.ts';
+export type { Verdict } from './evaluation/verdict.ts';
 export { defineLoss, type Loss } from './losses/define-loss.ts';
 export { adaptBeta, penalisedRewards } from './losses/kl-penalty.ts';
 export { type LossOptions, lossOptions, type OptionSchema, optionsOfParts } from './losses/loss-options.ts';

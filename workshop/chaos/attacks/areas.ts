@@ -7,6 +7,7 @@ import { calls } from './calls.ts';
 import { checkpoints } from './checkpoints.ts';
 import { containers } from './containers.ts';
 import { disk } from './disk.ts';
+import { evaluations } from './evaluations.ts';
 import { judges } from './judges.ts';
 import { machines } from './machines.ts';
 import { model } from './model.ts';
@@ -27,6 +28,7 @@ export const areas: Readonly<Record<string, readonly Attack[]>> = {
   runs,
   signals,
   disk,
+  evaluations,
   serving,
   servers,
   ors,

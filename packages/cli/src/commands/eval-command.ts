@@ -1,25 +1,18 @@
 /** `toolenv eval`: plays the first tasks of a split with one policy or several, and reports the scores. */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import {
-  type EpisodeSummary,
-  type Policy,
-  summariseEpisode,
-  ToolEnvError,
-  type Trajectory,
-} from '@toolenv/core';
+import { type Policy, ToolEnvError } from '@toolenv/core';
 import type { PolicyUsage } from '@toolenv/core/plugins';
 import type { ToolTap } from '@toolenv/core/recording';
 import {
+  compareEvaluations,
   type EvaluateOptions,
   type Evaluation,
   type EvaluationOptions,
   evaluate,
   evaluationOptions,
   type FolderLock,
-  pairedDifference,
   placeOf,
-  taskScores,
 } from '@toolenv/training';
 import type { Command } from 'commander';
 import { type Compared, comparisonTable } from '../display/comparison-table.ts';
@@ -29,12 +22,14 @@ import { RunningScores } from '../display/running-scores.ts';
 import { warnOfIdleSampling } from '../flags/idle-sampling.ts';
 import { addPluginFlags, type PluginFlags } from '../flags/plugin-flags.ts';
 import { completeFlags, schemaFlags } from '../flags/schema-flags.ts';
+import { Budget, budgetSchema } from '../run/budget.ts';
 import {
   EvaluationFolder,
   lockEvaluationFolder,
   refuseEvaluationFolder,
   writeJson,
 } from '../run/evaluation-folder.ts';
+import { addGateFlags, EvaluationGates, type GateFlags } from '../run/evaluation-gates.ts';
 import { openForPlayer } from '../run/known-player.ts';
 import { refuseUnscored } from '../run/nothing-scored.ts';
 import {
@@ -72,8 +67,7 @@ interface Evaluated {
   evaluation: Evaluation;
   /** Of this run; episodes of an earlier run that is resumed are not in it. */
   usage: PolicyUsage | undefined;
-  /** By the place in the plan. */
-  episodes: EpisodeSummary[];
+  folder: string | undefined;
 }
 
 export const make: MakeCommand = async (command, { words, signal }) => {
@@ -89,13 +83,15 @@ export const make: MakeCommand = async (command, { words, signal }) => {
       '--out <folder>',
       'folder for trajectories.jsonl and summary.json; with several policies, it has a folder for each and comparison.json',
     );
+  addGateFlags(command);
   addEvaluationFlags(command);
   const plugins = await addPluginFlags(command, words, { policies: ['policy'], severalPolicies: true });
-  command.action((ref: string, given: EvaluationFlags & { policy: string[] }) => {
+  command.action(async (ref: string, given: EvaluationFlags & GateFlags & { policy: string[] }) => {
     const entrants = given.policy.map(
       (policy, index): Entrant => ({ policy, label: policy, plugin: plugins.policies[index]! }),
     );
-    return evaluateEntrants(ref, entrants, given, plugins.env!, signal);
+    const gates = await EvaluationGates.open(given);
+    await evaluateEntrants(ref, entrants, given, plugins.env!, signal, gates);
   });
 };
 
@@ -104,21 +100,27 @@ export function addEvaluationFlags(command: Command): void {
   command
     .option('--resume', 'resume the evaluation in --out: finished episodes are not played again')
     .option('--json', 'print one JSON object instead of the table');
-  for (const flag of [...envFlags(), ...recordingFlags(), ...schemaFlags(evaluationOptions)])
-    command.addOption(flag);
+  for (const schema of [evaluationOptions, budgetSchema])
+    for (const flag of schemaFlags(schema)) command.addOption(flag);
+  for (const flag of [...envFlags(), ...recordingFlags()]) command.addOption(flag);
 }
 
-/** Plays the same tasks with each entrant, and prints the scores and the differences from the first. */
+/**
+ * Plays the same tasks with each entrant, and prints the scores and the differences from the first.
+ * @param gates What the scores must be.
+ */
 export async function evaluateEntrants(
   ref: string,
   entrants: readonly Entrant[],
   given: EvaluationFlags,
   env: PluginFlags<'envs'>,
   signal: AbortSignal,
+  gates?: EvaluationGates,
 ): Promise<void> {
   const flags = completeFlags(evaluationOptions, given);
   const { split, temperature, seed } = flags;
   const { out, resume = false } = given;
+  const budget = new Budget(completeFlags(budgetSchema, given));
   refuseContradictions(entrants, given);
   env.chosen(given);
   for (const { plugin } of entrants) plugin.chosen(given);
@@ -133,7 +135,9 @@ export async function evaluateEntrants(
     const evaluated: Evaluated[] = [];
     for (const entrant of entrants) {
       const folder = out && (entrants.length === 1 ? out : join(out, folderName(entrant.label)));
-      evaluated.push(await evaluateEntrant({ ref, entrant, folder, enter, flags, given, env }, signal));
+      evaluated.push(
+        await evaluateEntrant({ ref, entrant, folder, enter, flags, given, env, gates, budget }, signal),
+      );
     }
     const manner = temperature === 0 ? 'greedy' : `temperature ${temperature}`;
     const title = `${ref}, ${split}, ${manner}, seed ${seed}; means with 95 % confidence intervals over tasks`;
@@ -141,14 +145,16 @@ export async function evaluateEntrants(
       const { summary, evaluation, usage } = evaluated[0]!;
       print(summary, `${title}\n${evaluationTable(evaluation, usage)}`, given.json);
       refuseUnscored(evaluated[0]!.policy, evaluation);
+      await gates?.judge(ref, evaluated);
       return;
     }
-    const compared = compare(evaluated, flags.samples);
+    const compared = compare(evaluated);
     const differences = compared.slice(1).map(({ policy, difference }) => ({ policy, ...difference }));
     const summary = { policies: evaluated.map((each) => each.summary), differences };
     print(summary, `${title}, differences by task\n${comparisonTable(compared)}`, given.json);
     if (out !== undefined) await writeJson(join(out, 'comparison.json'), summary);
     for (const { policy, evaluation } of evaluated) refuseUnscored(policy, evaluation);
+    await gates?.judge(ref, evaluated);
   } finally {
     await lock?.release();
   }
@@ -179,13 +185,15 @@ interface EntrantPlan {
   flags: EvaluationOptions;
   given: EvaluationFlags;
   env: PluginFlags<'envs'>;
+  gates: EvaluationGates | undefined;
+  budget: Budget;
 }
 
 async function evaluateEntrant(
-  { ref, entrant, folder: path, enter, flags, given, env: namedEnv }: EntrantPlan,
+  { ref, entrant, folder: path, enter, flags, given, env: namedEnv, gates, budget }: EntrantPlan,
   signal: AbortSignal,
 ): Promise<Evaluated> {
-  const { seed, samples } = flags;
+  const { seed } = flags;
   const { label: name, plugin, adapt = (policy) => policy } = entrant;
   const chosen = plugin.chosen(given);
   const chosenEnv = namedEnv.chosen(given);
@@ -201,17 +209,12 @@ async function evaluateEntrant(
       ...{ policy: name, policyOptions: lastingOptions(chosen) },
       ...{ split, temperature, maxTokens, topP, topK, minP, seed, ...(constrainCalls && { constrainCalls }) },
     };
+    await gates?.checkMetrics(env);
     await enter();
     const folder = path === undefined ? undefined : await EvaluationFolder.open(path, identity);
-    const episodes: EpisodeSummary[] = [];
-    const keep = (trajectory: Trajectory) => {
-      episodes.push({
-        ...summariseEpisode(trajectory),
-        index: trajectory.group * samples + trajectory.sample,
-      });
-    };
-    for (const trajectory of folder?.finished ?? []) keep(trajectory);
-    const evaluation = await playAll({ ...flags, env, policy: adapt(policy), signal }, folder, keep);
+    const limited = adapt(budget.watch(policy));
+    const plan = { ...flags, env, policy: limited, signal };
+    const evaluation = await playAll(plan, { folder, path, budget });
     await finish();
     const { usage } = policy;
     const summary = {
@@ -222,26 +225,23 @@ async function evaluateEntrant(
       ...(usage && { usage }),
     };
     if (path !== undefined) await writeJson(join(path, 'summary.json'), summary);
-    return { policy: name, summary, evaluation, usage, episodes };
+    return { policy: name, summary, evaluation, usage, folder: path };
   } finally {
     await close();
   }
 }
 
-function compare(evaluated: readonly Evaluated[], samples: number): Compared[] {
+function compare(evaluated: readonly Evaluated[]): Compared[] {
   const [first] = evaluated;
-  return evaluated.map(({ policy, evaluation, usage, episodes }, index): Compared => {
+  return evaluated.map(({ policy, evaluation, usage }, index): Compared => {
     const same = { policy, evaluation, cost: usage?.cost };
     if (index === 0) return same;
-    const between = (score: (summary: EpisodeSummary) => number | null | undefined) =>
-      pairedDifference(taskScores(first!.episodes, samples, score), taskScores(episodes, samples, score));
-    const means = Object.keys(evaluation.means).map(
-      (name) => [name, between(({ rewards }) => rewards[name])] as const,
-    );
-    return {
-      ...same,
-      difference: { reward: between(({ reward }) => reward), means: Object.fromEntries(means) },
+    const between = (metric: string) => {
+      const compared = compareEvaluations(evaluation, first!.evaluation, metric);
+      return compared && { mean: compared.mean, interval: compared.interval };
     };
+    const means = Object.keys(evaluation.means).map((name) => [name, between(name)] as const);
+    return { ...same, difference: { reward: between('reward'), means: Object.fromEntries(means) } };
   });
 }
 
@@ -260,12 +260,16 @@ function folderName(label: string): string {
 /** Plays the episodes that are not finished, with a progress bar. */
 async function playAll(
   options: EvaluateOptions & EvaluationOptions,
-  folder: EvaluationFolder | undefined,
-  keep: (trajectory: Trajectory) => void,
+  {
+    folder,
+    path,
+    budget,
+  }: { folder: EvaluationFolder | undefined; path: string | undefined; budget: Budget },
 ): Promise<Evaluation> {
   const { env, count, samples, split } = options;
   const finished = folder?.finished ?? [];
-  const bar = new Progress('episodes', samples * Math.min(count, await env.tasks[split].length));
+  const all = samples * Math.min(count, await env.tasks[split].length);
+  const bar = new Progress('episodes', all);
   const scores = new RunningScores();
   for (const trajectory of finished) scores.add(trajectory);
   try {
@@ -274,11 +278,17 @@ async function playAll(
       finished,
       async onTrajectory(trajectory) {
         scores.add(trajectory);
-        keep(trajectory);
         bar.update(scores.episodes, scores.status);
         await folder?.addEpisode(trajectory);
       },
     });
+  } catch (error) {
+    const { episodes } = scores;
+    const remedy =
+      path === undefined
+        ? 'raise the budget; with --out, an evaluation can be resumed'
+        : `they are in ${path}, and --resume plays the other ${all - episodes}`;
+    throw budget.errorOf(error, () => `${episodes} of ${all} episodes are finished: ${remedy}.`);
   } finally {
     bar.stop();
   }

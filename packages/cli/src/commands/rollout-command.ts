@@ -21,6 +21,7 @@ import { plural, scoreText } from '../display/number-text.ts';
 import { warnOfIdleSampling } from '../flags/idle-sampling.ts';
 import { addPluginFlags, type NamedPlugins } from '../flags/plugin-flags.ts';
 import { completeFlags, readFlags, schemaFlags } from '../flags/schema-flags.ts';
+import { Budget, budgetSchema } from '../run/budget.ts';
 import { openForPlayer } from '../run/known-player.ts';
 import { refuseUnscored } from '../run/nothing-scored.ts';
 import { type EnvFlags, envFlags, environmentHelp, openRunEnv } from '../run/open-run.ts';
@@ -69,7 +70,12 @@ export const make: MakeCommand = async (command, { words, signal }) => {
       'number of this worker and of all workers, such as 3/8: a worker begins with its own share of the tasks (default: from Slurm, Kubernetes or Ray)',
     )
     .option('--json', 'print one JSON object at the end');
-  for (const flag of [...envFlags(), ...schemaFlags(rolloutOptions), ...schemaFlags(statusSchema)])
+  for (const flag of [
+    ...envFlags(),
+    ...schemaFlags(rolloutOptions),
+    ...schemaFlags(statusSchema),
+    ...schemaFlags(budgetSchema),
+  ])
     command.addOption(flag);
   const plugins = await addPluginFlags(command, words, { policies: ['policy'] });
   command.action((_ref: string, given: OwnFlags & Record<string, unknown>) =>
@@ -88,6 +94,7 @@ async function playAsWorker(
     rolloutOptions,
     given,
   );
+  const budget = new Budget(completeFlags(budgetSchema, given));
   const share = workerShare(given.worker, process.env);
   const { plugin, options } = policies[0]!.chosen(given);
   const source = namedEnv!.chosen(given);
@@ -116,9 +123,10 @@ async function playAsWorker(
     await runRolloutWorker({
       ...{ folder, plan, env, share, concurrency, retries, maxAborted, drain, signal },
       expiry: lease,
-      openPolicy: (version) => {
+      openPolicy: async (version) => {
         const run = { seed: plan.seed, signal, deadline: plan.deadline };
-        return untilAborted(signal, () => plugin.open(versioned(options, version), run));
+        const opened = await untilAborted(signal, () => plugin.open(versioned(options, version), run));
+        return budget.watch(opened);
       },
       onEvent: (event) => {
         status.add(event);
@@ -126,6 +134,9 @@ async function playAsWorker(
       },
     });
     await report(folder, plan, { status, policy: policyText, json });
+  } catch (error) {
+    const played = `This worker has played ${plural(status.groups, 'group')}: they are in ${out}`;
+    throw budget.errorOf(error, () => `${played}, and a worker with another budget plays the rest.`);
   } finally {
     signal.removeEventListener('abort', startDraining);
     await service?.close();

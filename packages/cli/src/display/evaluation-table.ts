@@ -46,12 +46,20 @@ export function causeRows(causes: Evaluation['causes'] = {}): [string, string][]
 
 function usageRow(
   name: string,
-  { requests, retries = 0, inputTokens, outputTokens, cost }: ModelUsage & Partial<PolicyUsage>,
+  {
+    requests,
+    retries = 0,
+    inputTokens,
+    outputTokens,
+    cost,
+    cachedReplies,
+  }: ModelUsage & Partial<PolicyUsage>,
 ): [string, string] {
   const again = retries > 0 ? `, ${countText(retries)} of them again` : '';
   const price = cost === undefined ? '' : `, ${dollars(cost)}`;
   const tokens = `${countText(inputTokens)} tokens in and ${countText(outputTokens)} out`;
-  return [name, `${countText(requests)}${again}: ${tokens}${price}`];
+  const kept = cachedReplies === undefined ? '' : `, ${countText(cachedReplies)} replies from the cache`;
+  return [name, `${countText(requests)}${again}: ${tokens}${price}${kept}`];
 }
 
 /** The scores with their confidence intervals. A summary of an earlier version has none. */

@@ -32,6 +32,10 @@ export interface PolicyUsage {
   outputTokens: number;
   /** In dollars; absent if no price is known. */
   cost?: number;
+  /** Replies of which the server did not say how many tokens they have; absent if there are none. */
+  uncountedReplies?: number;
+  /** Replies that came from a cache on disk, without a request; absent without such a cache. */
+  cachedReplies?: number;
 }
 
 /** A policy that is open for a run. */

@@ -20,6 +20,7 @@ import { type EvaluationOptions, evaluationOptions } from '../options/evaluation
 import { requireParts } from '../options/require-parts.ts';
 import { AbortWatch } from '../rollouts/abort-watch.ts';
 import { confidenceInterval, type Estimate, type Interval } from './confidence-interval.ts';
+import { type EvaluatedTask, EvaluatedTasks, taskScores } from './evaluated-task.ts';
 import { passRates } from './pass-at-k.ts';
 
 export interface EvaluateOptions<Task = unknown> extends Partial<EvaluationOptions> {
@@ -69,6 +70,8 @@ export interface Evaluation {
   toolUsage?: ModelUsage;
   /** Wall-clock time. */
   seconds: number;
+  /** The tasks that were played, in the order of the split. */
+  tasks: EvaluatedTask[];
 }
 
 /**
@@ -91,8 +94,10 @@ export async function evaluate<Task>(options: EvaluateOptions<Task>): Promise<Ev
   const summaries: EpisodeSummary[] = [];
   let spec: RewardSpec = {};
   const watch = new AbortWatch(maxAborted);
+  const tasks = new EvaluatedTasks(samples);
   const add = (trajectory: Trajectory<Task>) => {
     summaries.push(summariseEpisode(trajectory));
+    tasks.add(trajectory);
     spec = trajectory.rewardSpec;
   };
   const known = new Set<number>();
@@ -124,7 +129,8 @@ export async function evaluate<Task>(options: EvaluateOptions<Task>): Promise<Ev
   }
   summaries.sort((a, b) => a.index - b.index);
   const seconds = (performance.now() - start) / 1000;
-  return { ...summarise(summaries, spec, { samples, passScore }), seconds };
+  const summary = summarise(summaries, spec, { samples, passScore });
+  return { ...summary, seconds, tasks: tasks.scored(summaries, spec) };
 }
 
 /** @param summaries In the order of the tasks, so that rounding does not depend on which episode finished first. */
@@ -132,7 +138,7 @@ function summarise(
   summaries: readonly EpisodeSummary[],
   spec: RewardSpec,
   { samples, passScore }: Pick<EvaluationOptions, 'samples' | 'passScore'>,
-): Omit<Evaluation, 'seconds'> {
+): Omit<Evaluation, 'seconds' | 'tasks'> {
   const statistics = new EpisodeStatistics();
   for (const summary of summaries) statistics.add(summary);
   const { episodes, reward, rewards, outcomes, calls, turns } = statistics;
@@ -156,25 +162,6 @@ function summarise(
     tokens: statistics.generatedTokens,
     ...(statistics.toolUsage && { toolUsage: statistics.toolUsage }),
   };
-}
-
-/**
- * The scores of each task's episodes. Aborted episodes, and episodes whose score is `null`, are left out.
- * @param summaries `samples` episodes of each task, numbered task by task.
- */
-export function taskScores(
-  summaries: readonly EpisodeSummary[],
-  samples: number,
-  scoreOf: (summary: EpisodeSummary) => number | null | undefined,
-): number[][] {
-  const scores: number[][] = [];
-  for (const summary of summaries) {
-    const task = Math.floor(summary.index / samples);
-    scores[task] ??= [];
-    const score = summary.fault === undefined ? scoreOf(summary) : null;
-    if (typeof score === 'number') scores[task].push(score);
-  }
-  return scores;
 }
 
 /** All episodes but the known, task by task. */

@@ -22,7 +22,7 @@ const policy = scriptedPolicy((_, turn) =>
 
 test('reports means, counts and outcomes over the first tasks of a split', async () => {
   const seen: Trajectory[] = [];
-  const { seconds, intervals, rewardInterval, ...summary } = await evaluate({
+  const { seconds, intervals, rewardInterval, tasks, ...summary } = await evaluate({
     ...common,
     env: openLadder(),
     policy,
@@ -47,6 +47,12 @@ test('reports means, counts and outcomes over the first tasks of a split', async
     climbed: [expect.closeTo(0.5101, 4), 1],
   });
   expect(rewardInterval).toEqual([expect.closeTo(0.35 - 0.49, 4), expect.closeTo(0.35 + 0.49, 4)]);
+  expect(tasks.map(({ index, scores }) => [index, scores.right])).toEqual([
+    [0, [0]],
+    [1, [1]],
+    [2, [0]],
+    [3, [0]],
+  ]);
   expect(seconds).toBeGreaterThan(0);
   expect(seen.map(({ task }) => task)).toEqual([{ goal: 1 }, { goal: 2 }, { goal: 3 }, { goal: 4 }]);
 });

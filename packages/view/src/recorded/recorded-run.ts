@@ -70,7 +70,10 @@ function factsOf(folder: string): Pick<RecordedRun, 'kind' | 'facts'> | undefine
   if (facts?.env !== undefined || existsSync(join(folder, 'metrics.jsonl')))
     return { kind: 'training', facts: facts ?? {} };
   const evaluation = [summary!, join(folder, evaluationFile)].find(isFile);
-  return evaluation === undefined ? undefined : { kind: 'evaluation', facts: readJson(evaluation) };
+  if (evaluation === undefined) return undefined;
+  // The scores of single tasks are in the episodes too.
+  const { tasks: _, ...evaluated }: RunFacts = Object(readJson(evaluation));
+  return { kind: 'evaluation', facts: evaluated };
 }
 
 /** Not for a pipe, of which a read waits for ever. */

@@ -1,0 +1,69 @@
+/** ResponseCache: the replies of a server on disk, by request, so that an evaluation that is run again asks for nothing. */
+import { createHash } from 'node:crypto';
+import { rename, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { canonical, makeFolder, readRegular, writing } from '@toolenv/core/recording';
+import { isObject, tryObject } from '@toolenv/core/schemas';
+import { jsonWithoutSecrets } from '@toolenv/core/secrets';
+import type { Answer, Json } from './answer.ts';
+import type { Refusal } from './refusal.ts';
+
+/** What decides a reply. */
+export interface CachedRequest {
+  url: string;
+  path: string;
+  body?: Json | undefined;
+  /** Tells the samples of one request apart. Not used at temperature 0, where all samples are the same. */
+  sample?: number | undefined;
+}
+
+export class ResponseCache {
+  readonly #folder: string;
+  #partials = 0;
+  /** Replies that were read. */
+  hits = 0;
+
+  /** @param folder Is made when the first reply is kept. Several processes may use it at once. */
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /**
+   * The reply that is kept for the request; else that of `ask`, which is kept. A damaged file counts as absent.
+   * @throws What `ask` throws, which is not kept; `usage.folder` and `infrastructure.disk`.
+   */
+  async answer(request: CachedRequest, ask: () => Promise<Answer>): Promise<Answer> {
+    const file = this.#fileOf(request);
+    const kept = await readRegular(file).then(readAnswer, () => undefined);
+    if (kept) {
+      this.hits += 1;
+      return kept;
+    }
+    const answer = await ask();
+    await makeFolder(dirname(file));
+    const partial = `${file}.${process.pid}-${this.#partials++}`;
+    await writing(file, async () => {
+      await writeFile(partial, jsonWithoutSecrets(answer));
+      await rename(partial, file);
+    });
+    return answer;
+  }
+
+  #fileOf({ url, path, body, sample }: CachedRequest): string {
+    const isGreedy = body?.temperature === 0;
+    const { seed, ...greedy } = body ?? {};
+    const key = isGreedy ? { url, path, body: greedy } : { url, path, body, sample };
+    const digest = createHash('sha256')
+      .update(JSON.stringify(canonical(key)))
+      .digest('hex');
+    return join(this.#folder, digest.slice(0, 2), `${digest}.json`);
+  }
+}
+
+function readAnswer(text: string): Answer | undefined {
+  const { body, refusal } = tryObject(text) ?? {};
+  if (isObject(body)) return { body };
+  const isWhole =
+    isObject(refusal) && typeof refusal.status === 'number' && typeof refusal.message === 'string';
+  return isWhole ? { refusal: refusal as unknown as Refusal } : undefined;
+}

@@ -1,0 +1,50 @@
+/** EvaluationNote: what a test tells the reporter of an evaluation. Vitest carries it in `meta.toolenv` of the test. */
+import { type Evaluation, headlineScore, type Interval } from '@toolenv/training';
+
+export interface EvaluationNote {
+  env: string | undefined;
+  policy: string;
+  /** Mean and 95 % interval by metric. */
+  scores: Record<string, { mean: number | null; interval: Interval | null }>;
+  /** Tasks played. */
+  count: number;
+  aborted: number;
+  /** The metric that says which tasks failed, and these tasks. */
+  metric: string;
+  failed: { index: number; question: string; score: number }[];
+  transcripts: string;
+}
+
+/** @param about `passScore` is the lowest mean score of a task that did not fail. */
+export function noteOf(
+  {
+    means,
+    intervals,
+    reward,
+    rewardInterval,
+    tasks,
+    aborted,
+    transcripts,
+  }: Evaluation & { transcripts: string },
+  {
+    env,
+    policy,
+    passScore = 1,
+  }: { env?: string | undefined; policy: string; passScore?: number | undefined },
+): EvaluationNote {
+  const components = Object.keys(means);
+  const metric = headlineScore(components) ?? 'reward';
+  const failed = tasks.flatMap((task) => {
+    const own = task.scores[metric] ?? task.reward;
+    const score = own.reduce((sum, value) => sum + value, 0) / own.length;
+    return score < passScore ? [{ index: task.index, question: task.question, score }] : [];
+  });
+  const scores = [
+    ['reward', { mean: reward, interval: rewardInterval }] as const,
+    ...components.map((name) => [name, { mean: means[name]!, interval: intervals[name]! }] as const),
+  ];
+  return {
+    ...{ env, policy, scores: Object.fromEntries(scores), count: tasks.length, aborted },
+    ...{ metric, failed, transcripts },
+  };
+}
