@@ -18,6 +18,18 @@ export { ofEpisodes, ofTurns, turnsOf } from './advantages/spread-advantages.ts'
 export { turnAdvantages, turnReturns } from './advantages/turn-advantages.ts';
 export { whiten } from './advantages/whiten.ts';
 export { withoutZeroVariance } from './advantages/zero-variance.ts';
+export { diagnose, diagnosisRules } from './diagnosis/diagnose.ts';
+export type {
+  Diagnosis,
+  DiagnosisName,
+  DiagnosisRule,
+  EpisodesToRead,
+  Evidence,
+  Finding,
+} from './diagnosis/diagnosis.ts';
+export { readDiagnoses } from './diagnosis/read-diagnoses.ts';
+export type { RunHistory, RunRecords } from './diagnosis/run-history.ts';
+export type { Series } from './diagnosis/series.ts';
 export {
   type BaselineKind,
   baselineKinds,

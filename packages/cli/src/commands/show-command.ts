@@ -2,8 +2,9 @@
 import { stat } from 'node:fs/promises';
 import { ToolEnvError } from '@toolenv/core';
 import { encodeTrajectory } from '@toolenv/core/recording';
-import { readChanges, readMetrics } from '@toolenv/training';
+import { diagnose, type RunRecords, readChanges, readMetrics } from '@toolenv/training';
 import { findRecordedRun, type RecordedEpisode, type RecordedRun } from '@toolenv/view/recorded';
+import { diagnosisView } from '../display/diagnosis-view.ts';
 import { hasKeys, pageEpisodes } from '../display/episode-pager.ts';
 import { type EpisodeViewOptions, episodeView } from '../display/episode-view.ts';
 import { LateStatus } from '../display/late-status.ts';
@@ -48,7 +49,7 @@ const many = 100;
 export const make: MakeCommand = (command, { signal }) => {
   command
     .description(
-      'Shows a training run or an evaluation: its curves, then its episodes as conversations with their rewards. In a terminal, a key shows the next episode.',
+      'Shows a training run or an evaluation: its curves, what is wrong with it, then its episodes as conversations with their rewards. In a terminal, a key shows the next episode.',
     )
     .argument('<run>', 'folder that train or eval wrote, or file of trajectories');
   for (const flag of [...filterFlags(), ...schemaFlags(schema)]) command.addOption(flag);
@@ -86,6 +87,9 @@ async function show(
     const metrics = await readMetrics(run.folder);
     const changes = await readChanges(run.folder);
     process.stdout.write(`${runView(run, { metrics, changes, width })}\n\n`);
+    const { trainerOptions: options, rewardSpec } = run.facts as RunRecords & typeof run.facts;
+    const diagnoses = diagnose({ metrics, options, rewardSpec });
+    if (diagnoses.length > 0) process.stdout.write(`${diagnosisView(diagnoses, { run: path, width })}\n\n`);
   }
   if (selection.count === 0) return;
   if (run.episodes === undefined || (await stat(run.episodes)).size === 0) {

@@ -6,6 +6,7 @@ import type { TrainEvent } from '@toolenv/core/plugins';
 import {
   bestCheckpoint,
   newestCheckpoint,
+  readDiagnoses,
   readMetrics,
   refuseConstrainedRollouts,
   refuseLockedFolder,
@@ -15,9 +16,10 @@ import {
   trainSettings,
 } from '@toolenv/training';
 import { Option } from 'commander';
+import { diagnosisView } from '../display/diagnosis-view.ts';
 import { plural } from '../display/number-text.ts';
 import { terminalChart } from '../display/terminal-chart.ts';
-import { safeLine } from '../display/terminal-text.ts';
+import { safeLine, terminalWidth } from '../display/terminal-text.ts';
 import { TrainingProgress } from '../display/training-progress.ts';
 import { addPluginFlags, type NamedPlugins } from '../flags/plugin-flags.ts';
 import { completeFlags, schemaFlags } from '../flags/schema-flags.ts';
@@ -52,7 +54,7 @@ export const make: MakeCommand = async (command, { words, signal }) => {
     )
     .requiredOption('--out <folder>', 'new folder for metrics, episodes, checkpoints and the policy')
     .option('--trainer <reference>', 'trainer, or a module; its options are flags', defaultTrainer)
-    .option('--json', 'print each event as a line of JSON')
+    .option('--json', 'print each event as a line of JSON, and at the end the diagnoses, if there are any')
     // Refused with the reason.
     .addOption(new Option('--constrain-calls').hideHelp());
   for (const flag of [...envFlags(), ...recordingFlags(), ...schemaFlags(trainSettings)])
@@ -140,7 +142,8 @@ async function trainPolicy(
     progress?.stop();
     await run.close();
   }
-  if (!given.json) await report(out, isAtWork, Number(trainer.options.steps ?? 0));
+  if (given.json) await printDiagnoses(out);
+  else await report(out, isAtWork, Number(trainer.options.steps ?? 0));
 }
 
 /** Warns of a step whose episodes all aborted: the step has nothing to learn from. */
@@ -155,6 +158,12 @@ function warnOfAborted({ step, trajectories }: Extract<TrainEvent, { type: 'roll
 /** An event without its episodes, which are in trajectories.jsonl. */
 function eventLine(event: TrainEvent): string {
   return JSON.stringify(event, (key, value: unknown) => (key === 'trajectories' ? undefined : value));
+}
+
+/** The last line, if there are any. */
+async function printDiagnoses(out: string): Promise<void> {
+  const diagnoses = await readDiagnoses(out);
+  if (diagnoses.length > 0) process.stdout.write(`${JSON.stringify({ type: 'diagnoses', diagnoses })}\n`);
 }
 
 async function report(out: string, isAtWork: boolean, wanted: number): Promise<void> {
@@ -172,5 +181,6 @@ async function report(out: string, isAtWork: boolean, wanted: number): Promise<v
     : `Nothing to do: the run ${end}; ${remedy} to continue.`;
   const which = best ? `The policy of step ${best.step}, the best,` : 'The policy';
   const policy = checkpoint ? `${which} is in ${join(out, 'policy')}\n` : '';
-  process.stdout.write(`${chart}\n\n${summary}\n${policy}`);
+  const diagnoses = diagnosisView(await readDiagnoses(out), { run: out, width: terminalWidth() });
+  process.stdout.write(`${chart}\n\n${summary}\n${policy}${diagnoses && `\n${diagnoses}\n`}`);
 }

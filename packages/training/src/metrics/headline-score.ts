@@ -8,6 +8,11 @@ export function headlineScore(names: readonly string[]): string | undefined {
   return rightness.find((name) => names.includes(name)) ?? names[0];
 }
 
+/** Whether the name alone says that the score means "right". */
+export function isRightness(name: string): boolean {
+  return rightness.includes(name);
+}
+
 /** Name and mean of the score that says which episodes were right, from metrics such as `rewards/em/mean`. */
 export function headlineMetric(metrics: Metrics): [name: string, mean: number] | undefined {
   const means = Object.entries(metrics).flatMap(([key, value]) => {

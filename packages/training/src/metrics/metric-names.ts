@@ -2,7 +2,7 @@
 
 /**
  * What each metric measures. `<component>` stands for the name of a reward, `<kind>` for a kind of mistake, `<reason>` for a reason
- * of truncation. Rewards, turns and lengths are of the scored episodes. The metrics of several optimizer steps are means, except
+ * of truncation, `<tool>` for the name of a tool. Rewards, turns and lengths are of the scored episodes. The metrics of several optimizer steps are means, except
  * that `…/min` is the least and `…/max` the greatest value.
  */
 export const metricNames = {
@@ -44,6 +44,10 @@ export const metricNames = {
   'tools/failure_frequency': 'share of the calls that were mistakes or failed',
   'mistakes/<kind>':
     'share of the calls with this mistake: malformed_call, unknown_tool, invalid_arguments or too_many_calls; tool_error: the tool answered with an error',
+  'tools/<tool>/call_frequency': 'calls of this tool in an episode, without mistaken calls',
+  'tools/<tool>/error_frequency': 'share of these calls that the tool answered with an error',
+  'tools/unused_ratio': 'share of the episodes with tools that call no tool',
+  'tools/unused_outcome': 'mean weighted outcome reward of these episodes',
   'tools/model_requests': 'requests of tools to models, such as those to a judge, in aborted episodes too',
   'tools/model_input_tokens': 'tokens that these models read',
   'tools/model_output_tokens': 'tokens that these models generated',

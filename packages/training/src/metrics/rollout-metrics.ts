@@ -2,7 +2,9 @@
 import { type ModelMistake, type ModelUsage, type Outcome, type Trajectory, toolUsage } from '@toolenv/core';
 import type { Metrics } from '@toolenv/core/plugins';
 import { scoresOfGroups, zeroVarianceFraction } from '../advantages/zero-variance.ts';
+import { outcomeScore } from '../rewards/outcome-score.ts';
 import { mean } from '../rows/averages.ts';
+import { groupBy } from '../rows/group-by.ts';
 
 type Mistake = ModelMistake['code'] | 'tool_error';
 type Truncation = Extract<Outcome, { kind: 'truncated' }>['reason'];
@@ -42,6 +44,8 @@ export function rolloutMetrics(trajectories: readonly Trajectory[], time: Rollou
     'response/aborted_ratio': aborted / Math.max(trajectories.length, 1),
     ...episodeMetrics(scored),
     ...toolMetrics(scored),
+    ...metricsByTool(scored),
+    ...unusedTools(scored),
     generated_tokens: generated,
     ...namedUsage(toolUsage(trajectories)),
     'time/rollout': time.rollout,
@@ -113,6 +117,40 @@ function toolMetrics(scored: readonly Trajectory[]): Metrics {
         share(kinds.filter((each) => each === kind).length),
       ]),
     ),
+  };
+}
+
+/** Only tools that answered a call: names that the model made up would have no end. */
+function metricsByTool(scored: readonly Trajectory[]): Metrics {
+  const answered = scored.flatMap(({ steps }) =>
+    steps.flatMap(({ calls }) =>
+      calls.flatMap(({ call, result }) => (result && 'name' in call ? [{ name: call.name, result }] : [])),
+    ),
+  );
+  const metrics: Metrics = {};
+  for (const [name, calls] of groupBy(answered, (call) => call.name)) {
+    metrics[`tools/${name}/call_frequency`] = calls.length / scored.length;
+    metrics[`tools/${name}/error_frequency`] = mean(
+      calls.map(({ result }) => Number(result.isError === true)),
+    );
+  }
+  return metrics;
+}
+
+/** Nothing if no episode has tools. */
+function unusedTools(scored: readonly Trajectory[]): Metrics {
+  const equipped = scored.filter(({ steps }) =>
+    steps.some(({ observation }) => observation.tools.length > 0),
+  );
+  if (equipped.length === 0) return {};
+  // The tools of an agent run in the agent, so that only its turns have the calls.
+  const isUnused = ({ steps }: Trajectory) =>
+    steps.every(({ action, calls }) => calls.length + action.toolCalls.length === 0);
+  const unused = equipped.filter(isUnused);
+  const outcomes = unused.map((trajectory) => outcomeScore(trajectory)!);
+  return {
+    'tools/unused_ratio': unused.length / equipped.length,
+    ...(unused.length > 0 && { 'tools/unused_outcome': mean(outcomes) }),
   };
 }
 

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { EnvHandle, OpenedEnv } from '@toolenv/core';
+import type { EnvHandle, OpenedEnv, RewardSpec } from '@toolenv/core';
 import type { TrainablePolicy } from '@toolenv/core/learner';
 import { findPackage, listPlugins } from '@toolenv/core/plugins';
 import { jsonWithoutSecrets } from '@toolenv/core/secrets';
@@ -52,9 +52,11 @@ export function envName(env: EnvHandle<unknown>): string {
   return env.ref ?? env.episode().spec.name;
 }
 
-/** Versions. A resumed run may have others, so that a fix of a bug can rescue a long run: changes.jsonl records them. */
+/** What a resumed run may have otherwise, so that a fix of a bug can rescue a long run: changes.jsonl records it. */
 export interface RunVersions {
   envVersion?: string;
+  /** The components of the environment's reward, which diagnoses need. */
+  rewardSpec?: RewardSpec;
   node: string;
   /** Versions of @toolenv/core, @toolenv/training and the packages with plugins that are installed. */
   packages: Record<string, string>;
@@ -66,7 +68,8 @@ export async function runVersions(env: EnvHandle<unknown> | undefined): Promise<
   const folder = process.cwd();
   const installed = found.get(folder) ?? findVersions();
   found.set(folder, installed);
-  return { envVersion: env?.packageVersion, node: process.version, ...(await installed) };
+  const rewardSpec = env?.episode().spec.rewards;
+  return { envVersion: env?.packageVersion, rewardSpec, node: process.version, ...(await installed) };
 }
 
 type InstalledVersions = Pick<RunVersions, 'packages' | 'commit'>;

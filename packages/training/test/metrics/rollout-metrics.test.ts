@@ -112,6 +112,51 @@ test('counts rewards, turns, tokens, ends and mistakes', () => {
   });
 });
 
+test('errors are counted by tool, and only for tools that answered', () => {
+  const made = call({ call: { id: '1', name: 'made_up', arguments: {} } });
+  const found = call({ result: { content: [] } });
+  const other = call({ call: { id: '1', name: 'read', arguments: {} }, result: { content: [] } });
+  const played = [
+    episode(0, 1, { steps: [turn(4, [failed, found]), turn(4, [failed, made])] }),
+    episode(0, 0, { steps: [turn(4, [failed, other])] }),
+  ];
+  const metrics = rolloutMetrics(played, { rollout: 1, environment: 0 });
+  expect(metrics).toMatchObject({
+    'tools/search/call_frequency': 4 / 2,
+    'tools/search/error_frequency': 3 / 4,
+    'tools/read/call_frequency': 1 / 2,
+    'tools/read/error_frequency': 0,
+  });
+  expect(Object.keys(metrics).filter((name) => name.includes('made_up'))).toEqual([]);
+});
+
+test('episodes that call no tool are compared only where there are tools', () => {
+  const tool = { name: 'search', description: '', inputSchema: {} };
+  const offered = (step: TrajectoryStep) => ({ ...step, observation: { messages: [], tools: [tool] } });
+  const elsewhere = { ...turn(4), action: { ...turn(4).action, toolCalls: [call().call] } };
+  const rewardSpec = {
+    em: { kind: 'outcome', range: [0, 1], weight: 2 },
+    found: { kind: 'process', range: [0, 1], weight: 1 },
+  } as const;
+  const rewards = { em: 0.5, found: 1 };
+  const played = [
+    episode(0, 1, { steps: [offered(turn(4, [call()])), offered(turn(4))] }),
+    episode(0, 2, { steps: [offered(turn(4))], rewardSpec, rewards }),
+    episode(0, 1, { steps: [offered(turn(4))] }),
+    // An agent runs its tools itself.
+    episode(0, 1, { steps: [offered(elsewhere)] }),
+    episode(1, 0, { steps: [turn(4)] }),
+  ];
+  const metrics = rolloutMetrics(played, { rollout: 1, environment: 0 });
+  expect(metrics).toMatchObject({ 'tools/unused_ratio': 2 / 4, 'tools/unused_outcome': (2 * 0.5 + 1) / 2 });
+  expect(rolloutMetrics(played.slice(4), { rollout: 1, environment: 0 })).not.toHaveProperty(
+    'tools/unused_ratio',
+  );
+  expect(rolloutMetrics(played.slice(0, 1), { rollout: 1, environment: 0 })).toMatchObject({
+    'tools/unused_ratio': 0,
+  });
+});
+
 test('a batch without groups has the deviation of its episodes', () => {
   const [first, second] = [episode(0, 0, {}), episode(1, 1, {})];
   const metrics = rolloutMetrics([first, second], { rollout: 1, environment: 0 });

@@ -1,0 +1,53 @@
+/** A policy that does not speak the format of tool calls: a wrong chat template, or a parser of another format. */
+import type { DiagnosisRule } from './diagnosis.ts';
+import { percent } from './number-text.ts';
+import { lasting, meanOf } from './series.ts';
+
+const malformed = 'mistakes/malformed_call';
+const unused = 'tools/unused_ratio';
+const leastMalformed = 0.5;
+const leastUnused = 0.9;
+const mostSuccess = 0.02;
+
+/** The calls of turns that are cut do not parse either. */
+const cut = 'tokens_per_turn/clipped_ratio';
+const mostCut = 0.3;
+
+/** From the first step: a policy that forgets the format later has another fault. */
+export const malformedCalls: DiagnosisRule = {
+  fault: 'most tool calls do not parse',
+  remedy:
+    'Compare what the model writes (toolenv show --tokens) with its card: give it its own chat template.',
+  page: 'guides/troubleshooting.md#checkpoints-and-chat-templates',
+  find(run) {
+    const series = run.rollout(malformed);
+    const found = lasting(series, (value) => value >= leastMalformed, 3);
+    if (!found || found.since !== series[0]![0] || meanOf(run.rollout(cut)) > mostCut) return undefined;
+    return {
+      title: `From the first step on, ${percent(found.value)} of the tool calls do not parse.`,
+      since: found.since,
+      evidence: { metric: malformed, value: found.value, threshold: leastMalformed },
+      episodes: { mistake: 'malformed_call', step: `${found.since}..` },
+    };
+  },
+};
+
+export const noCalls: DiagnosisRule = {
+  fault: 'no episode calls a tool, and none succeeds',
+  remedy:
+    'Read what the model writes (toolenv show --tokens): give it its own chat template, or teach it calls with demonstrations.',
+  page: 'guides/troubleshooting.md#checkpoints-and-chat-templates',
+  find(run) {
+    const series = run.rollout(unused);
+    const found = lasting(series, (value) => value >= leastUnused, 3);
+    if (!found || found.since !== series[0]![0]) return undefined;
+    const success = meanOf(run.success);
+    if (!(success <= mostSuccess)) return undefined;
+    return {
+      title: `From the first step on, ${percent(found.value)} of the episodes call no tool, and ${percent(success)} succeed.`,
+      since: found.since,
+      evidence: { metric: unused, value: found.value, threshold: leastUnused },
+      episodes: { step: `${found.since}..` },
+    };
+  },
+};

@@ -1,0 +1,59 @@
+/** diagnose: the faults that the records of a run show, the most important first. */
+import { abortedEpisodes } from './aborted-episodes.ts';
+import { malformedCalls, noCalls } from './calls.ts';
+import type { Diagnosis, DiagnosisName, DiagnosisRule } from './diagnosis.ts';
+import { entropyCollapse } from './entropy.ts';
+import { failingTool } from './failing-tool.ts';
+import { leakedAnswer } from './leaked-answer.ts';
+import { learningRateTooHigh, learningRateTooLow } from './learning-rate.ts';
+import { constantComponent, processRewardAlone, rewardWithoutOutcome } from './rewards.ts';
+import { RunHistory, type RunRecords } from './run-history.ts';
+import { samplerMismatch, stalePolicy } from './sampler-distance.ts';
+import {
+  lengthAtLimit,
+  truncatedByContext,
+  truncatedByDeadline,
+  truncatedByTokens,
+  truncatedByTurns,
+} from './truncated-episodes.ts';
+import { allRight, allWrong, noVariance } from './variance.ts';
+
+/** How each fault is found. Causes come before their consequences, because few are printed. */
+export const diagnosisRules: Readonly<Record<DiagnosisName, DiagnosisRule>> = {
+  'aborted-episodes': abortedEpisodes,
+  'malformed-calls': malformedCalls,
+  'sampler-mismatch': samplerMismatch,
+  'leaked-answer': leakedAnswer,
+  'failing-tool': failingTool,
+  'stale-policy': stalePolicy,
+  'learning-rate-too-high': learningRateTooHigh,
+  'reward-without-outcome': rewardWithoutOutcome,
+  'truncated-by-tokens': truncatedByTokens,
+  'no-calls': noCalls,
+  'truncated-by-turns': truncatedByTurns,
+  'truncated-by-context': truncatedByContext,
+  'truncated-by-deadline': truncatedByDeadline,
+  'length-at-limit': lengthAtLimit,
+  'entropy-collapse': entropyCollapse,
+  'process-reward-alone': processRewardAlone,
+  'all-right': allRight,
+  'all-wrong': allWrong,
+  'no-variance': noVariance,
+  'learning-rate-too-low': learningRateTooLow,
+  'constant-component': constantComponent,
+};
+
+const site = 'https://toolenv.github.io/toolenv';
+
+/**
+ * What is wrong with a run, causes first; empty for a healthy run and for one that has too few steps to tell. Damaged records
+ * count as absent.
+ */
+export function diagnose(records: RunRecords): Diagnosis[] {
+  const run = new RunHistory(records);
+  return Object.entries(diagnosisRules).flatMap(([name, { remedy, page, find }]) => {
+    const finding = find(run);
+    const address = `${site}/${page.replace('.md', '.html')}`;
+    return finding ? [{ name: name as DiagnosisName, ...finding, remedy, page: address }] : [];
+  });
+}

@@ -1,0 +1,90 @@
+/** Rewards that teach something else than the task, or nothing. */
+import type { DiagnosisRule } from './diagnosis.ts';
+import { number, percent } from './number-text.ts';
+import type { RunHistory } from './run-history.ts';
+import { type Change, changeOf, hasRisen, meanOf, type Series } from './series.ts';
+
+/** Steps before which success may still come. */
+const leastSteps = 10;
+const littleSuccess = 0.02;
+/** Of what a success is worth. */
+const leastRise = 0.1;
+
+/** What an episode earns by process rewards, by step. Empty without such rewards. */
+function processReward(run: RunHistory): Series {
+  const sums = new Map<number, number>();
+  for (const [name, { kind, weight }] of Object.entries(run.trained)) {
+    if (kind !== 'process') continue;
+    for (const [step, value] of run.rollout(`rewards/${name}/mean`))
+      sums.set(step, (sums.get(step) ?? 0) + weight * value);
+  }
+  return [...sums];
+}
+
+const grew = ({ first, last, error }: Change) => last - first > Math.max(error, 0.01);
+
+export const rewardWithoutOutcome: DiagnosisRule = {
+  fault: 'the reward rises, and the outcome does not: the policy farms another reward',
+  remedy:
+    'Lower the weight of the reward that rises, or pay it once: for what a call finds, not for the call.',
+  page: 'guides/troubleshooting.md#rewards-that-are-farmed',
+  find(run) {
+    if (run.success.length < leastSteps || run.isSolved) return undefined;
+    const reward = changeOf(run.rollout('reward'));
+    const success = changeOf(run.success);
+    if (!reward || !success || !hasRisen(reward) || grew(success)) return undefined;
+    // A small process reward may rise before the first success.
+    const [low, high] = run.outcomeRange;
+    if (reward.last - reward.first < leastRise * (high - low)) return undefined;
+    const since = run.success[0]![0];
+    return {
+      title: `The reward rises from ${number(reward.first)} to ${number(reward.last)}, but success goes from ${percent(success.first)} to ${percent(success.last)}.`,
+      since,
+      evidence: { metric: 'success', value: success.last - success.first, threshold: 0.01 },
+      episodes: { step: `${run.success.at(-3)![0]}..` },
+    };
+  },
+};
+
+export const processRewardAlone: DiagnosisRule = {
+  fault: 'episodes earn process rewards, and none succeeds',
+  remedy:
+    'Begin with easier tasks or demonstrations: a process reward leads to success only if some episodes succeed.',
+  page: 'recipes/flat-rewards.md#what-helps',
+  find(run) {
+    const process = processReward(run);
+    const success = meanOf(run.success);
+    if (process.length < leastSteps || !(success <= littleSuccess)) return undefined;
+    const earned = meanOf(process);
+    if (!(earned > 0.01)) return undefined;
+    return {
+      title: `In ${run.success.length} steps, ${percent(success)} of the episodes succeed; process rewards pay ${number(earned)} an episode all the same.`,
+      since: process[0]![0],
+      evidence: { metric: 'success', value: success, threshold: littleSuccess },
+      episodes: { step: `${run.success.at(-3)![0]}..` },
+    };
+  },
+};
+
+export const constantComponent: DiagnosisRule = {
+  fault: 'a reward component has the same value in every episode',
+  remedy: 'Read how the component is computed: it teaches nothing, and is likely not what was meant.',
+  page: 'guides/troubleshooting.md#rewards-that-are-farmed',
+  find(run) {
+    for (const [name, { range }] of Object.entries(run.trained)) {
+      const metric = `rewards/${name}/std`;
+      const spreads = run.rollout(metric);
+      const means = run.rollout(`rewards/${name}/mean`);
+      const value = means[0]?.[1];
+      // A component at its best has been learned.
+      if (spreads.length < leastSteps || value === undefined || value >= range[1]) continue;
+      if (spreads.some(([, spread]) => spread !== 0) || means.some(([, each]) => each !== value)) continue;
+      return {
+        title: `In all ${spreads.length} steps, the reward component ${name} is ${number(value)} in every episode.`,
+        since: spreads[0]![0],
+        evidence: { metric, value: 0, threshold: 0 },
+      };
+    }
+    return undefined;
+  },
+};

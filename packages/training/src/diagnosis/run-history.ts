@@ -1,0 +1,129 @@
+/** RunHistory: the records of a run as diagnoses read them. Damaged values count as absent. */
+import type { RewardComponent, RewardSpec } from '@toolenv/core';
+import { headlineScore, isRightness } from '../metrics/headline-score.ts';
+import type { MetricsLine } from '../run-folder/run-log.ts';
+import { changeOf, hasRisen, meanOf, type Series } from './series.ts';
+
+/** What a run has recorded. */
+export interface RunRecords {
+  /** Lines of metrics.jsonl. */
+  metrics: readonly MetricsLine[];
+  /** `trainerOptions` of config.json. */
+  options?: Readonly<Record<string, unknown>> | undefined;
+  /** `rewardSpec` of config.json. */
+  rewardSpec?: RewardSpec | undefined;
+}
+
+/** A success rate from which on nothing is left to learn. */
+const solved = 0.9;
+
+export class RunHistory {
+  /** The outcome reward as a share of its range, by step: 0 is the worst, 1 the best. Empty if its range is unknown. */
+  readonly success: Series;
+  /** Components that the trainer sees, as far as they are known. */
+  readonly trained: Readonly<Record<string, RewardComponent>>;
+  readonly #lines: readonly MetricsLine[];
+  readonly #options: Readonly<Record<string, unknown>>;
+
+  constructor({ metrics, options, rewardSpec }: RunRecords) {
+    this.#lines = metrics.filter((line) => Number.isInteger(line?.step) && typeof line.metrics === 'object');
+    this.#options = Object(options);
+    this.trained = Object.fromEntries(Object.entries(Object(rewardSpec) as RewardSpec).filter(isTrained));
+    this.success = this.#successOf();
+  }
+
+  /** A metric of the rollouts. */
+  rollout(metric: string): Series {
+    return this.#series('rollout', metric);
+  }
+
+  /** A metric of the updates. */
+  update(metric: string): Series {
+    return this.#series('update', metric);
+  }
+
+  /** Names of the metrics of rollouts. */
+  get rolloutMetrics(): ReadonlySet<string> {
+    const rollouts = this.#lines.filter(({ type }) => type === 'rollout');
+    return new Set(rollouts.flatMap(({ metrics }) => Object.keys(metrics ?? {})));
+  }
+
+  /** A number among the trainer's options. */
+  option(name: string): number | undefined {
+    const value = this.#options[name];
+    return typeof value === 'number' ? value : undefined;
+  }
+
+  /** Whether the policy learns the task, or has learned it. */
+  get learns(): boolean {
+    return (
+      hasRisen(changeOf(this.success)) ||
+      this.isSolved ||
+      (this.success.length === 0 && hasRisen(changeOf(this.rollout('reward'))))
+    );
+  }
+
+  /** Whether the last steps succeed. */
+  get isSolved(): boolean {
+    return meanOf(this.success.slice(-3)) >= solved;
+  }
+
+  #series(type: MetricsLine['type'], metric: string): Series {
+    return this.#lines.flatMap((line) => {
+      const value: unknown = line.type === type ? line.metrics?.[metric] : undefined;
+      return typeof value === 'number' && Number.isFinite(value) ? [[line.step, value] as const] : [];
+    });
+  }
+
+  /** The least and the largest weighted outcome reward; 0 and 1 if the run does not say what its environment declares. */
+  get outcomeRange(): readonly [low: number, high: number] {
+    if (Object.keys(this.trained).length === 0) return [0, 1];
+    const ends = (pick: (...values: number[]) => number) =>
+      this.#outcomes.reduce(
+        (sum, [, { weight, range }]) => sum + pick(...range.map((end) => end * weight)),
+        0,
+      );
+    return [ends(Math.min), ends(Math.max)];
+  }
+
+  /** Values of the weighted outcome reward as a share of its range; none if there is no such reward. */
+  shareOfOutcome(series: Series): Series {
+    const [low, high] = this.outcomeRange;
+    return high > low ? series.map(([step, value]) => [step, (value - low) / (high - low)]) : [];
+  }
+
+  get #outcomes(): [string, RewardComponent][] {
+    return Object.entries(this.trained).filter(([, { kind }]) => kind === 'outcome');
+  }
+
+  /** Of the component that says which episodes were right, or else of all weighted outcome rewards together. */
+  #successOf(): Series {
+    const outcomes = this.#outcomes;
+    const right = headlineScore(outcomes.length > 0 ? outcomes.map(([name]) => name) : this.#reported());
+    if (right !== undefined && isRightness(right)) {
+      const [low, high] = this.trained[right]?.range ?? [0, 1];
+      return this.rollout(`rewards/${right}/mean`).map(([step, value]) => [
+        step,
+        (value - low) / (high - low),
+      ]);
+    }
+    const sums = new Map<number, number>();
+    for (const [name, { weight }] of outcomes)
+      for (const [step, value] of this.rollout(`rewards/${name}/mean`))
+        sums.set(step, (sums.get(step) ?? 0) + weight * value);
+    return this.shareOfOutcome([...sums]);
+  }
+
+  /** Components with a mean, if the run does not say what its environment declares. */
+  #reported(): string[] {
+    if (Object.keys(this.trained).length > 0) return [];
+    return [...this.rolloutMetrics].flatMap((metric) => /^rewards\/(.+)\/mean$/.exec(metric)?.[1] ?? []);
+  }
+}
+
+/** A record may be damaged. */
+function isTrained([, component]: [string, RewardComponent]): boolean {
+  const { kind, weight, range } = Object(component) as Partial<RewardComponent>;
+  const isRange = Array.isArray(range) && range.length === 2 && range.every(Number.isFinite);
+  return (kind === 'outcome' || kind === 'process') && Number.isFinite(weight) && weight !== 0 && isRange;
+}

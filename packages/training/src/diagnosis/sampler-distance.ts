@@ -1,0 +1,41 @@
+/** Rollouts of another policy than the one that learns: another distribution, or old weights. */
+import type { DiagnosisRule } from './diagnosis.ts';
+import { number } from './number-text.ts';
+import { lasting, meanOf } from './series.ts';
+
+const difference = 'sampling/sampling_logp_difference/mean';
+const threshold = 0.1;
+const leastStaleness = 1.5;
+
+export const stalePolicy: DiagnosisRule = {
+  fault: 'rollouts are of a policy that is many updates old, and has moved since',
+  remedy: 'Lower --max-staleness, or the learning rate.',
+  page: 'recipes/reading-metrics.md#sampler',
+  find(run) {
+    const staleness = meanOf(run.update('staleness'));
+    const found = lasting(run.update(difference), (value) => value >= threshold, 3);
+    if (!found || !(staleness >= leastStaleness)) return undefined;
+    return {
+      title: `From step ${found.since} on, rollouts are ${number(staleness)} updates old, and their log-probabilities differ from the learner's by ${number(found.value)} nats per token.`,
+      since: found.since,
+      evidence: { metric: difference, value: found.value, threshold },
+    };
+  },
+};
+
+export const samplerMismatch: DiagnosisRule = {
+  fault: 'sampler and learner disagree on the probabilities of the same tokens',
+  remedy:
+    'Look for what differs on the side that samples: temperature, template, precision, old weights; --mismatch-correction token_truncate limits the damage.',
+  page: 'recipes/reading-metrics.md#sampler',
+  find(run) {
+    const stale = run.update('staleness').some(([, value]) => value >= leastStaleness);
+    const found = lasting(run.update(difference), (value) => value >= threshold, 3);
+    if (!found || stale) return undefined;
+    return {
+      title: `From step ${found.since} on, the log-probabilities of the sampler differ from the learner's by ${number(found.value)} nats per token.`,
+      since: found.since,
+      evidence: { metric: difference, value: found.value, threshold },
+    };
+  },
+};

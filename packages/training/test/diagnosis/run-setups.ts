@@ -1,0 +1,251 @@
+/** The runs that the diagnoses are tested on: each fault with its cause, and healthy runs. */
+import { cp, mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  defineTool,
+  type EnvHandle,
+  failure,
+  type Message,
+  type Observation,
+  openEnv,
+  type RewardSpec,
+  type Rewards,
+  type ScoredTransition,
+} from '@toolenv/core';
+import { transformReward } from '@toolenv/core/wrappers';
+import { joinSentences, type QaRecord } from '@toolenv/envs-qa';
+
+const root = join(import.meta.dirname, '../../../..');
+const checkpoint = join(root, 'packages/tiny-policy/checkpoint');
+
+export interface RunSetup {
+  /** Default: GRPO. */
+  trainer?: string;
+  env?(seed: number): Promise<EnvHandle<unknown>>;
+  /** Folder of the policy. Default: the tiny policy. */
+  policy?(): Promise<string>;
+  /** The policy has been taught these texts instead of those that its own episodes have. */
+  schooling?(text: string): string;
+  /** The policy samples at this temperature, whatever it is asked for. */
+  temperatureOfSampler?: number;
+  /** Options of the trainer and the run, in addition to {@link common}. */
+  options?: Readonly<Record<string, unknown>>;
+  /** The file to learn from, made of the episodes of the run `episodes`. */
+  data?(episodes: readonly string[]): string;
+  seed?: number;
+}
+
+/** Options of every run that plays episodes. */
+export const common = {
+  steps: 12,
+  tasksPerStep: 16,
+  groupSize: 4,
+  learningRate: 3e-5,
+  maxTokens: 64,
+  klEvery: 3,
+};
+
+const open =
+  (name: string, settings: object = {}) =>
+  async (seed: number) =>
+    (await openEnv(`@toolenv/envs-qa/${name}-v1`, { topK: 2 }, { seed, ...settings })) as EnvHandle<unknown>;
+
+/** The environment with other rewards. */
+const rewarded =
+  (name: string, rewards: RewardSpec, transform: (own: Rewards, step: ScoredTransition) => Rewards) =>
+  async (seed: number) =>
+    transformReward(await open(name)(seed), { rewards, transform });
+
+const outcome = { kind: 'outcome', range: [0, 1], weight: 1 } as const;
+const process = { kind: 'process', range: [0, 1], weight: 1 } as const;
+
+const brokenSearch = (execute: () => ReturnType<typeof failure>) => async () =>
+  defineTool('search', 'Search for documents.', { query: { type: 'string' } }, execute);
+
+/** The question comes with a search that shows the documents of its answer. */
+async function leaking(seed: number): Promise<EnvHandle<unknown>> {
+  const inner = await open('lookup')(seed);
+  return {
+    ...inner,
+    episode() {
+      const env = inner.episode();
+      let told: Message[] = [];
+      const tell = ({ messages, tools }: Observation): Observation => ({
+        messages: [...messages.slice(0, 2), ...told, ...messages.slice(2)],
+        tools,
+      });
+      return {
+        spec: env.spec,
+        close: () => env.close(),
+        async reset(options) {
+          const task = options.task as QaRecord;
+          const gold = new Set(task.supporting_facts.map(([title]) => title));
+          const documents = task.context.filter(([title]) => gold.has(title));
+          const content = documents.map(([title, text]) => `${title}: ${joinSentences(text)}`).join('\n');
+          const call = { id: 'told', name: 'search', arguments: { query: documents[0]![0] } };
+          told = [
+            { role: 'assistant', content: '', toolCalls: [call] },
+            { role: 'tool', content, toolCallId: 'told', name: 'search' },
+          ];
+          return tell(await env.reset(options));
+        },
+        async step(action, options) {
+          const transition = await env.step(action, options);
+          return { ...transition, observation: tell(transition.observation) };
+        },
+      };
+    },
+  };
+}
+
+/** The tiny policy with another chat template. */
+const templated = (change: (template: string) => string) => async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'diagnosis-policy-'));
+  await cp(checkpoint, folder, { recursive: true });
+  const file = join(folder, 'tokenizer_config.json');
+  const config = JSON.parse(await readFile(file, 'utf8'));
+  await writeFile(file, JSON.stringify({ ...config, chat_template: change(config.chat_template) }));
+  return folder;
+};
+
+/** Runs with a fault, by the name of the diagnosis; a further word after a dot tells setups of one fault apart. */
+export const faults: Readonly<Record<string, RunSetup>> = {
+  'learning-rate-too-high': { options: { learningRate: 1e-2 } },
+  'learning-rate-too-high.slowly': { options: { learningRate: 2e-3, steps: 20 } },
+  'learning-rate-too-high.ppo': {
+    trainer: 'trainer-ppo/ppo',
+    options: { learningRate: 1e-2, criticWarmup: 0 },
+  },
+  'learning-rate-too-high.sft': {
+    trainer: 'trainer-sft/sft',
+    options: { learningRate: 3e-1, steps: 12 },
+    data: (episodes) => episodes.join('\n'),
+  },
+  'learning-rate-too-low': { options: { learningRate: 1e-9 } },
+  'truncated-by-tokens': { options: { maxTokens: 4 } },
+  'truncated-by-turns': {
+    env: async (seed) =>
+      (await openEnv('@toolenv/envs-qa/bridge-v1', { topK: 2, maxTurns: 1 }, { seed })) as EnvHandle<unknown>,
+  },
+  'reward-without-outcome': {
+    env: rewarded('bridge', { em: outcome, searched: process }, ({ em = null }, { calls }) => ({
+      em,
+      searched: calls.length === 0 ? null : 0.25,
+    })),
+    options: { learningRate: 3e-4, steps: 20 },
+  },
+  'process-reward-alone': { env: open('compose'), options: { learningRate: 1e-4, steps: 16 } },
+  'all-wrong': { env: rewarded('compose', { em: outcome }, ({ em = null }) => ({ em })) },
+  'all-right': {
+    env: rewarded('bridge', { correct: outcome }, (_, { outcome: { kind } }) => ({
+      correct: kind === 'running' ? null : 1,
+    })),
+  },
+  'constant-component': {
+    env: rewarded(
+      'bridge',
+      { em: outcome, retrieved: { ...process, weight: 0.1 }, style: { ...outcome, weight: 0.2 } },
+      ({ em = null, retrieved = null }, { outcome: { kind } }) => ({
+        em,
+        retrieved,
+        style: kind === 'running' ? null : 0.5,
+      }),
+    ),
+  },
+  'failing-tool': {
+    env: open('bridge', { tools: { search: brokenSearch(() => failure('The index is offline.')) } }),
+  },
+  'aborted-episodes': {
+    env: open('bridge', {
+      tools: {
+        search: brokenSearch(() => {
+          throw new Error('connect ECONNREFUSED');
+        }),
+      },
+    }),
+    options: { maxAborted: 1 },
+  },
+  // A policy that has learned another format of calls.
+  'malformed-calls': { schooling: (text) => text.replaceAll('"name"', '"tool"') },
+  'no-calls': { policy: templated((template) => template.replaceAll('<|im_start|>', '[INST]')) },
+  'leaked-answer': { env: leaking },
+  'entropy-collapse': { options: { temperature: 0.05 } },
+  'entropy-collapse.learned': { options: { learningRate: 1e-3, steps: 20 } },
+  'stale-policy': { options: { maxStaleness: 8, learningRate: 3e-4, steps: 20 } },
+  // A server that does not heed the temperature of its requests.
+  'sampler-mismatch': { temperatureOfSampler: 0.3 },
+  'no-variance': { env: open('lookup'), options: { topK: 1 } },
+};
+
+/** Runs that learn, or have learned. */
+export const healthy: Readonly<Record<string, RunSetup>> = {
+  grpo: { options: { steps: 20 } },
+  'grpo-fast': { options: { learningRate: 1e-4, steps: 20 }, seed: 2 },
+  'grpo-short': { options: { steps: 3 }, seed: 3 },
+  'grpo-stale': { options: { maxStaleness: 1 }, seed: 4 },
+  dapo: { options: { algorithm: 'dapo', learningRate: 1e-4 }, seed: 5 },
+  rloo: { options: { algorithm: 'rloo' }, seed: 6 },
+  'reinforce++': { options: { algorithm: 'reinforce++' }, seed: 7 },
+  ppo: { trainer: 'trainer-ppo/ppo', seed: 8 },
+  'ppo-epochs': {
+    trainer: 'trainer-ppo/ppo',
+    options: { epochs: 2, miniBatches: 2, learningRate: 1e-4 },
+    seed: 13,
+  },
+  lookup: { env: open('lookup'), options: { learningRate: 1e-4, steps: 16 }, seed: 9 },
+  comparison: { env: open('comparison'), options: { learningRate: 1e-4 }, seed: 10 },
+  sft: {
+    trainer: 'trainer-sft/sft',
+    options: { learningRate: 1e-4, steps: 12, minReward: 0.5 },
+    data: (episodes) => episodes.join('\n'),
+  },
+  dpo: { trainer: 'trainer-sft/dpo', options: { learningRate: 1e-5, steps: 12 }, data: pairsOf },
+  'rejection-sampling': {
+    trainer: 'trainer-sft/rejection-sampling',
+    options: { learningRate: 1e-4 },
+    seed: 11,
+  },
+  'online-dpo': { trainer: 'trainer-sft/online-dpo', options: { learningRate: 1e-5 }, seed: 12 },
+};
+
+/** The best against the worst episode of each group. */
+function pairsOf(episodes: readonly string[]): string {
+  const groups = new Map<string, { reward: number; messages: unknown[] }[]>();
+  for (const line of episodes) {
+    const { step, group, reward, steps } = JSON.parse(line);
+    const { observation, action } = steps.at(-1);
+    const messages = [
+      ...observation.messages.map(openaiMessage),
+      { role: 'assistant', content: action.text },
+    ];
+    const key = `${step}/${group}`;
+    groups.set(key, [...(groups.get(key) ?? []), { reward, messages }]);
+  }
+  const pairs = [...groups.values()].flatMap((members) => {
+    const [worst, ...better] = members.sort((a, b) => a.reward - b.reward);
+    const best = better.at(-1);
+    return best && best.reward > worst!.reward
+      ? [JSON.stringify({ chosen: best.messages, rejected: worst!.messages })]
+      : [];
+  });
+  return pairs.join('\n');
+}
+
+function openaiMessage(message: Message): unknown {
+  if (message.role === 'tool')
+    return { role: 'tool', tool_call_id: message.toolCallId, content: message.content };
+  if (message.role !== 'assistant' || !message.toolCalls) return message;
+  return {
+    role: 'assistant',
+    content: message.content,
+    tool_calls: message.toolCalls.map(({ id, name, arguments: given }) => ({
+      id,
+      type: 'function',
+      function: { name, arguments: JSON.stringify(given) },
+    })),
+  };
+}
+
+export { checkpoint };
+export const bridge = open('bridge');
