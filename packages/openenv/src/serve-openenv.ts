@@ -55,7 +55,7 @@ export async function serveOpenEnv<Task>(
   { onError = writeToStderr, split, seed, ...given }: ServeOpenEnvOptions = {},
 ): Promise<OpenEnvService> {
   const options = completeServeOptions(placesFor(env, given), 'serveOpenEnv');
-  const name = await servedName(env, split);
+  const name = await servedName(env, { split, onError });
   const access = new HttpAccess(options);
   const sessions = new OpenEnvSessions(env, { ...options, split, seed }, onError);
   const metadata = metadataOf(name, env.packageVersion);

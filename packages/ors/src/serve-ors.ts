@@ -53,7 +53,7 @@ export async function serveOrs<Task>(
 ): Promise<OrsService> {
   const options = completeServeOptions(placesFor(env, given), 'serveOrs');
   const tasks = await ServedTasks.of(env, split);
-  const whole = await servedName(env, split ?? tasks.splits[0]);
+  const whole = await servedName(env, { split: split ?? tasks.splits[0], onError });
   // A part of paths.
   const name = whole.slice(whole.lastIndexOf('/') + 1).toLowerCase();
   const make = (

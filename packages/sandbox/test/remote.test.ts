@@ -11,6 +11,7 @@ import {
   prepareScript,
   readAnswer,
 } from '../src/remote/command-script.ts';
+import { type DaytonaClient, DaytonaMachines, type DaytonaOptions } from '../src/remote/daytona-machines.ts';
 
 const has = (command: string) => spawnSync('/bin/sh', ['-c', `command -v ${command}`]).status === 0;
 const shells = { bash: ['bash'], dash: ['dash'], busybox: ['busybox', 'sh'] };
@@ -105,4 +106,12 @@ test('a provider names the variable of its key and the package of its client', a
     code: 'usage.missing_package',
     message: 'daytona-v1 needs @daytona/sdk: npm install @daytona/sdk@0.216.0',
   });
+});
+
+test('a size of a Daytona machine without an image is refused', () => {
+  const sizes = { cpu: 0, memory: 2, disk: 0 };
+  const options = { snapshot: '', image: '', url: '', ttl: 60, ...sizes } as DaytonaOptions;
+  expect(() => new DaytonaMachines(class {} as unknown as DaytonaClient, 'key', options)).toThrow(
+    'give the option image too',
+  );
 });

@@ -47,17 +47,21 @@ export interface WantedEpisode {
 
 /**
  * The name of an environment that can be served.
+ * @param options `onError` is called with what closing an unused Env throws.
  * @throws ToolEnvError `usage.serve_no_tasks` if the split has no tasks; `usage.serve_self_play` if its policy plays several players, whose
  *   turns a client could not keep apart.
  */
-export async function servedName<Task>(env: ServedEnv<Task>, split: Split = 'test'): Promise<string> {
+export async function servedName<Task>(
+  env: ServedEnv<Task>,
+  { split = 'test', onError }: { split?: Split | undefined; onError(error: unknown): void },
+): Promise<string> {
   if (!((await env.tasks[split].length) > 0)) {
     const message = `The environment has no tasks in its split "${split}": serve another split.`;
     throw new ToolEnvError('usage.serve_no_tasks', message);
   }
   const probe = env.episode();
   const { players = [], name } = probe.spec;
-  await closeInTime(probe, name);
+  closeInTime(probe, name).catch(onError);
   if (players.length === 0) return env.ref ?? name;
   const [list, flags] = [players.join(', '), players.map((player) => `--${player} <name>`).join(' ')];
   const message = `${name}: a client plays one player, and this environment is open with self-play of ${list}: name a script or a policy as ${list} (${flags}).`;

@@ -52,7 +52,7 @@ export async function serveMcp<Task>(
   env: ServedEnv<Task>,
   { transport = 'stdio', scores, onError = writeToStderr, ...episodes }: ServeOptions = {},
 ): Promise<McpService> {
-  const name = await servedName(env, episodes.split);
+  const name = await servedName(env, { split: episodes.split, onError });
   const write = scores === undefined ? undefined : scoreWriter(scores);
   const writes = new Set<Promise<void>>();
   const onScore = (record: ScoreRecord) => {

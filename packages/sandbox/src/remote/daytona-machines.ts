@@ -1,5 +1,6 @@
 /** DaytonaMachines: machines of Daytona, by its package `@daytona/sdk`. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { sandboxUsage } from '../sandbox-errors.ts';
 import type { CallOptions } from './in-time.ts';
 import type { ListedMachine, Machine, MachineService, ScriptResult } from './machine.ts';
 import type { RemoteOptions } from './remote-options.ts';
@@ -57,7 +58,11 @@ export class DaytonaMachines implements MachineService {
   readonly #daytona: Daytona;
   readonly #options: DaytonaOptions;
 
+  /** @throws ToolEnvError `usage.sandbox` for a size without an image, which the service would not heed. */
   constructor(client: DaytonaClient, apiKey: string, options: DaytonaOptions) {
+    const { image, cpu, memory, disk } = options;
+    if (image === '' && cpu + memory + disk > 0)
+      throw sandboxUsage('daytona-v1: cpu, memory and disk are of an image: give the option image too.');
     this.#daytona = new client({
       apiKey,
       // Named, so that no file .env of the working folder may name another.
