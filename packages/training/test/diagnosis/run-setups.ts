@@ -81,9 +81,13 @@ async function leaking(seed: number): Promise<EnvHandle<unknown>> {
         async reset(options) {
           const task = options.task as QaRecord;
           const gold = new Set(task.supporting_facts.map(([title]) => title));
-          const documents = task.context.filter(([title]) => gold.has(title));
-          const content = documents.map(([title, text]) => `${title}: ${joinSentences(text)}`).join('\n');
-          const call = { id: 'told', name: 'search', arguments: { query: documents[0]![0] } };
+          const [documents, others] = [true, false].map((is) =>
+            task.context.filter(([title]) => gold.has(title) === is),
+          );
+          // The policy knows searches for a name, and two results.
+          documents!.push(others![0]!);
+          const content = documents!.map(([title, text]) => `${title}: ${joinSentences(text)}`).join('\n');
+          const call = { id: 'told', name: 'search', arguments: { query: ` ${documents![0]![0]}` } };
           told = [
             { role: 'assistant', content: '', toolCalls: [call] },
             { role: 'tool', content, toolCallId: 'told', name: 'search' },
@@ -168,7 +172,9 @@ export const faults: Readonly<Record<string, RunSetup>> = {
   },
   // A policy that has learned another format of calls.
   'malformed-calls': { schooling: (text) => text.replaceAll('"name"', '"tool"') },
-  'no-calls': { policy: templated((template) => template.replaceAll('<|im_start|>', '[INST]')) },
+  'wrong-template': { policy: templated((template) => template.replaceAll('<|im_start|>', '[INST]')) },
+  // The marker chooses the parser of another format.
+  'no-calls': { policy: templated((template) => `${template}{# [TOOL_CALLS] #}`) },
   'leaked-answer': { env: leaking },
   'entropy-collapse': { options: { temperature: 0.05 } },
   'entropy-collapse.learned': { options: { learningRate: 1e-3, steps: 20 } },
