@@ -1,6 +1,6 @@
 /** A policy that does not speak the format of tool calls: a wrong chat template, or a parser of another format. */
 import type { DiagnosisRule } from './diagnosis.ts';
-import { percent } from './number-text.ts';
+import { number, percent } from './number-text.ts';
 import { lasting, meanOf } from './series.ts';
 
 const malformed = 'mistakes/malformed_call';
@@ -28,6 +28,32 @@ export const malformedCalls: DiagnosisRule = {
       since: found.since,
       evidence: { metric: malformed, value: found.value, threshold: leastMalformed },
       episodes: { mistake: 'malformed_call', step: `${found.since}..` },
+    };
+  },
+};
+
+const unsure = 'rollout_corr/rollout_log_ppl';
+/** Nats per token. A trained model that reads its own template is below 1. */
+const leastUnsure = 1.2;
+/** Steps that show how the policy began. */
+const beginning = 3;
+
+export const wrongTemplate: DiagnosisRule = {
+  fault:
+    'the policy is unsure of every token from the start, and no episode succeeds: it does not know this template',
+  remedy:
+    'Give the policy its own chat template (toolenv show --tokens shows what it reads); if it was never trained, begin with demonstrations.',
+  page: 'guides/troubleshooting.md#checkpoints-and-chat-templates',
+  find(run) {
+    const first = run.rollout(unsure).slice(0, beginning);
+    const value = meanOf(first);
+    const success = meanOf(run.success);
+    if (first.length < beginning || !(value >= leastUnsure && success <= mostSuccess)) return undefined;
+    return {
+      title: `In the first ${beginning} steps, the policy is unsure of every token that it writes (${number(value)} nats); in the run, ${percent(success)} of the episodes succeed.`,
+      since: first[0]![0],
+      evidence: { metric: unsure, value, threshold: leastUnsure },
+      episodes: { step: `${first[0]![0]}..` },
     };
   },
 };

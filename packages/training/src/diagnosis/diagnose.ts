@@ -1,6 +1,6 @@
 /** diagnose: the faults that the records of a run show, the most important first. */
 import { abortedEpisodes } from './aborted-episodes.ts';
-import { malformedCalls, noCalls } from './calls.ts';
+import { malformedCalls, noCalls, wrongTemplate } from './calls.ts';
 import type { Diagnosis, DiagnosisName, DiagnosisRule } from './diagnosis.ts';
 import { entropyCollapse } from './entropy.ts';
 import { failingTool } from './failing-tool.ts';
@@ -22,6 +22,7 @@ import { allRight, allWrong, noVariance } from './variance.ts';
 export const diagnosisRules: Readonly<Record<DiagnosisName, DiagnosisRule>> = {
   'aborted-episodes': abortedEpisodes,
   'malformed-calls': malformedCalls,
+  'wrong-template': wrongTemplate,
   'sampler-mismatch': samplerMismatch,
   'leaked-answer': leakedAnswer,
   'failing-tool': failingTool,

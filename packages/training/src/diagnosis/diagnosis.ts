@@ -5,6 +5,7 @@ import type { RunHistory } from './run-history.ts';
 export type DiagnosisName =
   | 'aborted-episodes'
   | 'malformed-calls'
+  | 'wrong-template'
   | 'sampler-mismatch'
   | 'leaked-answer'
   | 'failing-tool'

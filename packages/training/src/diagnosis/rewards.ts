@@ -71,7 +71,10 @@ export const constantComponent: DiagnosisRule = {
   remedy: 'Read how the component is computed: it teaches nothing, and is likely not what was meant.',
   page: 'guides/troubleshooting.md#rewards-that-are-farmed',
   find(run) {
-    for (const [name, { range }] of Object.entries(run.trained)) {
+    const fails = meanOf(run.success) <= littleSuccess;
+    for (const [name, { kind, range }] of Object.entries(run.trained)) {
+      // Other diagnoses say that no episode succeeds.
+      if (fails && kind === 'outcome') continue;
       const metric = `rewards/${name}/std`;
       const spreads = run.rollout(metric);
       const means = run.rollout(`rewards/${name}/mean`);

@@ -76,7 +76,7 @@ export const lengthAtLimit: DiagnosisRule = {
   page: 'guides/troubleshooting.md#truncated-episodes',
   find(run) {
     const found = lasting(run.rollout(clipped), (value) => value >= mostClipped, 5);
-    if (!found || run.learns) return undefined;
+    if (!found || run.learns || truncatedByTokens.find(run)) return undefined;
     return {
       title: `From step ${found.since} on, ${percent(found.value)} of the turns are cut at ${run.option('maxTokens') ?? 'maxTokens'} tokens.`,
       since: found.since,

@@ -1,8 +1,10 @@
 /**
  * Makes the runs of `recorded/`: the tiny policy trains with each fault of `run-setups.ts`, and without a fault.
- * `node --import tsx --conditions=@toolenv/source packages/training/test/diagnosis/make-runs.ts [name …]`: all runs, or these.
+ * `node --import tsx --conditions=@toolenv/source packages/training/test/diagnosis/make-runs.ts [name …]`: all runs, these, or with `todo` those
+ * that are not recorded yet.
  * A run takes 10 to 60 seconds on two idle cores.
  */
+import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,13 +26,18 @@ const work = await mkdtemp(join(tmpdir(), 'diagnosis-runs-'));
 let episodes: string[] | undefined;
 try {
   for (const [name, setup] of setups) {
-    if (names.length > 0 && !names.some((wanted) => name === wanted || name.endsWith(`/${wanted}`))) continue;
+    if (!isWanted(name)) continue;
     const begun = performance.now();
     await play(name, setup);
     console.log(`${name} ${((performance.now() - begun) / 1000).toFixed(0)} s`);
   }
 } finally {
   await rm(work, { recursive: true });
+}
+
+function isWanted(name: string): boolean {
+  if (names.includes('todo')) return !existsSync(join(import.meta.dirname, 'recorded', name));
+  return names.length === 0 || names.some((wanted) => name === wanted || name.endsWith(`/${wanted}`));
 }
 
 async function play(name: string, setup: RunSetup): Promise<void> {
@@ -62,11 +69,18 @@ async function school(policy: TransformerPolicy, change: (text: string) => strin
   episodes ??= await collectEpisodes();
   const texts = episodes.map((line) => {
     const { observation } = decodeTrajectory(line).steps.at(-1)!;
-    return JSON.stringify({ text: change(policy.chat.render(observation, false)) });
+    const turns = change(policy.chat.render(observation, false)).split(
+      /(?<=<\|im_start\|>assistant)|(?<=<\|im_end\|>)/,
+    );
+    const segments = turns.map((text, index) => ({
+      text,
+      label: turns[index - 1]?.endsWith('assistant') ?? false,
+    }));
+    return JSON.stringify({ segments });
   });
   const data = join(work, 'lessons.jsonl');
   await writeFile(data, texts.join('\n'));
-  const trainer = sft({ data, learningRate: 1e-3, steps: 30 });
+  const trainer = sft({ data, learningRate: 3e-4, steps: 40 });
   for await (const _ of train({ policy, trainer, out: join(work, 'school'), checkpointEvery: 0 }));
 }
 
