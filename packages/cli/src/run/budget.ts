@@ -64,7 +64,8 @@ export class Budget {
         const action = await policy.act(observation, options);
         const { prompt, action: written } = action.tokens ?? { prompt: [], action: [] };
         own += prompt.length + written.length;
-        if (policy.usage?.uncountedReplies) throw this.#end(uncountedError(policy.spec.name));
+        const isCounted = policy.usage ? !policy.usage.uncountedReplies : action.tokens !== undefined;
+        if (!isCounted) throw this.#end(uncountedError(policy.spec.name));
         return action;
       },
       endEpisode: (episodeId) => policy.endEpisode?.(episodeId),
@@ -108,6 +109,6 @@ function spentError(budget: string): ToolEnvError {
 }
 
 function uncountedError(policy: string): ToolEnvError {
-  const why = `The server of ${policy} does not say how many tokens a reply has`;
+  const why = `${policy} does not say how many tokens a reply has`;
   return new ToolEnvError('usage.budget', `${why}, so no budget can be kept`);
 }

@@ -54,6 +54,15 @@ it('a local policy is counted by its tokens, and has no price', async () => {
     /The budget of 50 tokens is spent\. \d+ of 12 episodes are finished: raise the budget; with --out/,
   );
   expect(code).toBe(1);
+  const player = await runCli(
+    'eval',
+    fixture.env,
+    '--policy',
+    'fixture-plugin/idle-v1',
+    '--budget-tokens',
+    '50',
+  );
+  expect(player.stderr).toMatch(/does not say how many tokens a reply has, so no budget can be kept\. 0 of/);
   const dollars = await runCli(...local, '--budget', '1');
   expect(dollars.stderr).toContain('it computes here and costs nothing');
   expect(dollars.code).toBe(2);
