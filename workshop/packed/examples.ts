@@ -69,7 +69,7 @@ export async function checkExamples(sandbox: Sandbox): Promise<void> {
   if (!installed || !(await attempt('examples: tsc', () => run('npx', ['tsc'], folder)))) return;
   for (const name of plugins) {
     // Each episode of memory-graph starts a server.
-    const fewer = name === 'memory-graph' ? ['--actions', '200'] : [];
+    const fewer = name === 'memory-graph' ? ['--actions', '20'] : [];
     await attempt(`examples: toolenv check ${name}.js`, () =>
       run('npx', ['toolenv', 'check', `${name}.js`, ...fewer], folder),
     );
