@@ -143,7 +143,11 @@ it('says which sandboxes can be made here', async () => {
       (name) => `@toolenv/sandbox/${name}`,
     ),
   );
-  expect(kinds.at(-1)).toMatchObject({ limits: { processes: 'a shell that starts none' }, removed: [], left: [] });
+  expect(kinds.at(-1)).toMatchObject({
+    limits: { processes: 'a shell that starts none' },
+    removed: [],
+    left: [],
+  });
   const { stdout: text } = await runCli('doctor', '--sandboxes');
   expect(text).toContain('@toolenv/sandbox/virtual-v1  works\n  memory limited by heap of the thread\n');
 });
