@@ -10,9 +10,9 @@ export default class EvaluationReporter implements Reporter {
   readonly #write: (text: string) => void;
   #blocks: string[] = [];
 
-  /** @param options.write Where the text goes. Default: stdout. */
-  constructor({ write = (text) => void process.stdout.write(text) }: { write?(text: string): void } = {}) {
-    this.#write = write;
+  /** @param options `write` is where the text goes; stdout by default. */
+  constructor(options: { write?(text: string): void } = {}) {
+    this.#write = (text) => (options.write ? options.write(text) : void process.stdout.write(text));
   }
 
   onTestRunStart(): void {
