@@ -25,8 +25,6 @@ export interface RunSetup {
   env?(seed: number): Promise<EnvHandle<unknown>>;
   /** Folder of the policy. Default: the tiny policy. */
   policy?(): Promise<string>;
-  /** The policy has been taught these texts instead of those that its own episodes have. */
-  schooling?(text: string): string;
   /** The policy samples at this temperature, whatever it is asked for. */
   temperatureOfSampler?: number;
   /** Options of the trainer and the run, in addition to {@link common}. */
@@ -171,7 +169,10 @@ export const faults: Readonly<Record<string, RunSetup>> = {
     }),
     options: { ...short, maxAborted: 1 },
   },
-  'wrong-template': { policy: templated((template) => template.replaceAll('<|im_start|>', '[INST]')), options: short },
+  'wrong-template': {
+    policy: templated((template) => template.replaceAll('<|im_start|>', '[INST]')),
+    options: short,
+  },
   // The marker chooses the parser of another format.
   'no-calls': { policy: templated((template) => `${template}{# [TOOL_CALLS] #}`), options: short },
   'leaked-answer': { env: leaking, options: short },
@@ -185,8 +186,6 @@ export const faults: Readonly<Record<string, RunSetup>> = {
     options: { learningRate: 3e-1, steps: 8 },
     data: (episodes) => episodes.join('\n'),
   },
-  // A policy that has learned another format of calls.
-  'malformed-calls': { schooling: (text) => text.replaceAll('"name"', '"tool"'), options: short },
 };
 
 /** Runs that learn, or have learned. */
