@@ -60,7 +60,7 @@ test('with --json, the diagnoses are the last line, if there are any', async () 
     ],
   });
   const short = await train(join(folder, 'short'), '--json', '--steps', '2');
-  expect(short.stdout).not.toContain('diagnoses');
+  expect(short.stdout).not.toContain('"diagnoses"');
 });
 
 test('at most three are printed, and none leaves its lines', () => {
