@@ -21,8 +21,8 @@ import { allRight, allWrong, noVariance } from './variance.ts';
 /** How each fault is found. Causes come before their consequences, because few are printed. */
 export const diagnosisRules: Readonly<Record<DiagnosisName, DiagnosisRule>> = {
   'aborted-episodes': abortedEpisodes,
-  'malformed-calls': malformedCalls,
   'wrong-template': wrongTemplate,
+  'malformed-calls': malformedCalls,
   'sampler-mismatch': samplerMismatch,
   'leaked-answer': leakedAnswer,
   'failing-tool': failingTool,

@@ -4,8 +4,8 @@ import type { RunHistory } from './run-history.ts';
 /** The faults that are looked for. */
 export type DiagnosisName =
   | 'aborted-episodes'
-  | 'malformed-calls'
   | 'wrong-template'
+  | 'malformed-calls'
   | 'sampler-mismatch'
   | 'leaked-answer'
   | 'failing-tool'

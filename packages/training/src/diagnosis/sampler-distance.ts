@@ -4,7 +4,10 @@ import { number } from './number-text.ts';
 import { lasting, meanOf } from './series.ts';
 
 const difference = 'sampling/sampling_logp_difference/mean';
-const threshold = 0.1;
+/** Nats per token. Rounding and other engines differ by a hundredth at most. */
+const mismatch = 0.05;
+/** A policy that moves differs from its own past. */
+const stale = 0.1;
 const leastStaleness = 1.5;
 
 export const stalePolicy: DiagnosisRule = {
@@ -13,12 +16,12 @@ export const stalePolicy: DiagnosisRule = {
   page: 'recipes/reading-metrics.md#sampler',
   find(run) {
     const staleness = meanOf(run.update('staleness'));
-    const found = lasting(run.update(difference), (value) => value >= threshold, 3);
+    const found = lasting(run.update(difference), (value) => value >= stale, 3);
     if (!found || !(staleness >= leastStaleness)) return undefined;
     return {
       title: `From step ${found.since} on, rollouts are ${number(staleness)} updates old, and their log-probabilities differ from the learner's by ${number(found.value)} nats per token.`,
       since: found.since,
-      evidence: { metric: difference, value: found.value, threshold },
+      evidence: { metric: difference, value: found.value, threshold: stale },
     };
   },
 };
@@ -29,13 +32,13 @@ export const samplerMismatch: DiagnosisRule = {
     'Look for what differs on the side that samples: temperature, template, precision, old weights; --mismatch-correction token_truncate limits the damage.',
   page: 'recipes/reading-metrics.md#sampler',
   find(run) {
-    const stale = run.update('staleness').some(([, value]) => value >= leastStaleness);
-    const found = lasting(run.update(difference), (value) => value >= threshold, 3);
-    if (!found || stale) return undefined;
+    const isOld = run.update('staleness').some(([, value]) => value >= leastStaleness);
+    const found = lasting(run.update(difference), (value) => value >= mismatch, 3);
+    if (!found || isOld) return undefined;
     return {
       title: `From step ${found.since} on, the log-probabilities of the sampler differ from the learner's by ${number(found.value)} nats per token.`,
       since: found.since,
-      evidence: { metric: difference, value: found.value, threshold },
+      evidence: { metric: difference, value: found.value, threshold: mismatch },
     };
   },
 };

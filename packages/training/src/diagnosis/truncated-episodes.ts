@@ -48,7 +48,7 @@ export const truncatedByTurns: DiagnosisRule = truncated({
   reason: 'max_turns',
   fault: 'most episodes run out of turns',
   remedy: 'Raise the maxTurns of the environment, or reward the end: the policy does not come to an answer.',
-  where: (run) => `run out of turns, after ${number(meanOf(run.rollout('num_turns/mean').slice(-3)))} turns`,
+  where: (run) => `run out of turns (${number(meanOf(run.rollout('num_turns/mean').slice(-3)))} on average)`,
 });
 
 export const truncatedByContext: DiagnosisRule = truncated({

@@ -10,9 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TrainablePolicy } from '@toolenv/core/learner';
 import { loadPlugin, type Trainer } from '@toolenv/core/plugins';
-import { decodeTrajectory } from '@toolenv/core/recording';
 import { loadPolicy, type TransformerPolicy } from '@toolenv/policy';
-import { sft } from '@toolenv/trainer-sft';
 import { train } from '@toolenv/training';
 import { bridge, checkpoint, common, faults, healthy, type RunSetup } from './run-setups.ts';
 
@@ -55,7 +53,6 @@ async function play(name: string, setup: RunSetup): Promise<void> {
   }
   const env = setup.data ? undefined : await (setup.env ?? bridge)(seed);
   await using loaded = await loadPolicy((await setup.policy?.()) ?? checkpoint);
-  if (setup.schooling) await school(loaded, setup.schooling);
   const policy = sampledAt(loaded, setup.temperatureOfSampler);
   const plugin = (await loadPlugin('trainers', `@toolenv/${trainer}-v1`)) as Trainer;
   const run = { ...given, env, policy, trainer: plugin, out, seed, trajectories: false, checkpointEvery: 0 };
@@ -63,25 +60,6 @@ async function play(name: string, setup: RunSetup): Promise<void> {
     if (type === 'update') process.stderr.write(`${name} ${step}\r`);
   await env?.close();
   await keep(out, join(import.meta.dirname, 'recorded', name));
-}
-
-async function school(policy: TransformerPolicy, change: (text: string) => string): Promise<void> {
-  episodes ??= await collectEpisodes();
-  const texts = episodes.map((line) => {
-    const { observation } = decodeTrajectory(line).steps.at(-1)!;
-    const turns = change(policy.chat.render(observation, false)).split(
-      /(?<=<\|im_start\|>assistant)|(?<=<\|im_end\|>)/,
-    );
-    const segments = turns.map((text, index) => ({
-      text,
-      label: turns[index - 1]?.endsWith('assistant') ?? false,
-    }));
-    return JSON.stringify({ segments });
-  });
-  const data = join(work, 'lessons.jsonl');
-  await writeFile(data, texts.join('\n'));
-  const trainer = sft({ data, learningRate: 3e-4, steps: 40 });
-  for await (const _ of train({ policy, trainer, out: join(work, 'school'), checkpointEvery: 0 }));
 }
 
 function sampledAt(policy: TransformerPolicy, temperature: number | undefined): TrainablePolicy {

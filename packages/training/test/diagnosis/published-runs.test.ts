@@ -32,7 +32,7 @@ test('the run that goes wrong has too high a learning rate, from its second step
     name: 'learning-rate-too-high',
     since: 2,
     title:
-      'From step 2 on, the reward is 0, after 0.12, and the KL to the start reaches 5.69 nats per token.',
+      'From step 2 on, the reward is 0.002, after 0.12, and the KL to the start reaches 5.69 nats per token.',
     evidence: { metric: 'kl', value: 5.69, threshold: 1 },
     page: 'https://toolenv.github.io/toolenv/recipes/kl-runs-off.html#after-the-fall',
   });

@@ -25,8 +25,6 @@ export interface RunSetup {
   env?(seed: number): Promise<EnvHandle<unknown>>;
   /** Folder of the policy. Default: the tiny policy. */
   policy?(): Promise<string>;
-  /** The policy has been taught these texts instead of those that its own episodes have. */
-  schooling?(text: string): string;
   /** The policy samples at this temperature, whatever it is asked for. */
   temperatureOfSampler?: number;
   /** Options of the trainer and the run, in addition to {@link common}. */
@@ -45,6 +43,9 @@ export const common = {
   maxTokens: 64,
   klEvery: 5,
 };
+
+/** For faults that show at once. */
+const short = { steps: 6, tasksPerStep: 8 };
 
 const open =
   (name: string, settings: object = {}) =>
@@ -115,17 +116,18 @@ const templated = (change: (template: string) => string) => async () => {
 
 /** Runs with a fault, by the name of the diagnosis; a further word after a dot tells setups of one fault apart. */
 export const faults: Readonly<Record<string, RunSetup>> = {
-  'learning-rate-too-high': { options: { learningRate: 1e-2 } },
+  'learning-rate-too-high': { options: { ...short, learningRate: 1e-2 } },
   'learning-rate-too-high.slowly': { options: { learningRate: 2e-3, steps: 12 } },
   'learning-rate-too-high.ppo': {
     trainer: 'trainer-ppo/ppo',
-    options: { learningRate: 1e-2, criticWarmup: 0 },
+    options: { ...short, learningRate: 1e-2, criticWarmup: 0 },
   },
   'learning-rate-too-low': { options: { learningRate: 1e-9 } },
-  'truncated-by-tokens': { options: { maxTokens: 4 } },
+  'truncated-by-tokens': { options: { ...short, maxTokens: 4 } },
   'truncated-by-turns': {
     env: async (seed) =>
       (await openEnv('@toolenv/envs-qa/bridge-v1', { topK: 2, maxTurns: 1 }, { seed })) as EnvHandle<unknown>,
+    options: short,
   },
   'reward-without-outcome': {
     env: rewarded('bridge', { em: outcome, searched: process }, ({ em = null }, { calls }) => ({
@@ -135,11 +137,12 @@ export const faults: Readonly<Record<string, RunSetup>> = {
     options: { learningRate: 3e-4, steps: 15 },
   },
   'process-reward-alone': { env: open('compose'), options: { learningRate: 1e-4 } },
-  'all-wrong': { env: rewarded('compose', { em: outcome }, ({ em = null }) => ({ em })) },
+  'all-wrong': { env: rewarded('compose', { em: outcome }, ({ em = null }) => ({ em })), options: short },
   'all-right': {
     env: rewarded('bridge', { correct: outcome }, (_, { outcome: { kind } }) => ({
       correct: kind === 'running' ? null : 1,
     })),
+    options: short,
   },
   'constant-component': {
     env: rewarded(
@@ -154,6 +157,7 @@ export const faults: Readonly<Record<string, RunSetup>> = {
   },
   'failing-tool': {
     env: open('bridge', { tools: { search: brokenSearch(() => failure('The index is offline.')) } }),
+    options: short,
   },
   'aborted-episodes': {
     env: open('bridge', {
@@ -163,24 +167,25 @@ export const faults: Readonly<Record<string, RunSetup>> = {
         }),
       },
     }),
-    options: { maxAborted: 1 },
+    options: { ...short, maxAborted: 1 },
   },
-  'wrong-template': { policy: templated((template) => template.replaceAll('<|im_start|>', '[INST]')) },
+  'wrong-template': {
+    policy: templated((template) => template.replaceAll('<|im_start|>', '[INST]')),
+    options: short,
+  },
   // The marker chooses the parser of another format.
-  'no-calls': { policy: templated((template) => `${template}{# [TOOL_CALLS] #}`) },
-  'leaked-answer': { env: leaking },
-  'entropy-collapse': { options: { temperature: 0.05 } },
-  'stale-policy': { options: { maxStaleness: 4, learningRate: 3e-4, steps: 12 } },
+  'no-calls': { policy: templated((template) => `${template}{# [TOOL_CALLS] #}`), options: short },
+  'leaked-answer': { env: leaking, options: short },
+  'entropy-collapse': { options: { ...short, temperature: 0.05 } },
+  'stale-policy': { options: { maxStaleness: 4, learningRate: 3e-4 } },
   // A server that does not heed the temperature of its requests.
-  'sampler-mismatch': { temperatureOfSampler: 0.3 },
-  'no-variance': { env: open('lookup'), options: { topK: 1 } },
+  'sampler-mismatch': { temperatureOfSampler: 0.3, options: short },
+  'no-variance': { env: open('lookup'), options: { ...short, topK: 1 } },
   'learning-rate-too-high.sft': {
     trainer: 'trainer-sft/sft',
-    options: { learningRate: 3e-1, steps: 12 },
+    options: { learningRate: 3e-1, steps: 8 },
     data: (episodes) => episodes.join('\n'),
   },
-  // A policy that has learned another format of calls.
-  'malformed-calls': { schooling: (text) => text.replaceAll('"name"', '"tool"') },
 };
 
 /** Runs that learn, or have learned. */
