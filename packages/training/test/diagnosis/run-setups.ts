@@ -180,6 +180,8 @@ export const faults: Readonly<Record<string, RunSetup>> = {
   'stale-policy': { options: { maxStaleness: 4, learningRate: 3e-4 } },
   // A server that does not heed the temperature of its requests.
   'sampler-mismatch': { temperatureOfSampler: 0.3, options: short },
+  // The policy has learned no comparisons.
+  'process-reward-alone.comparison': { env: open('comparison'), options: { learningRate: 1e-4 }, seed: 10 },
   'no-variance': { env: open('lookup'), options: { ...short, topK: 1 } },
   'learning-rate-too-high.sft': {
     trainer: 'trainer-sft/sft',
@@ -197,7 +199,7 @@ export const healthy: Readonly<Record<string, RunSetup>> = {
   'reinforce++': { options: { algorithm: 'reinforce++' }, seed: 7 },
   ppo: { trainer: 'trainer-ppo/ppo', seed: 8 },
   lookup: { env: open('lookup'), options: { learningRate: 1e-4 }, seed: 9 },
-  comparison: { env: open('comparison'), options: { learningRate: 1e-4 }, seed: 10 },
+  dr_grpo: { options: { algorithm: 'dr_grpo', learningRate: 1e-4 }, seed: 10 },
   sft: {
     trainer: 'trainer-sft/sft',
     options: { learningRate: 1e-4, steps: 12, minReward: 0.5 },
@@ -212,6 +214,8 @@ function pairsOf(episodes: readonly string[]): string {
   for (const line of episodes) {
     const { step, group, reward, steps } = JSON.parse(line);
     const { observation, action } = steps.at(-1);
+    // The answer to a malformed call names no call, which files of pairs require.
+    if (observation.messages.some(({ toolCallId }: { toolCallId?: string }) => toolCallId === '')) continue;
     const messages = [
       ...observation.messages.map(openaiMessage),
       { role: 'assistant', content: action.text },
