@@ -103,6 +103,8 @@ test('the fair trader of negotiation.ts agrees to half of the value', async () =
 test('the commands of the recipe of self-play make a policy, train it and score it against a random player', async () => {
   const page = await readFile(join(root, 'docs/recipes/self-play.md'), 'utf8');
   const small: [string, string][] = [
+    // The packages are linked below.
+    ['npm install toolenv @toolenv/policy @toolenv/trainer-ppo tsx\n', ''],
     ['npx tsx', 'node --import "$TSX"'],
     ['--steps 500', '--steps 2'],
     ['--tasks-per-step 256', '--tasks-per-step 16'],
