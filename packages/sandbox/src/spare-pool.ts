@@ -18,7 +18,7 @@ export interface Machines<Machine> {
 export class SparePool<Machine> implements SandboxHost {
   readonly #machines: Machines<Machine>;
   readonly #spare: Promise<Machine>[] = [];
-  /** The machines that nobody has: those that are spare, and those for which somebody waits. */
+  /** The machines that nobody has: spare machines, and machines for which somebody waits. */
   readonly #begun: Set<Promise<Machine>> = new Set();
   readonly #open: Set<Sandbox> = new Set();
   #closed = false;

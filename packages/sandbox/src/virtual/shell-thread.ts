@@ -9,8 +9,8 @@ import type { FileChanges, KeptEntry } from './kept-files.ts';
 export type ThreadAnswer = { changes: FileChanges } & Record<string, unknown>;
 
 /**
- * Why a thread has ended before it could answer: no answer came in time, it needed too much memory, or the shell threw an exception that is no
- * result of a command.
+ * Why a thread has ended before it could answer: no answer came in time, it needed too much memory, or the shell itself
+ * threw an exception.
  */
 export type ThreadEnd = 'late' | 'memory' | 'crash';
 

@@ -26,7 +26,7 @@ const shell = new Bash({
 });
 
 /**
- * Why a command could not be loaded, which is no command's fault.
+ * Why a command could not be loaded, which is not the fault of the command.
  * @type {unknown}
  */
 let machineFault;

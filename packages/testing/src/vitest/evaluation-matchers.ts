@@ -43,7 +43,7 @@ function compared(
   const evaluation = evaluationOf(matcher, received);
   if (!Array.isArray(Object(baseline).tasks)) {
     const remedy = 'give what evaluate() resolves to, or await readEvaluation(file)';
-    throw new ToolEnvError('usage.matcher', `${matcher}: the baseline is no evaluation: ${remedy}.`);
+    throw new ToolEnvError('usage.matcher', `${matcher}: the baseline is not an evaluation: ${remedy}.`);
   }
   const verdict = comparisonVerdict(kind, evaluation, baseline, bounds);
   return matched(verdict.passed, [verdict], evaluation);

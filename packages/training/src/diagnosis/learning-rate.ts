@@ -1,6 +1,6 @@
 /** Updates that are too large or too small. */
 import type { DiagnosisRule, Evidence, Finding } from './diagnosis.ts';
-import { number } from './number-text.ts';
+import { number, percent } from './number-text.ts';
 import type { RunHistory } from './run-history.ts';
 import { before, from, lasting, meanOf, type Series } from './series.ts';
 
@@ -22,7 +22,7 @@ const signs: readonly {
   {
     type: 'rollout',
     metric: 'truncated/max_tokens',
-    says: (value) => `${Math.round(100 * value)} % of the episodes are cut at maxTokens`,
+    says: (value) => `${percent(value)} of the episodes are cut at maxTokens`,
     bound: (value) => value + 0.4,
   },
   {
@@ -34,7 +34,7 @@ const signs: readonly {
   {
     type: 'rollout',
     metric: 'tools/failure_frequency',
-    says: (value) => `${Math.round(100 * value)} % of the tool calls fail`,
+    says: (value) => `${percent(value)} of the tool calls fail`,
     bound: (value) => value + 0.4,
   },
   {
@@ -46,7 +46,7 @@ const signs: readonly {
   {
     type: 'update',
     metric: 'clip_ratio/region_mean',
-    says: (value) => `${Math.round(100 * value)} % of the tokens are clipped`,
+    says: (value) => `${percent(value)} of the tokens are clipped`,
     bound: () => 0.3,
   },
   {

@@ -1,25 +1,13 @@
 /** Rewards that teach something else than the task, or nothing. */
 import type { DiagnosisRule } from './diagnosis.ts';
 import { number, percent } from './number-text.ts';
-import type { RunHistory } from './run-history.ts';
-import { type Change, changeOf, hasRisen, meanOf, type Series } from './series.ts';
+import { type Change, changeOf, hasRisen, meanOf } from './series.ts';
 
 /** Steps before which success may still come. */
 const leastSteps = 10;
 const littleSuccess = 0.02;
 /** Of what a success is worth. */
 const leastRise = 0.1;
-
-/** What an episode earns by process rewards, by step. Empty without such rewards. */
-function processReward(run: RunHistory): Series {
-  const sums = new Map<number, number>();
-  for (const [name, { kind, weight }] of Object.entries(run.trained)) {
-    if (kind !== 'process') continue;
-    for (const [step, value] of run.rollout(`rewards/${name}/mean`))
-      sums.set(step, (sums.get(step) ?? 0) + weight * value);
-  }
-  return [...sums];
-}
 
 const grew = ({ first, last, error }: Change) => last - first > Math.max(error, 0.01);
 
@@ -52,7 +40,7 @@ export const processRewardAlone: DiagnosisRule = {
     'Begin with easier tasks or demonstrations: a process reward leads to success only if some episodes succeed.',
   page: 'recipes/flat-rewards.md#what-helps',
   find(run) {
-    const process = processReward(run);
+    const process = run.earned('process');
     const success = meanOf(run.success);
     if (process.length < leastSteps || !(success <= littleSuccess)) return undefined;
     const earned = meanOf(process);

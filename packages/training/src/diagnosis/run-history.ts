@@ -79,7 +79,7 @@ export class RunHistory {
   get outcomeRange(): readonly [low: number, high: number] {
     if (Object.keys(this.trained).length === 0) return [0, 1];
     const ends = (pick: (...values: number[]) => number) =>
-      this.#outcomes.reduce(
+      this.#ofKind('outcome').reduce(
         (sum, [, { weight, range }]) => sum + pick(...range.map((end) => end * weight)),
         0,
       );
@@ -92,13 +92,22 @@ export class RunHistory {
     return high > low ? series.map(([step, value]) => [step, (value - low) / (high - low)]) : [];
   }
 
-  get #outcomes(): [string, RewardComponent][] {
-    return Object.entries(this.trained).filter(([, { kind }]) => kind === 'outcome');
+  /** What an episode earns by the weighted components of a kind, by step. Empty without such components. */
+  earned(kind: RewardComponent['kind']): Series {
+    const sums = new Map<number, number>();
+    for (const [name, { weight }] of this.#ofKind(kind))
+      for (const [step, value] of this.rollout(`rewards/${name}/mean`))
+        sums.set(step, (sums.get(step) ?? 0) + weight * value);
+    return [...sums];
+  }
+
+  #ofKind(wanted: RewardComponent['kind']): [string, RewardComponent][] {
+    return Object.entries(this.trained).filter(([, { kind }]) => kind === wanted);
   }
 
   /** Of the component that says which episodes were right, or else of all weighted outcome rewards together. */
   #successOf(): Series {
-    const outcomes = this.#outcomes;
+    const outcomes = this.#ofKind('outcome');
     const right = headlineScore(outcomes.length > 0 ? outcomes.map(([name]) => name) : this.#reported());
     if (right !== undefined && isRightness(right)) {
       const [low, high] = this.trained[right]?.range ?? [0, 1];
@@ -107,11 +116,7 @@ export class RunHistory {
         (value - low) / (high - low),
       ]);
     }
-    const sums = new Map<number, number>();
-    for (const [name, { weight }] of outcomes)
-      for (const [step, value] of this.rollout(`rewards/${name}/mean`))
-        sums.set(step, (sums.get(step) ?? 0) + weight * value);
-    return this.shareOfOutcome([...sums]);
+    return this.shareOfOutcome(this.earned('outcome'));
   }
 
   /** Components with a mean, if the run does not say what its environment declares. */

@@ -1,4 +1,4 @@
-/** Rollouts of another policy than the one that learns: another distribution, or old weights. */
+/** Rollouts by a policy that differs from the learner: another distribution, or old weights. */
 import type { DiagnosisRule } from './diagnosis.ts';
 import { number } from './number-text.ts';
 import { lasting, meanOf } from './series.ts';

@@ -1,5 +1,5 @@
 /** Groups whose episodes all score the same, so that nothing is compared. */
-import type { DiagnosisRule } from './diagnosis.ts';
+import type { DiagnosisRule, Finding } from './diagnosis.ts';
 import { percent } from './number-text.ts';
 import type { RunHistory } from './run-history.ts';
 import { from, type Lasting, lasting, meanOf } from './series.ts';
@@ -15,8 +15,15 @@ function withoutVariance(run: RunHistory): (Lasting & { success: number }) | und
   return found && { ...found, success: meanOf(from(run.success, found.since)) };
 }
 
-const said = ({ since, value }: Lasting) =>
-  `From step ${since} on, ${percent(value)} of the groups have no variance`;
+/** @param how Ends the sentence. */
+function findingOf({ since, value }: Lasting, how: string): Finding {
+  return {
+    title: `From step ${since} on, ${percent(value)} of the groups have no variance: ${how}.`,
+    since,
+    evidence: { metric, value, threshold },
+    episodes: { step: `${since}..` },
+  };
+}
 
 export const allWrong: DiagnosisRule = {
   fault: 'no group has variance, because all episodes fail',
@@ -26,12 +33,7 @@ export const allWrong: DiagnosisRule = {
   find(run) {
     const found = withoutVariance(run);
     if (!found || !(found.success <= wrong)) return undefined;
-    return {
-      title: `${said(found)}: ${percent(found.success)} of the episodes succeed.`,
-      since: found.since,
-      evidence: { metric, value: found.value, threshold },
-      episodes: { step: `${found.since}..` },
-    };
+    return findingOf(found, `${percent(found.success)} of the episodes succeed`);
   },
 };
 
@@ -43,12 +45,7 @@ export const allRight: DiagnosisRule = {
   find(run) {
     const found = withoutVariance(run);
     if (!found || found.since !== run.rollout(metric)[0]![0] || !(found.success >= right)) return undefined;
-    return {
-      title: `${said(found)}: ${percent(found.success)} of the episodes succeed, before anything is learned.`,
-      since: found.since,
-      evidence: { metric, value: found.value, threshold },
-      episodes: { step: `${found.since}..` },
-    };
+    return findingOf(found, `${percent(found.success)} of the episodes succeed, before anything is learned`);
   },
 };
 
@@ -59,11 +56,6 @@ export const noVariance: DiagnosisRule = {
   find(run) {
     const found = withoutVariance(run);
     if (!found || found.success <= wrong || found.success >= right || run.learns) return undefined;
-    return {
-      title: `${said(found)}: the episodes of a task all score the same.`,
-      since: found.since,
-      evidence: { metric, value: found.value, threshold },
-      episodes: { step: `${found.since}..` },
-    };
+    return findingOf(found, 'the episodes of a task all score the same');
   },
 };

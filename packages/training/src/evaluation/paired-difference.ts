@@ -85,7 +85,7 @@ function meansOfSets(differences: readonly number[]): Float64Array {
     sums[place] = sums[place]! + difference;
     counts[place] = counts[place]! + 1;
   }
-  // What is outside of each set minus what is inside.
+  // The sum outside each set minus the sum inside.
   for (const values of [sums, counts]) walshHadamard(values);
   const [sum, count] = [sums[0]!, counts[0]!];
   const means = new Float64Array(sets);
