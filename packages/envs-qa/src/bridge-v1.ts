@@ -5,6 +5,6 @@ import { defineWorldEnv } from './world-definition.ts';
 export default defineWorldEnv({
   name: 'bridge-v1',
   description: 'Two-hop questions about a synthetic world, through an entity that is not named.',
-  questions: bridgeQuestions,
+  questions: () => bridgeQuestions,
   hidesAnswer: true,
 });

@@ -3,7 +3,7 @@ import { askChain, relationPaths, walk } from './chain.ts';
 import type { QuestionFamily } from './question-set.ts';
 
 /** Draws the numbers of hops in turn, and every sequence of relations equally often. */
-function chainQuestions(type: string, ...hops: number[]): QuestionFamily {
+export function chainQuestions(type: string, hops: readonly number[]): QuestionFamily {
   const paths = hops.map(relationPaths);
   return {
     type,
@@ -16,8 +16,9 @@ function chainQuestions(type: string, ...hops: number[]): QuestionFamily {
 }
 
 /** One hop, as in Natural Questions (Kwiatkowski et al., 2019). */
-export const lookupQuestions: QuestionFamily = chainQuestions('lookup', 1);
+export const lookupQuestions: QuestionFamily = chainQuestions('lookup', [1]);
 /** Two hops through an entity that is not named, as in HotpotQA. */
-export const bridgeQuestions: QuestionFamily = chainQuestions('bridge', 2);
+export const bridgeQuestions: QuestionFamily = chainQuestions('bridge', [2]);
+export const composeHops = [3, 4] as const;
 /** Three and four hops, as in MuSiQue (arXiv 2108.00573). */
-export const composeQuestions: QuestionFamily = chainQuestions('compose', 3, 4);
+export const composeQuestions: QuestionFamily = chainQuestions('compose', composeHops);

@@ -25,21 +25,32 @@ const sharedByTargets: readonly Shared[] = kindNames.flatMap((kind) =>
     .flatMap(([via, { target }]) => relationsWithSame(target).map((relation) => ({ kind, via, relation }))),
 );
 
-/**
- * Draws four sorts in turn: which is earlier, yes/no, which has the earlier target, yes/no about the targets. In half of
- * the questions of each sort, the answer is the first entity, or yes.
- */
-export const comparisonQuestions: QuestionFamily = {
-  type: 'comparison',
-  draw(part, number, rng) {
-    const wanted = number % 8 < 4;
-    const sort = number % 4;
-    if (sort === 0) return whichYear(part, wanted, rng, 'byYear');
-    if (sort === 1) return sameTarget(part, wanted, rng, shared);
-    if (sort === 2) return whichYear(part, wanted, rng, 'byTargetYear');
-    return sameTarget(part, wanted, rng, sharedByTargets);
-  },
+/** Which of two is earlier or later, and yes or no; of the entities themselves, or of their targets. */
+export const comparisonSorts = ['which', 'yes-no', 'which-target', 'yes-no-target'] as const;
+export type ComparisonSort = (typeof comparisonSorts)[number];
+
+const drawSort: Readonly<
+  Record<ComparisonSort, (part: WorldPart, wanted: boolean, rng: Rng) => QuestionDraft | undefined>
+> = {
+  which: (part, firstWins, rng) => whichYear(part, firstWins, rng, 'byYear'),
+  'yes-no': (part, yes, rng) => sameTarget(part, yes, rng, shared),
+  'which-target': (part, firstWins, rng) => whichYear(part, firstWins, rng, 'byTargetYear'),
+  'yes-no-target': (part, yes, rng) => sameTarget(part, yes, rng, sharedByTargets),
 };
+
+/** Draws the sorts in turn. In half of the questions of each sort, the answer is the first entity, or yes. */
+export function comparisonQuestionsOf(sorts: readonly ComparisonSort[]): QuestionFamily {
+  return {
+    type: 'comparison',
+    draw(part, number, rng) {
+      const wanted = number % (2 * sorts.length) < sorts.length;
+      return drawSort[sorts[number % sorts.length]!](part, wanted, rng);
+    },
+  };
+}
+
+/** All sorts. */
+export const comparisonQuestions: QuestionFamily = comparisonQuestionsOf(comparisonSorts);
 
 /** Asks which of two entities, or whose target, has the earlier or later year. `firstWins`: the answer is the entity named first. */
 function whichYear(

@@ -5,6 +5,6 @@ import { defineWorldEnv } from './world-definition.ts';
 export default defineWorldEnv({
   name: 'lookup-v1',
   description: 'One-hop questions about a synthetic world.',
-  questions: lookupQuestions,
+  questions: () => lookupQuestions,
   hidesAnswer: true,
 });

@@ -1,5 +1,5 @@
 /** defineWorldEnv: the definition of the families with a synthetic world. */
-import type { EnvDefinition, Split } from '@toolenv/core';
+import type { EnvDefinition, JsonSchema, Split } from '@toolenv/core';
 import { textOf } from './document.ts';
 import { defineQaEnv, type QaFamily, type QaOptions } from './qa-env.ts';
 import type { QaRecord } from './qa-record.ts';
@@ -11,27 +11,34 @@ export interface WorldOptions extends QaOptions {
   worldSeed?: number;
 }
 
-export interface WorldFamily
+export interface WorldFamily<Options>
   extends Pick<QaFamily<WorldOptions>, 'name' | 'description' | 'maxTurns' | 'hidesAnswer'> {
-  questions: QuestionFamily;
+  /** JSON Schemas of the family's own options. */
+  options?: Record<string, JsonSchema>;
+  questions(options: Options): QuestionFamily;
 }
 
-export function defineWorldEnv({ questions, ...family }: WorldFamily): EnvDefinition<QaRecord, WorldOptions> {
-  return defineQaEnv<WorldOptions>({
+export function defineWorldEnv<Options extends object = object>({
+  options,
+  questions,
+  ...family
+}: WorldFamily<Options>): EnvDefinition<QaRecord, WorldOptions & Partial<Options>> {
+  return defineQaEnv<WorldOptions & Options>({
     ...family,
     options: {
       worldSeed: {
         type: 'integer',
         description: 'seeds the world and its questions (default: the seed of the run)',
       },
+      ...options,
     },
-    async load({ worldSeed }, seed) {
+    async load({ worldSeed, ...own }, seed) {
       const world = createWorld(worldSeed ?? seed);
-      const ask = (split: Split) => questionSet(questions, world, split);
+      const ask = (split: Split) => questionSet(questions(own as unknown as Options), world, split);
       return {
         records: { train: ask('train'), validation: ask('validation'), test: ask('test') },
         documents: world.documents.map((document) => ({ title: document.title, text: textOf(document) })),
       };
     },
-  });
+  }) as EnvDefinition<QaRecord, WorldOptions & Partial<Options>>;
 }

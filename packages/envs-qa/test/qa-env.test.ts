@@ -48,6 +48,18 @@ async function playOracle(env: Env<QaRecord>, task: QaRecord): Promise<Transitio
   return transitions;
 }
 
+test.each([
+  ['hops of compose-v1', () => openEnv(compose, { hops: [3] }, { seed: 3, tools }), 3],
+  ['sorts of comparison-v1', () => openEnv(comparison, { sorts: ['yes-no'] }, { seed: 3, tools }), 2],
+] as const)('the option %s chooses the questions', async (name, open, hops) => {
+  await using env = await open();
+  const records = await Promise.all(Array.from({ length: 40 }, (_, index) => env.tasks.test.get(index)));
+  expect(records.map((record) => goldTitles(record).length)).toEqual(records.map(() => hops));
+  const yes = records.filter(({ answer }) => answer === 'yes').length;
+  const no = records.filter(({ answer }) => answer === 'no').length;
+  expect([yes, no]).toEqual(name.startsWith('sorts') ? [20, 20] : [0, 0]);
+});
+
 describe.each<[string, EnvDefinition<QaRecord, WorldOptions>]>([
   ['lookup-v1', lookup],
   ['bridge-v1', bridge],
