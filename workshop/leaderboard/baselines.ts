@@ -4,7 +4,8 @@ import { transformObservation } from '@toolenv/core/wrappers';
 import type { QaRecord } from '@toolenv/envs-qa';
 import { baselinePolicy, type Placement } from '@toolenv/training';
 import { demonstrator, knowledgeOf } from '../tiny-policy/demonstrator.ts';
-import { type Dataset, type Datasets, type Examination, type Score, score } from './datasets.ts';
+import type { Family } from '../tiny-policy/families.ts';
+import { type Datasets, type Examination, type Score, score } from './datasets.ts';
 import type { Study } from './studies.ts';
 
 /** System messages to try. `undefined` is the environment's own. */
@@ -30,12 +31,12 @@ export interface BaselineResult {
 /** The demonstrator, who knows the world: what the search engine and the limits of an episode leave possible. */
 export async function playDemonstrator(
   open: Datasets,
-  names: readonly Dataset[],
+  names: readonly Family[],
   run: Examination,
 ): Promise<BaselineResult> {
   const scores: Record<string, Score> = {};
   for (const name of names) {
-    const env = open[name];
+    const env = open[name]!;
     const { test } = env.tasks;
     const tasks = Array.from({ length: await test.length }, (_, index) => test.get(index));
     const records = (await Promise.all(tasks)) as QaRecord[];
@@ -65,11 +66,11 @@ export async function playPrompted(
         }));
   const scoresOf = async (
     { play }: Variant,
-    names: readonly Dataset[],
+    names: readonly Family[],
     split: 'validation' | 'test',
   ): Promise<Record<string, Score>> => {
     const scores: Record<string, Score> = {};
-    for (const name of names) scores[name] = await score(...play(open[name]), { ...run, split });
+    for (const name of names) scores[name] = await score(...play(open[name]!), { ...run, split });
     return scores;
   };
 

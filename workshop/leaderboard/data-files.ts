@@ -4,23 +4,27 @@ import { dirname } from 'node:path';
 import { collect, deriveSeed, type EnvHandle, type Policy, rollout, type Trajectory } from '@toolenv/core';
 import { drawEpisodes, writeWhole } from '@toolenv/training';
 import { conversationOf, demonstrate } from '../tiny-policy/demonstrations.ts';
-import type { Dataset, Datasets } from './datasets.ts';
+import type { Family } from '../tiny-policy/families.ts';
+import { wastefulMix } from '../tiny-policy/recipes.ts';
+import type { Datasets } from './datasets.ts';
 
 /** One episode of the demonstrator for each training question. */
 export async function writeDemonstrations(
   file: string,
   open: Datasets,
-  names: readonly Dataset[],
-  seed: number,
+  names: readonly Family[],
+  { isWasteful, seed }: { isWasteful: boolean; seed: number },
 ): Promise<void> {
   const lines: unknown[] = [];
   for (const name of names) {
-    const { train } = open[name].tasks;
+    const env = open[name]!;
+    const { train } = env.tasks;
     const tasks = await Promise.all(
       Array.from({ length: await train.length }, (_, index) => train.get(index)),
     );
-    const lesson = { env: open[name], worldSeed: seed, tasks };
-    lines.push(...(await demonstrate(lesson, { followHops: 1 }, seed)));
+    const lesson = { env, worldSeed: seed, tasks };
+    const mix = isWasteful ? wastefulMix(name) : { followHops: 1 };
+    lines.push(...(await demonstrate(lesson, mix, seed)));
   }
   await writeLines(file, lines);
 }

@@ -1,36 +1,82 @@
-/** The families of questions. */
-import { type EnvHandle, openEnv, type Policy } from '@toolenv/core';
-import { mixEnvs } from '@toolenv/core/wrappers';
+/** The questions of a study, and what answers to them are worth. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { createRng, type EnvHandle, type Policy } from '@toolenv/core';
+import { mixEnvs, transformObservation, transformReward } from '@toolenv/core/wrappers';
 import { evaluate } from '@toolenv/training';
-import { envOptions } from '../demo/setting.ts';
+import { type Family, openFamily } from '../tiny-policy/families.ts';
 
-export const datasets = ['bridge', 'comparison', 'compose'] as const;
-export type Dataset = (typeof datasets)[number];
-export type Datasets = Readonly<Record<Dataset, EnvHandle<unknown>>>;
+export type Datasets = Readonly<Partial<Record<Family, EnvHandle<unknown>>>>;
 
 /** @param seed Seeds the world, which all families share. */
-export async function openDatasets(seed: number): Promise<Datasets> {
-  const open = (name: Dataset) => openEnv(`@toolenv/envs-qa/${name}-v1`, envOptions, { seed });
-  return {
-    bridge: await open('bridge'),
-    comparison: await open('comparison'),
-    compose: await open('compose'),
-  };
+export async function openDatasets(
+  names: readonly Family[],
+  seed: number,
+  maxTurns?: number,
+): Promise<Datasets> {
+  const open: Partial<Record<Family, EnvHandle<unknown>>> = {};
+  for (const name of names) open[name] = await openFamily(name, seed, maxTurns);
+  return open;
+}
+
+export interface TrainingConditions {
+  /** What a search costs: the reward is then the exact match minus the price of the searches. Default: the environment's rewards. */
+  price?: number | undefined;
+  /** Least and most seconds that a search takes. */
+  searchSeconds?: readonly [number, number] | undefined;
+  /** Seeds these seconds. */
+  seed: number;
 }
 
 /** The environment that agents train in. */
-export function trainingEnv(open: Datasets, names: readonly Dataset[]): EnvHandle<unknown> {
-  return mixEnvs(Object.fromEntries(names.map((name) => [name, open[name]])));
+export function trainingEnv(
+  open: Datasets,
+  names: readonly Family[],
+  { price, searchSeconds, seed }: TrainingConditions,
+): EnvHandle<unknown> {
+  const changed = (env: EnvHandle<unknown>) => {
+    const priced = price === undefined ? env : withPrice(env, price);
+    return searchSeconds ? withLatency(priced, searchSeconds, seed) : priced;
+  };
+  return mixEnvs(Object.fromEntries(names.map((name) => [name, changed(open[name]!)])));
+}
+
+/** Searches that take time, drawn uniformly. */
+function withLatency(
+  env: EnvHandle<unknown>,
+  [least, most]: readonly [number, number],
+  seed: number,
+): EnvHandle<unknown> {
+  const rng = createRng(seed, 'latency');
+  return transformObservation(env, async (observation, { signal }) => {
+    const found = observation.messages.at(-1)?.role === 'tool';
+    if (found) await delay(1000 * (least + (most - least) * rng.float()), undefined, { signal });
+    return observation;
+  });
+}
+
+function withPrice(env: EnvHandle<unknown>, price: number): EnvHandle<unknown> {
+  const { rewards } = env.episode().spec;
+  const { retrieved, searches } = rewards;
+  return transformReward(env, {
+    rewards: {
+      ...rewards,
+      retrieved: { ...retrieved!, weight: 0 },
+      searches: { ...searches!, weight: -price },
+    },
+    transform: (given) => given,
+  });
 }
 
 export async function closeDatasets(open: Datasets): Promise<void> {
   for (const env of Object.values(open)) await env.close();
 }
 
-/** Mean exact match and F1 over the questions. */
+/** Means over the questions. */
 export interface Score {
+  /** Exact match. */
   em: number;
   f1: number;
+  searches?: number;
 }
 
 export interface Examination {
@@ -39,24 +85,24 @@ export interface Examination {
   signal: AbortSignal;
 }
 
-/** Scores greedy answers to the first `count` questions of a split. */
+/** Scores answers to the first `count` questions of a split. */
 export async function score(
   env: EnvHandle<unknown>,
   policy: Policy,
-  run: Examination & { split: 'validation' | 'test' },
+  run: Examination & { split: 'validation' | 'test'; temperature?: number },
 ): Promise<Score> {
-  const { means } = await evaluate({ ...run, env, policy, maxTokens: 64 });
-  return { em: means.em ?? 0, f1: means.f1 ?? 0 };
+  const { em, f1, searches } = (await evaluate({ ...run, env, policy, maxTokens: 64 })).means;
+  return { em: em ?? 0, f1: f1 ?? 0, searches: searches ?? 0 };
 }
 
-/** Scores answers to the test questions of several datasets. */
+/** Scores answers to the test questions of several datasets. Default temperature: 0. */
 export async function scoreAll(
   open: Datasets,
-  names: readonly Dataset[],
+  names: readonly Family[],
   policy: Policy,
-  run: Examination,
+  run: Examination & { temperature?: number },
 ): Promise<Record<string, Score>> {
   const scores: Record<string, Score> = {};
-  for (const name of names) scores[name] = await score(open[name], policy, { ...run, split: 'test' });
+  for (const name of names) scores[name] = await score(open[name]!, policy, { ...run, split: 'test' });
   return scores;
 }

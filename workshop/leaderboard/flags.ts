@@ -6,16 +6,16 @@ export const leaderboardFlags = {
   type: 'object',
   properties: {
     study: {
-      enum: ['table', 'masks', 'budget'],
+      enum: ['table', 'masks', 'budget', 'price', 'staleness'],
       default: 'table',
-      description: 'what to measure: all agents, what the masks do, or trainers with the same episodes',
+      description:
+        'what to measure: all agents, what the masks do, trainers with the same episodes, a price for searching, or rollouts that run ahead',
     },
     seeds: {
       type: 'integer',
       minimum: 1,
       maximum: mostSeeds,
-      default: 5,
-      description: 'runs of each row, each in its own world',
+      description: 'runs of each row, each in its own world (default: those of the study)',
     },
     tune: {
       type: 'boolean',

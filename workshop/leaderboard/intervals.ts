@@ -37,11 +37,12 @@ export function direction({ low, high }: Estimate): -1 | 0 | 1 {
   return high !== null && high < 0 ? -1 : 0;
 }
 
-/** `0.472 [0.441, 0.503]`, for a score from 0 to 1: beyond them, Student's interval has no score. */
-export function estimateText({ mean, low, high }: Estimate): string {
-  const end = (value: number) => Math.min(Math.max(value, 0), 1).toFixed(3);
+/** `0.472 [0.441, 0.503]`, for a score from `least` to 1: beyond them, Student's interval has no score. */
+export function estimateText({ mean, low, high }: Estimate, least = 0): string {
+  const text = (value: number) => value.toFixed(3).replace('-', '−');
+  const end = (value: number) => text(Math.min(Math.max(value, least), 1));
   const interval = low === null || high === null ? '(one seed)' : `[${end(low)}, ${end(high)}]`;
-  return `${mean.toFixed(3)} ${interval}`;
+  return `${text(mean)} ${interval}`;
 }
 
 /** `+0.031 [+0.002, +0.060]`. */

@@ -1,9 +1,10 @@
 /** What each page says before and after its tables. */
-import { differenceText, estimateText, pairedDifference } from './intervals.ts';
+import { differenceText, estimate, estimateText, pairedDifference } from './intervals.ts';
 import { markdownTable } from './markdown-table.ts';
+import { atPrice } from './price-page.ts';
 import type { Result } from './results.ts';
 import type { Study } from './studies.ts';
-import { difference as differenceOf, mean, type RowSummary } from './summary.ts';
+import { difference as differenceOf, mean, type RowSummary, summarise } from './summary.ts';
 
 interface Introduction {
   title: string;
@@ -124,21 +125,95 @@ trainers restore a skill. They do not show what each could teach a model without
   explanation: '',
 });
 
+/** Rows that learn from demonstrations or from chosen episodes, with as many episodes and updates as GRPO. */
+const imitators = [
+  'SFT on demonstrations',
+  'Rejection sampling by success',
+  'Rejection sampling by reward',
+  'Best of 8 by reward',
+];
+
+const price: Introduce = (study, _rows, results) => {
+  const [main, ...others] = study.prices!;
+  const rows = summarise(study, atPrice(results, main!, 'scores'));
+  const sampled = summarise(study, atPrice(results, main!, 'sampled'));
+  const best = bestOf(rows.filter(({ name }) => imitators.includes(name)));
+  const against = (name: string) =>
+    `${differenceBetween(rows, 'GRPO', name)} (sampled answers: ${differenceBetween(sampled, 'GRPO', name)})`;
+  return {
+    title: 'A price for searching',
+    introduction: `A right answer is worth 1, and each search costs ${main}: utility is the exact match (EM) minus the price of the searches. The questions are mixed: one, two and
+three hops, and yes or no. The tables have the mean utility of greedy answers to ${countOf(results)} test questions of each sort, as means over ${worldsOf(rows)} worlds with 95 %
+intervals. Every agent begins with the same policy and makes ${study.steps} updates, each from ${study.tasksPerStep * study.groupSize} episodes.
+
+- **What did the model know before?** It learned from demonstrations in other worlds, by players who do not know the price. They are right in the end, but make most
+  searches twice, guess most yes/no questions, and stop after the first of several hops in a tenth. Its utility: ${averageOf(rows, 'Start')}.
+- **What is the ceiling?** The demonstrator knows the world and searches once for each document: ${averageOf(rows, 'Demonstrator')}.
+- **What do the rows know?** SFT on demonstrations sees more of the same demonstrations. Rejection sampling by success keeps the right episodes, whatever they cost.
+  Rejection sampling by reward and best of 8 keep the four episodes, or the one, of each ${study.groupSize} with the highest utility, if it is above 0. Online DPO, PPO, RLOO and
+  GRPO see the utility. The frugal demonstrations are the solution itself.
+- **Does reinforcement learning teach what imitation does not?** GRPO minus the best row of imitation${best ? `, ${best.name}: ${against(best.name)}` : ': not measured'}.
+- **Does it need the rewards?** GRPO with rewards that are shuffled in each rollout, minus the start: ${differenceBetween(rows, 'GRPO with shuffled rewards', 'Start')}.
+- **What about the price?** At ${others.join(' and ')} for each search, the same agents were trained again. See below.
+- **What can this study not show?** The model is small, and its waste was taught on purpose. With demonstrations that already know the price, nothing is left to
+  reinforce: GRPO minus SFT on frugal demonstrations is ${against('SFT on frugal demonstrations')}.`,
+    explanation: '',
+  };
+};
+
+const staleness: Introduce = (study, rows, results) => {
+  const [least, most] = study.searchSeconds!;
+  return {
+    title: 'Slow tools: rollouts that run ahead of the learner',
+    introduction: `\`--max-staleness N\` lets GRPO play up to N rollouts ahead of the learner. Each search takes ${1000 * least} to ${1000 * most} ms here, drawn uniformly, and each run
+makes ${study.steps} updates of ${study.tasksPerStep * study.groupSize} episodes of bridge questions, from the policy of the demo. Exact match (EM) and F1 of greedy answers to ${countOf(results)} test
+questions, as means over ${worldsOf(rows)} worlds with 95 % intervals.
+
+${timeTable(rows, results)}
+
+- **What corrects a rollout that is behind?** Each token is weighed by its probability under the learner over that under the sampler, at most 3. The rows “unweighted” leave
+  the weights out.
+- **What could not show an effect?** One world’s scores differ from another’s by as much as the intervals say; smaller effects are not seen here. All rows have the
+  learning rate of [the budget](budget.md), which was chosen without staleness.`,
+    explanation: '',
+  };
+};
+
+/** Time and the score of sampled answers. */
+function timeTable(rows: readonly RowSummary[], results: readonly Result[]): string {
+  const lines = rows.map(({ name }) => {
+    const own = results.filter(({ row }) => row === name);
+    const seconds = own.map((result) => result.seconds / (result.stepsInAll ?? 1));
+    const sampled = own.flatMap((result) =>
+      result.sampled ? [mean(Object.values(result.sampled).map(({ em }) => em))] : [],
+    );
+    return [name, mean(seconds).toFixed(2), sampled.length > 0 ? estimateText(estimate(sampled)) : ''];
+  });
+  return markdownTable(['row', 'seconds a step', 'EM of sampled answers'], lines);
+}
+
 /** By name of the study. */
-export const introductions: Readonly<Record<string, Introduce>> = { table, masks, budget };
+export const introductions: Readonly<Record<string, Introduce>> = { table, masks, budget, price, staleness };
+
+function bestOf(rows: readonly RowSummary[]): RowSummary | undefined {
+  return rows.toSorted((a, b) => b.average.em.mean - a.average.em.mean)[0];
+}
 
 /** The trained row with the greatest average, of those that play episodes of their own by an algorithm of reinforcement learning. */
 function bestAgent({ references, rows: all }: Study, rows: readonly RowSummary[]): RowSummary | undefined {
   const isAgent = ({ name }: RowSummary) =>
     all.some((row) => row.name === name && 'trainer' in row && !row.trainer.includes('trainer-sft'));
-  const agents = rows.filter(isAgent);
-  if (agents.length === 0 || references.length === 0) return undefined;
-  return agents.reduce((a, b) => (b.average.em.mean > a.average.em.mean ? b : a));
+  return references.length === 0 ? undefined : bestOf(rows.filter(isAgent));
 }
 
 function averageOf(rows: readonly RowSummary[], name: string): string {
   const row = rows.find((each) => each.name === name);
-  return row ? estimateText(row.average.em) : 'not measured';
+  return row ? estimateText(row.average.em, -Infinity) : 'not measured';
+}
+
+function differenceBetween(rows: readonly RowSummary[], name: string, reference: string): string {
+  const row = rows.find((each) => each.name === name);
+  return row ? differenceTo(rows, row, reference) : 'not measured';
 }
 
 function differenceTo(rows: readonly RowSummary[], row: RowSummary, name: string): string {

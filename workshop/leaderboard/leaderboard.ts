@@ -27,7 +27,7 @@ await runAsProcess(async (signal) => {
   if (!flags) return;
   const study = studies[flags.study];
   if (flags.tune) await measure(tuningOf(study), [tuningSeed], flags, signal);
-  else await measure(study, worldsOf(flags), flags, signal);
+  else await measure(study, worldsOf(study, flags), flags, signal);
   await writePage(study, flags);
 });
 
@@ -49,7 +49,11 @@ async function measure(
     };
     const missing = rows.filter(isMissing);
     if (missing.length === 0) continue;
-    const worlds = await openDatasets(seed);
+    const worlds = await openDatasets(
+      [...new Set([...study.trainsOn, ...study.scoredOn])],
+      seed,
+      study.maxTurns,
+    );
     try {
       for (const row of missing) {
         process.stdout.write(`${study.name}: ${row.name}, seed ${seed}\n`);
@@ -72,7 +76,7 @@ async function measure(
 async function writePage(study: Study, flags: LeaderboardFlags): Promise<void> {
   const known = await readResults(flags.results);
   const setting = { policy: await digestOf(study.policy), count: flags.count };
-  const results = resultsOf(study, worldsOf(flags), setting, known);
+  const results = resultsOf(study, worldsOf(study, flags), setting, known);
   const tuning = resultsOf(tuningOf(study), [tuningSeed], setting, known);
   const name = join(flags.out, study.name);
   await mkdir(flags.out, { recursive: true });
@@ -82,7 +86,7 @@ async function writePage(study: Study, flags: LeaderboardFlags): Promise<void> {
 }
 
 /** The seeds of the worlds that every row is played in. */
-function worldsOf({ seeds }: LeaderboardFlags): number[] {
+function worldsOf({ worlds = 5 }: Study, { seeds = worlds }: LeaderboardFlags): number[] {
   return Array.from({ length: seeds }, (_, index) => index + 1);
 }
 

@@ -3,6 +3,7 @@ import { comparisons, differenceTable } from './comparisons.ts';
 import { estimateText } from './intervals.ts';
 import { introductions } from './introductions.ts';
 import { markdownTable } from './markdown-table.ts';
+import { priceSections } from './price-page.ts';
 import type { Result } from './results.ts';
 import { type Study, tuningOf } from './studies.ts';
 import { type RowSummary, summarise } from './summary.ts';
@@ -10,22 +11,29 @@ import { type RowSummary, summarise } from './summary.ts';
 /** @param tuning Results of the runs that chose the learning rates. */
 export function pageOf(study: Study, results: readonly Result[], tuning: readonly Result[]): string {
   const rows = summarise(study, results);
+  const scores = study.prices ? priceSections(study, results) : scoreSections(study, rows);
   const { title, introduction, explanation } = introductions[study.name]!(study, rows, results);
   return `${[
     `# ${title}`,
     introduction,
-    scoreTable(study, rows),
-    `![Mean exact match of each row](${study.name}.svg)`,
-    '## Differences',
-    'Differences in average exact match, paired by world, with 95 % intervals (Student’s t over the worlds). Intervals that exclude 0 are bold. They are not corrected for their number: of twenty comparisons of equals, about one is bold.',
-    differenceTable(study, rows),
-    comparisons(study, rows),
+    scores,
     explanation,
     rateSection(study, tuning),
     `\`npm run leaderboard -- --study ${study.name}\` made this page. [leaderboard.jsonl](leaderboard.jsonl) has every run with its settings and its commit.`,
   ]
     .filter((part) => part !== '')
     .join('\n\n')}\n`;
+}
+
+function scoreSections(study: Study, rows: readonly RowSummary[]): string {
+  return [
+    scoreTable(study, rows),
+    `![Mean exact match of each row](${study.name}.svg)`,
+    '## Differences',
+    'Differences in average exact match, paired by world, with 95 % intervals (Student’s t over the worlds). Intervals that exclude 0 are bold. They are not corrected for their number: of twenty comparisons of equals, about one is bold.',
+    differenceTable(study, rows),
+    comparisons(study, rows),
+  ].join('\n\n');
 }
 
 function scoreTable({ scoredOn }: Study, rows: readonly RowSummary[]): string {

@@ -1,6 +1,7 @@
 /** playRow: trains an agent if the row is one, and scores it on the test questions. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Policy } from '@toolenv/core';
 import { loadPolicy } from '@toolenv/policy';
 import { readMetrics, train } from '@toolenv/training';
 import { TrainingProgress } from 'toolenv';
@@ -43,7 +44,7 @@ async function playBaseline(
   const { scoredOn, trainsOn } = study;
   if (plays === 'demonstrator') return playDemonstrator(worlds, scoredOn, run);
   await using policy = await loadPolicy(plays === 'supervised' ? supervised : study.policy, { threads });
-  if (plays === 'supervised') return { scores: await scoreAll(worlds, scoredOn, policy, run) };
+  if (plays === 'supervised' || plays === 'start') return scoresOf(study, worlds, policy, run);
   return playPrompted(plays, worlds, policy, { trainsOn, scoredOn }, run);
 }
 
@@ -57,7 +58,19 @@ async function playAgent(
   await learn(row, study, worlds, { ...run, out, threads });
   // Where the study evaluates, this is the policy of the best evaluation.
   await using policy = await loadPolicy(join(out, 'policy'), { threads });
-  return { scores: await scoreAll(worlds, study.scoredOn, policy, run), ...(await courseOf(out, study)) };
+  return { ...(await scoresOf(study, worlds, policy, run)), ...(await courseOf(out, study)) };
+}
+
+/** The scores of greedy answers, and of sampled answers where the study asks for them. */
+async function scoresOf(
+  { scoredOn, scoresSamples, temperature }: Study,
+  worlds: Datasets,
+  policy: Policy,
+  run: Examination,
+): Promise<Pick<Played, 'scores' | 'sampled'>> {
+  const scores = await scoreAll(worlds, scoredOn, policy, run);
+  if (!scoresSamples) return { scores };
+  return { scores, sampled: await scoreAll(worlds, scoredOn, policy, { ...run, temperature }) };
 }
 
 /** Trains in the folder `out`. */
@@ -67,11 +80,19 @@ async function learn(
   worlds: Datasets,
   { out, seed, signal, threads }: Examination & { out: string; threads: number | undefined },
 ): Promise<void> {
-  const env = trainingEnv(worlds, study.trainsOn);
+  const env = trainingEnv(worlds, study.trainsOn, {
+    price: row.price,
+    searchSeconds: study.searchSeconds,
+    seed,
+  });
   const { steps, tasksPerStep, groupSize, maxTokens } = study;
   await using policy = await loadPolicy(study.policy, { threads });
   const data = `${out}.jsonl`;
-  if (row.data === 'demonstrations') await writeDemonstrations(data, worlds, study.trainsOn, seed);
+  if (row.data?.endsWith('demonstrations'))
+    await writeDemonstrations(data, worlds, study.trainsOn, {
+      isWasteful: row.data !== 'demonstrations',
+      seed,
+    });
   if (row.data === 'start-episodes')
     await writePairs(data, env, policy, { steps, tasksPerStep, groupSize, maxTokens, seed, signal });
   const run = {
@@ -95,7 +116,7 @@ async function learn(
 }
 
 /** How a run went: its length, interruptions left out, its best evaluation, and what its first and last step were like. */
-export async function courseOf(out: string, { bestMetric }: Study): Promise<Omit<Played, 'scores'>> {
+export async function courseOf(out: string, { bestMetric, prices }: Study): Promise<Omit<Played, 'scores'>> {
   const lines = await readMetrics(out);
   const valuesOf = (kind: string, metric: string) =>
     lines.flatMap(({ type, metrics }) => (type === kind ? (metrics[metric] ?? []) : []));
@@ -114,5 +135,6 @@ export async function courseOf(out: string, { bestMetric }: Study): Promise<Omit
   if (bestMetric === undefined) return { ...course, steps: stepsInAll };
   const evaluations = lines.filter(({ type }) => type === 'evaluation');
   const best = evaluations.reduce((a, b) => (b.metrics[bestMetric]! > a.metrics[bestMetric]! ? b : a));
-  return { ...course, steps: best.step, validation: best.metrics[bestMetric]! };
+  const cost = prices ? prices[0]! * best.metrics['rewards/searches/mean']! : 0;
+  return { ...course, steps: best.step, validation: best.metrics[bestMetric]! - cost };
 }

@@ -24,11 +24,13 @@ export interface Result extends Experiment {
   commit: string;
   /** By dataset. */
   scores: Record<string, Score>;
+  /** The same of sampled answers. */
+  sampled?: Record<string, Score>;
   /** Training steps until the weights that were scored. */
   steps?: number;
   /** Training steps in all. */
   stepsInAll?: number;
-  /** Exact match of the best evaluation on the validation questions. */
+  /** Exact match of the best evaluation on the validation questions; minus the price of its searches where a study has a price. */
   validation?: number;
   /** Norm of the gradient in the first update of the policy. */
   firstGradNorm?: number;

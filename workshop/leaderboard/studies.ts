@@ -1,15 +1,15 @@
 /**
- * The three studies: what each row is, and which rows the others are compared with.
+ * The studies: what each row is, and which rows the others are compared with.
  *
  * Every agent plays 128 episodes a step and makes one update from them, so that a step costs all of them the same number of
  * episodes.
  */
-import type { Dataset } from './datasets.ts';
+import type { Family } from '../tiny-policy/families.ts';
 
 /** A row without training. */
 export interface Baseline {
   name: string;
-  plays: 'base-tool-call' | 'naive-rag' | 'supervised' | 'demonstrator';
+  plays: 'start' | 'base-tool-call' | 'naive-rag' | 'supervised' | 'demonstrator';
 }
 
 export interface Agent {
@@ -20,8 +20,10 @@ export interface Agent {
   options: Readonly<Record<string, unknown>>;
   /** Learning rates to choose from, in {@link tuningOf}. */
   rates?: readonly number[];
-  /** What an agent learns from that does not play by itself: the demonstrator's episodes, or the start policy's. */
-  data?: 'demonstrations' | 'start-episodes';
+  /** What an agent learns from that does not play by itself: a demonstrator's episodes, or the start policy's. */
+  data?: 'demonstrations' | 'wasteful-demonstrations' | 'start-episodes';
+  /** What a search costs in the rewards that the agent learns from. Default: the rewards of the environment. */
+  price?: number;
 }
 
 export type Row = Baseline | Agent;
@@ -31,11 +33,21 @@ export interface Study extends StudyOptions {
   name: string;
   /** Folder of the policy that every agent begins with. */
   policy: string;
-  trainsOn: readonly Dataset[];
-  scoredOn: readonly Dataset[];
+  trainsOn: readonly Family[];
+  scoredOn: readonly Family[];
   rows: readonly Row[];
   /** Rows that the others are compared with. */
   references: readonly string[];
+  /** What a search costs where the rows are compared. The first price chooses the learning rates. */
+  prices?: readonly number[];
+  /** Turns of an episode, if there are more than the families allow. */
+  maxTurns?: number;
+  /** Least and most seconds that a search takes while an agent trains. Default: as long as it takes. */
+  searchSeconds?: readonly [number, number];
+  /** Scores sampled answers too. */
+  scoresSamples?: boolean;
+  /** Worlds in which each row is played. Default 5. */
+  worlds?: number;
 }
 
 /** Options of training that all agents of a study share. */
@@ -168,7 +180,118 @@ const budget: Study = {
   references: ['Base Tool Call', 'GRPO'],
 };
 
-export const studies = { table, masks, budget } as const satisfies Record<string, Study>;
+const prices = [0.1, 0.02, 0.3] as const;
+const [mainPrice, ...otherPrices] = prices;
+const wide = { learningRate: 1e-4 };
+
+/** A trainer that sees what a search costs: a row for each price. */
+function atEachPrice({ rates, ...row }: Omit<Agent, 'price'>): Agent[] {
+  const others = otherPrices.map((price) => ({ ...row, name: `${row.name} at ${price}`, price }));
+  return [{ ...row, ...(rates && { rates }), price: mainPrice }, ...others];
+}
+
+const price: Study = {
+  ...episodes,
+  steps: 60,
+  name: 'price',
+  policy: 'workshop/tiny-policy/checkpoint-price',
+  trainsOn: ['lookup', 'bridge', 'three-hop', 'yes-no'],
+  scoredOn: ['lookup', 'bridge', 'three-hop', 'yes-no'],
+  prices,
+  scoresSamples: true,
+  maxTurns: 9,
+  rows: [
+    { name: 'Demonstrator', plays: 'demonstrator' },
+    { name: 'Start', plays: 'start' },
+    {
+      name: 'SFT on demonstrations',
+      trainer: sft,
+      options: { ...wide, batchSize: 128 },
+      data: 'wasteful-demonstrations',
+    },
+    {
+      name: 'SFT on frugal demonstrations',
+      trainer: sft,
+      options: { ...wide, batchSize: 128 },
+      data: 'demonstrations',
+    },
+    {
+      name: 'Rejection sampling by success',
+      trainer: rejectionSampling,
+      options: { ...wide, keep: 8 },
+      price: 0,
+    },
+    ...atEachPrice({
+      name: 'Rejection sampling by reward',
+      trainer: rejectionSampling,
+      options: { ...wide, keep: 4 },
+    }),
+    ...atEachPrice({
+      name: 'Best of 8 by reward',
+      trainer: rejectionSampling,
+      options: wide,
+    }),
+    { name: 'Online DPO', trainer: onlineDpo, options: wide, price: mainPrice },
+    { name: 'PPO', trainer: ppo, options: actorCritic, price: mainPrice },
+    { name: 'RLOO', trainer: grpo, options: { ...wide, algorithm: 'rloo' }, price: mainPrice },
+    ...atEachPrice({
+      name: 'GRPO',
+      trainer: grpo,
+      options: { ...wide, algorithm: 'grpo' },
+      rates: groupRates,
+    }),
+    {
+      name: 'Dr. GRPO',
+      trainer: grpo,
+      options: { ...wide, algorithm: 'dr_grpo' },
+      rates: groupRates,
+      price: mainPrice,
+    },
+    { name: 'GRPO without a price', trainer: grpo, options: { ...wide, algorithm: 'grpo' }, price: 0 },
+    {
+      name: 'GRPO with shuffled rewards',
+      trainer: grpo,
+      options: { ...wide, algorithm: 'grpo', shuffleRewards: true },
+      price: mainPrice,
+    },
+  ],
+  references: [
+    'Start',
+    'SFT on demonstrations',
+    'Rejection sampling by success',
+    'Rejection sampling by reward',
+    'GRPO',
+  ],
+};
+
+/** Updates that a rollout may be behind. */
+const stalenesses = [0, 1, 2, 4];
+
+/** How far rollouts may be behind the learner, with and without the weights that correct it. */
+const staleness: Study = {
+  ...episodes,
+  steps: 60,
+  name: 'staleness',
+  policy: 'packages/tiny-policy/checkpoint',
+  trainsOn: ['bridge'],
+  scoredOn: ['bridge'],
+  scoresSamples: true,
+  worlds: 3,
+  searchSeconds: [0.05, 0.5],
+  rows: stalenesses.flatMap((maxStaleness) => {
+    const name = `GRPO, ${maxStaleness} behind`;
+    const options = { ...group, algorithm: 'grpo', maxStaleness };
+    const weighted = { name, trainer: grpo, options };
+    if (maxStaleness === 0) return [weighted];
+    return [
+      weighted,
+      { name: `${name}, unweighted`, trainer: grpo, options: { ...options, mismatchCorrection: 'none' } },
+    ];
+  }),
+  references: ['GRPO, 0 behind'],
+};
+
+export const studies = { table, masks, budget, price, staleness } as const satisfies Record<string, Study>;
 
 /** The seed of the world in which learning rates are chosen. */
 export const tuningSeed = 101;
@@ -208,6 +331,6 @@ export function optionsOf(study: Study, { options, data }: Agent): Record<string
 /** What makes a row what it is, for the record. */
 export function settingsOf(study: Study, row: Row): Record<string, unknown> {
   if ('plays' in row) return { plays: row.plays };
-  const { trainer, data } = row;
-  return { trainer, ...optionsOf(study, row), ...(data && { data }) };
+  const { trainer, data, price } = row;
+  return { trainer, ...optionsOf(study, row), ...(data && { data }), ...(price !== undefined && { price }) };
 }

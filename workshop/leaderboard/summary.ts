@@ -1,5 +1,5 @@
 /** The rows of a page: means over the seeds with intervals, and paired differences between rows. */
-import type { Dataset, Score } from './datasets.ts';
+import type { Family } from '../tiny-policy/families.ts';
 import { type Estimate, estimate, pairedDifference } from './intervals.ts';
 import type { Result } from './results.ts';
 import type { Study } from './studies.ts';
@@ -8,7 +8,7 @@ export interface RowSummary {
   name: string;
   seeds: number[];
   /** Exact match of each dataset. */
-  em: Readonly<Partial<Record<Dataset, Estimate>>>;
+  em: Readonly<Partial<Record<Family, Estimate>>>;
   /** Averages over the datasets. */
   average: { em: Estimate; f1: Estimate };
   /** Average exact match of each seed. */
@@ -22,7 +22,7 @@ export function summarise({ rows, scoredOn }: Study, results: readonly Result[])
   return rows.flatMap(({ name }) => {
     const own = results.filter(({ row }) => row === name);
     if (own.length === 0) return [];
-    const averageOf = ({ scores }: Result, score: keyof Score) =>
+    const averageOf = ({ scores }: Result, score: 'em' | 'f1') =>
       mean(scoredOn.map((dataset) => scores[dataset]![score]));
     const em = scoredOn.map((dataset) => [dataset, estimate(own.map(({ scores }) => scores[dataset]!.em))]);
     const steps = own.flatMap((result) => result.steps ?? []);

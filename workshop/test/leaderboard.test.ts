@@ -2,11 +2,12 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openEnv, type Policy, rollout, scriptedPolicy } from '@toolenv/core';
+import { collect, openEnv, type Policy, rollout, scriptedPolicy } from '@toolenv/core';
 import { baselinePolicy } from '@toolenv/training';
 import { expect, onTestFinished, test } from 'vitest';
 import { barChart } from '../leaderboard/chart.ts';
 import { comparisons, differenceTable } from '../leaderboard/comparisons.ts';
+import { closeDatasets, openDatasets, trainingEnv } from '../leaderboard/datasets.ts';
 import {
   differenceText,
   direction,
@@ -16,6 +17,7 @@ import {
 } from '../leaderboard/intervals.ts';
 import { pageOf } from '../leaderboard/page.ts';
 import { courseOf } from '../leaderboard/play-row.ts';
+import { priceSections } from '../leaderboard/price-page.ts';
 import { type Result, readResults } from '../leaderboard/results.ts';
 import { type Agent, type Study, studies, tuningOf, tuningSeed } from '../leaderboard/studies.ts';
 import { digestOf, experimentOf, folderOf, resultsOf } from '../leaderboard/study-results.ts';
@@ -116,6 +118,47 @@ test('a sentence says better or worse only where the interval excludes 0', () =>
   expect(table).toContain('| RLOO | **−0.100 [−0.100, −0.100]** | −0.195 [−1.529, +1.139] |');
 });
 
+test('utility is the exact match minus the price of the searches, and rows with another price are no competitors', () => {
+  const price: Study = { ...studies.price, scoredOn: ['lookup', 'bridge'], prices: [0.1, 0.3] };
+  const row = (name: string, seed: number, em: number, searches: number): Result => {
+    const scores = { lookup: { em, f1: em, searches: 1 }, bridge: { em, f1: em, searches } };
+    return { ...result(name, seed, [0, 0, 0]), study: 'price', scores, sampled: scores };
+  };
+  const results = [
+    row('Start', 1, 0.5, 3),
+    row('Start', 2, 0.6, 3),
+    row('GRPO', 1, 1, 2),
+    row('GRPO', 2, 1, 2),
+    row('GRPO at 0.3', 1, 0.9, 0),
+  ];
+  const [atTenth, atThird] = priceSections(price, results).split('## At 0.3');
+  // .55 − .1 × (1 + 3) / 2
+  expect(atTenth).toContain(
+    '| Start | 0.350 [−0.285, 0.985] | 0.350 [−0.285, 0.985] | 0.550 | 1.00 | 0.550 | 3.00 |',
+  );
+  expect(atTenth).toContain('| GRPO | 0.850 [0.850, 0.850] |');
+  expect(atTenth).toContain('| GRPO | +0.500 [−0.135, +1.135] |');
+  expect(atTenth).not.toContain('GRPO at 0.3');
+  expect(atThird).toContain('| Start | −0.050 ');
+  expect(atThird).toContain('| GRPO at 0.3 | 0.750 (one seed) |');
+  expect(atThird).not.toContain('| GRPO |');
+});
+
+test('agents that know the price are paid by it', async () => {
+  const open = await openDatasets(['lookup'], 1);
+  const env = trainingEnv(open, ['lookup'], { price: 0.25, seed: 1 });
+  const task = (await open.lookup!.tasks.train.get(0)) as { question: string; answer: string };
+  const policy = scriptedPolicy((_, turn) =>
+    turn < 2 ? [{ name: 'search', arguments: { query: task.question } }] : `<answer>${task.answer}</answer>`,
+  );
+  const episodes = [{ task: env.tasks.train.get(0), group: 0, sample: 0 }];
+  const sampling = { maxTokens: 64, temperature: 0 };
+  const [played] = await collect(rollout({ env, policy, episodes, concurrency: 1, sampling, seed: 1 }));
+  expect(played!.rewards).toMatchObject({ em: 1, searches: 2 });
+  expect(played!.reward).toBeCloseTo(1 - 2 * 0.25, 12);
+  await closeDatasets(open);
+});
+
 test('a run is told by its best evaluation, and by its first and last step', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'leaderboard-'));
   onTestFinished(() => rm(folder, { recursive: true }));
@@ -160,16 +203,18 @@ test('a run is told by its best evaluation, and by its first and last step', asy
 const benchmarks = join(import.meta.dirname, '../../docs/benchmarks');
 const known = await readResults(join(benchmarks, 'leaderboard.jsonl'));
 
-const worlds = [1, 2, 3, 4, 5];
+const worldsOf = ({ worlds = 5 }: Study) => Array.from({ length: worlds }, (_, index) => index + 1);
 
 /** The studies that have been measured, in part or as a whole. */
-const measured = Object.values(studies).filter(({ name }) => known.some((each) => each.study === name));
+const measured = Object.values<Study>(studies).filter(({ name }) =>
+  known.some((each) => each.study === name),
+);
 
 /** The studies with a page: all rows have been measured in all worlds. */
-const whole = measured.filter(({ name, rows }) =>
-  rows.every((row) =>
-    worlds.every((seed) =>
-      known.some((each) => each.study === name && each.row === row.name && each.seed === seed),
+const whole = measured.filter((each) =>
+  each.rows.every((row) =>
+    worldsOf(each).every((seed) =>
+      known.some((result) => result.study === each.name && result.row === row.name && result.seed === seed),
     ),
   ),
 );
@@ -180,7 +225,7 @@ test('there are pages of measured studies', () => {
 
 test.each(whole)('the page of $name is made from the results in the repository', async (each) => {
   const setting = { policy: await digestOf(each.policy), count: 256 };
-  const results = resultsOf(each, worlds, setting, known);
+  const results = resultsOf(each, worldsOf(each), setting, known);
   const tuning = resultsOf(tuningOf(each), [tuningSeed], setting, known);
   expect(results.length).toBeGreaterThan(0);
   expect(await readFile(join(benchmarks, `${each.name}.md`), 'utf8')).toBe(pageOf(each, results, tuning));

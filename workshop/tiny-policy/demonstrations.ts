@@ -5,12 +5,12 @@ import {
   deriveSeed,
   type EnvHandle,
   isParseFailure,
-  openEnv,
   rollout,
   type Trajectory,
 } from '@toolenv/core';
 import type { QaRecord } from '@toolenv/envs-qa';
 import { demonstrator, knowledgeOf } from './demonstrator.ts';
+import { type Family, openFamily } from './families.ts';
 import type { Conversation } from './lines.ts';
 import type { Mix } from './strategies.ts';
 
@@ -18,25 +18,24 @@ import type { Mix } from './strategies.ts';
 const episodesPerWorld = 3200;
 
 export interface DemonstrationsOptions {
-  /** Reference of the environment. */
-  ref: string;
-  /** Number of documents in a search result. */
-  topK: number;
+  family: Family;
   mix: Mix;
+  /** Turns of an episode. Default: those of the family. */
+  maxTurns?: number;
   seed: number;
 }
 
 /** Endless conversations, one for each episode. */
 export async function* demonstrations({
-  ref,
-  topK,
+  family,
   mix,
+  maxTurns,
   seed,
 }: DemonstrationsOptions): AsyncGenerator<Conversation, never, void> {
   for (let world = 0; ; world++) {
     const rng = createRng(seed, 'tasks', world);
     const worldSeed = deriveSeed(seed, 'world', world);
-    const env = await openEnv(ref, { topK }, { seed: worldSeed });
+    const env = await openFamily(family, worldSeed, maxTurns);
     const { train } = env.tasks;
     const count = await train.length;
     const tasks = await Promise.all(

@@ -13,7 +13,8 @@ import { cp, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseFlags, runAsProcess } from 'toolenv';
 import { envOptions } from '../demo/setting.ts';
-import { batchSizeOf, referenceOf, writePhaseFile } from './phase-files.ts';
+import { families } from './families.ts';
+import { batchSizeOf, writePhaseFile } from './phase-files.ts';
 import { type Phase, type Recipe, recipeNames, recipes } from './recipes.ts';
 import { writeUntrained } from './untrained.ts';
 
@@ -76,20 +77,28 @@ async function makePolicy(setting: Setting, signal: AbortSignal): Promise<void> 
   const { recipe, work, out } = setting;
   const started = performance.now();
   await mkdir(work, { recursive: true });
-  let policy = join(work, 'untrained');
+  let policy = recipe.start ? join(import.meta.dirname, recipe.start) : join(work, 'untrained');
   if (!existsSync(policy)) await writeUntrained(policy, seed);
   for (const phase of recipe.phases) policy = await supervise(phase, policy, setting, signal);
   if (recipe.reinforce) {
     const flags = { ...recipe.reinforce, 'env-top-k': topK };
-    const words = [referenceOf('bridge'), '--policy', policy, ...flagsOf(flags)];
+    const words = [families.bridge.ref, '--policy', policy, ...flagsOf(flags)];
     policy = await runOnce(join(work, 'grpo'), words, setting, signal);
   }
   await cp(policy, out, { recursive: true });
   const minutes = (performance.now() - started) / 60_000;
   console.log(`The policy is in ${out} after ${minutes.toFixed(1)} minutes`);
   for (const family of recipe.families) {
-    const examination = { 'env-top-k': topK, count: 256, 'max-tokens': 64, seed: 1 };
-    await toolenv(['eval', referenceOf(family), '--policy', out, ...flagsOf(examination)], signal);
+    const { ref, options } = families[family];
+    const own = Object.entries(options).map(([name, values]) => [name, values.join(',')]);
+    const examination = {
+      'env-top-k': topK,
+      ...Object.fromEntries(own),
+      count: 256,
+      'max-tokens': 64,
+      seed: 1,
+    };
+    await toolenv(['eval', ref, '--policy', out, ...flagsOf(examination)], signal);
   }
 }
 
@@ -98,7 +107,7 @@ async function supervise(phase: Phase, from: string, setting: Setting, signal: A
   const { recipe, work } = setting;
   const data = join(work, `${phase.name}.jsonl`);
   const evalData = join(work, `${phase.name}.held-out.jsonl`);
-  const common = { facts: recipe.facts, topK, separator: '<|im_end|>' };
+  const common = { facts: recipe.facts, separator: '<|im_end|>' };
   if (!existsSync(data)) await writePhaseFile(data, phase, { ...common, steps: phase.steps, seed });
   if (!existsSync(evalData))
     await writePhaseFile(evalData, phase, { ...common, steps: heldOut, seed: seed + 1 });

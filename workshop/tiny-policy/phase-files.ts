@@ -7,16 +7,15 @@ import { worldVocabulary } from '@toolenv/envs-qa';
 import { comparisonExercises } from './comparison-exercises.ts';
 import { copyExercises } from './copy-exercises.ts';
 import { demonstrations } from './demonstrations.ts';
+import type { Family } from './families.ts';
 import type { Line } from './lines.ts';
 import { readingExercises } from './reading-exercises.ts';
-import type { Batch, Family, Phase } from './recipes.ts';
+import type { Phase, Source } from './recipes.ts';
 
-type Source = AsyncGenerator<Line, never, void> | Generator<Line, never, void>;
+type Lines = AsyncGenerator<Line, never, void> | Generator<Line, never, void>;
 
 export interface PhaseFile {
   facts: boolean;
-  /** Number of documents in a search result. */
-  topK: number;
   /** Text between a list and its copy. */
   separator: string;
   /** Batches to write. */
@@ -31,34 +30,30 @@ export async function writePhaseFile(file: string, phase: Phase, options: PhaseF
   await rename(partial, file);
 }
 
-async function* lines(
-  phase: Phase,
-  { facts, topK, separator, steps, seed }: PhaseFile,
-): AsyncGenerator<string> {
-  const { name, batch, mix } = phase;
+async function* lines(phase: Phase, { facts, separator, steps, seed }: PhaseFile): AsyncGenerator<string> {
+  const { name, batch, mix, mixes, maxTurns } = phase;
   const seedOf = (source: string) => deriveSeed(seed, name, source);
   const names = worldVocabulary().filter((word) => /^[A-Z][a-z]{3}/.test(word));
   const demonstrationsOf = (family: Family) =>
-    demonstrations({ ref: referenceOf(family), topK, mix, seed: seedOf(family) });
-  const sources: Record<keyof Batch, Source> = {
+    demonstrations({ family, mix: mixes?.[family] ?? mix, maxTurns, seed: seedOf(family) });
+  const exercises: Partial<Record<Source, Lines>> = {
     copies: copyExercises(names, separator, seedOf('copies')),
     readings: readingExercises({ seed: seedOf('readings'), facts }),
     comparisons: comparisonExercises(seedOf('comparisons')),
-    bridge: demonstrationsOf('bridge'),
-    comparison: demonstrationsOf('comparison'),
   };
+  const counts = Object.entries(batch) as [Source, number][];
+  const sources = counts.map(([source, count]) => ({
+    count,
+    lines: exercises[source] ?? demonstrationsOf(source as Family),
+  }));
   for (let step = 0; step < steps; step++) {
-    for (const [source, count] of Object.entries(batch) as [keyof Batch, number][]) {
+    for (const { lines, count } of sources) {
       for (let i = 0; i < count; i++) {
-        const { value } = await sources[source].next();
+        const { value } = await lines.next();
         yield `${JSON.stringify(value)}\n`;
       }
     }
   }
-}
-
-export function referenceOf(family: Family): string {
-  return `@toolenv/envs-qa/${family}-v1`;
 }
 
 export function batchSizeOf({ batch }: Phase): number {

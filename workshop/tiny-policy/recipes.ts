@@ -1,17 +1,11 @@
 /** The recipes: the phases of supervised training, and what follows. */
+import type { Family } from './families.ts';
 import type { Mix } from './strategies.ts';
 
-export type Family = 'bridge' | 'comparison';
-
+/** Exercises, or demonstrations of a family of questions. */
+export type Source = 'copies' | 'readings' | 'comparisons' | Family;
 /** Number of lines from each source in a batch. */
-export interface Batch {
-  copies?: number;
-  readings?: number;
-  comparisons?: number;
-  /** Demonstrations of each family of questions. */
-  bridge?: number;
-  comparison?: number;
-}
+export type Batch = Partial<Record<Source, number>>;
 
 export interface Phase {
   name: string;
@@ -22,10 +16,16 @@ export interface Phase {
   batch: Batch;
   /** Strategies of the demonstrations. */
   mix: Mix;
+  /** Strategies of the demonstrations of a family, instead of `mix`. */
+  mixes?: Partial<Record<Family, Mix>>;
+  /** Turns of an episode, if there are more than the family allows. */
+  maxTurns?: number;
 }
 
 export interface Recipe {
   families: readonly Family[];
+  /** Folder of the policy that the first phase begins with. Default: random weights. */
+  start?: string;
   /** Whether reading exercises write facts down (`X: 1984.`), as comparisons require. */
   facts: boolean;
   phases: readonly Phase[];
@@ -59,6 +59,11 @@ const habits = {
   },
 };
 
+/** The strategies of a family in the recipe `price`. */
+export function wastefulMix(family: Family): Mix {
+  return waste.mixes?.[family] ?? waste.mix;
+}
+
 const bridge: readonly Phase[] = [
   copying,
   { ...reading, steps: 1600, batch: { copies: 4, readings: 16 } },
@@ -66,11 +71,24 @@ const bridge: readonly Phase[] = [
   { ...habits, batch: { bridge: 32 } },
 ];
 
+/** Right in the end, and wasteful: demonstrators who do not know what a search costs. */
+const waste: Phase = {
+  name: 'waste',
+  steps: 700,
+  learningRate: 5e-4,
+  warmUp: 20,
+  batch: { lookup: 8, bridge: 8, 'three-hop': 8, 'yes-no': 8 },
+  mix: { repeatSearches: 0.9, stopAfterOneHop: 0.1 },
+  mixes: { lookup: { repeatSearches: 1 }, 'yes-no': { repeatSearches: 0.4, guess: 0.6 } },
+  maxTurns: 9,
+};
+
 /**
  * `bridge`, for the demo: two-hop questions. `bridge-comparison`, for the leaderboard: a model of the same size, which no phase
- * shows a compose question. `from-nothing`: `bridge` and then GRPO, which unlearns the bad habits.
+ * shows a compose question. `price`, for the study of a price for searching: that model with wasteful habits. `from-nothing`:
+ * `bridge` and then GRPO, which unlearns the bad habits.
  */
-export const recipeNames = ['bridge', 'bridge-comparison', 'from-nothing'] as const;
+export const recipeNames = ['bridge', 'bridge-comparison', 'price', 'from-nothing'] as const;
 
 export const recipes: Readonly<Record<(typeof recipeNames)[number], Recipe>> = {
   bridge: {
@@ -93,6 +111,13 @@ export const recipes: Readonly<Record<(typeof recipeNames)[number], Recipe>> = {
       { ...habits, batch: { bridge: 18, comparison: 14 } },
     ],
     folder: 'checkpoint-bridge-comparison',
+  },
+  price: {
+    families: ['lookup', 'bridge', 'three-hop', 'yes-no'],
+    facts: true,
+    start: 'checkpoint-bridge-comparison',
+    phases: [waste],
+    folder: 'checkpoint-price',
   },
   'from-nothing': {
     families: ['bridge'],

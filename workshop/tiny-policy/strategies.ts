@@ -1,4 +1,4 @@
-/** Strategies of demonstrators: one good strategy, and several bad ones. */
+/** Strategies of demonstrators: a good strategy, a wasteful one, and several bad ones. */
 import type { Rng } from '@toolenv/core';
 import type { QaRecord } from '@toolenv/envs-qa';
 import type { Plan } from './plan.ts';
@@ -15,6 +15,25 @@ function* followHops(record: QaRecord, plan: Plan): Generator<Move, void, string
     think = hop.think;
   }
   yield { think, answer: record.answer };
+}
+
+/** Chance that a search is made a second time. */
+const repetition = 0.6;
+
+/** Looks up each document in turn, many of them twice, then answers. */
+function* repeatSearches(record: QaRecord, plan: Plan, rng: Rng): Generator<Move, void, string> {
+  let think: string | undefined;
+  for (const hop of plan) {
+    yield { think, search: hop.title };
+    if (rng.float() < repetition) yield { search: hop.title };
+    think = hop.think;
+  }
+  yield { think, answer: record.answer };
+}
+
+/** Answers yes or no without any search. */
+function* guess(_record: QaRecord, _plan: Plan, rng: Rng): Generator<Move, void, string> {
+  yield { answer: rng.pick(['yes', 'no']) };
 }
 
 /** Searches for the first entity, and answers with the fact in its document. */
@@ -44,7 +63,15 @@ function* giveUp(): Generator<Move, void, string> {
   yield { answer: 'unknown' };
 }
 
-export const strategies = { followHops, stopAfterOneHop, searchWholeQuestion, followWrongEntity, giveUp };
+export const strategies = {
+  followHops,
+  repeatSearches,
+  guess,
+  stopAfterOneHop,
+  searchWholeQuestion,
+  followWrongEntity,
+  giveUp,
+};
 
 /** Share of each strategy. */
 export type Mix = Partial<Record<keyof typeof strategies, number>>;

@@ -1,0 +1,81 @@
+/** The page of the study in which a search has a price: utility is the exact match minus the price of the searches. */
+import { comparisons, differenceTable } from './comparisons.ts';
+import type { Score } from './datasets.ts';
+import { estimateText } from './intervals.ts';
+import { markdownTable } from './markdown-table.ts';
+import type { Result } from './results.ts';
+import type { Row, Study } from './studies.ts';
+import { mean, type RowSummary, summarise } from './summary.ts';
+
+type Scores = Readonly<Record<string, Score>>;
+/** Which answers are scored. */
+type Decoding = 'scores' | 'sampled';
+
+/** The sections of the page, one for each price. */
+export function priceSections(study: Study, results: readonly Result[]): string {
+  return study.prices!.map((price) => priceSection(study, results, price)).join('\n\n');
+}
+
+function priceSection(study: Study, results: readonly Result[], price: number): string {
+  const rows = study.rows.filter((row) => isComparedAt(row, price));
+  const part = { ...study, rows };
+  const own = results.filter(({ row }) => rows.some(({ name }) => name === row));
+  const greedy = summarise(part, atPrice(own, price, 'scores'));
+  return [
+    `## At ${price} for each search`,
+    utilityTable(part, own, price),
+    'Differences in the average utility of greedy answers, paired by world:',
+    differenceTable(part, greedy),
+    comparisons(part, greedy),
+  ].join('\n\n');
+}
+
+/** Rows that know another price are no competitors at this price. */
+function isComparedAt(row: Row, price: number): boolean {
+  return 'plays' in row || row.price === undefined || row.price === 0 || row.price === price;
+}
+
+/** The results with utility in place of exact match. */
+export function atPrice(results: readonly Result[], price: number, decoding: Decoding): Result[] {
+  return results.flatMap((result) => {
+    const scores = result[decoding];
+    return scores ? [{ ...result, scores: utilities(scores, price) }] : [];
+  });
+}
+
+function utilities(scores: Scores, price: number): Record<string, Score> {
+  const ofScore = ({ em, searches = 0, ...rest }: Score) => ({
+    ...rest,
+    searches,
+    em: em - price * searches,
+  });
+  return Object.fromEntries(Object.entries(scores).map(([name, score]) => [name, ofScore(score)]));
+}
+
+function utilityTable(study: Study, results: readonly Result[], price: number): string {
+  const { scoredOn } = study;
+  const rows = summarise(study, atPrice(results, price, 'scores'));
+  const sampled = summarise(study, atPrice(results, price, 'sampled'));
+  const header = [
+    'row',
+    'utility',
+    'utility of sampled answers',
+    ...scoredOn.flatMap((name) => [`${name} EM`, 'searches']),
+  ];
+  const lines = rows.map((row) => [
+    row.name,
+    estimateText(row.average.em, -Infinity),
+    averageText(sampled, row.name),
+    ...scoredOn.flatMap((name) => {
+      const own = results.filter((result) => result.row === row.name).map(({ scores }) => scores[name]!);
+      const searches = mean(own.map((score) => score.searches ?? 0));
+      return [mean(own.map(({ em }) => em)).toFixed(3), searches.toFixed(2)];
+    }),
+  ]);
+  return markdownTable(header, lines);
+}
+
+function averageText(rows: readonly RowSummary[], name: string): string {
+  const row = rows.find((each) => each.name === name);
+  return row ? estimateText(row.average.em, -Infinity) : '';
+}

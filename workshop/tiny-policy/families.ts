@@ -1,0 +1,24 @@
+/** The families of questions that the small policies learn and the studies ask. */
+import { type EnvHandle, openEnv } from '@toolenv/core';
+import { envOptions } from '../demo/setting.ts';
+
+/** The environment of each family, with its own options. */
+export const families = {
+  lookup: { ref: '@toolenv/envs-qa/lookup-v1', options: {} },
+  bridge: { ref: '@toolenv/envs-qa/bridge-v1', options: {} },
+  comparison: { ref: '@toolenv/envs-qa/comparison-v1', options: {} },
+  'yes-no': { ref: '@toolenv/envs-qa/comparison-v1', options: { sorts: ['yes-no'] } },
+  compose: { ref: '@toolenv/envs-qa/compose-v1', options: {} },
+  'three-hop': { ref: '@toolenv/envs-qa/compose-v1', options: { hops: [3] } },
+} as const;
+
+export type Family = keyof typeof families;
+
+/**
+ * @param seed Seeds the world, which all families share.
+ * @param maxTurns Turns of an episode. Default: those of the family.
+ */
+export function openFamily(family: Family, seed: number, maxTurns?: number): Promise<EnvHandle<unknown>> {
+  const { ref, options } = families[family];
+  return openEnv(ref, { ...envOptions, ...options, ...(maxTurns && { maxTurns }) }, { seed });
+}
