@@ -83,6 +83,15 @@ const waste: Phase = {
   maxTurns: 9,
 };
 
+/** More guesses. */
+const guesses: Phase = {
+  ...waste,
+  name: 'guesses',
+  steps: 100,
+  learningRate: 2e-4,
+  mixes: { ...waste.mixes, 'yes-no': { repeatSearches: 0.2, guess: 0.8 } },
+};
+
 /**
  * `bridge`, for the demo: two-hop questions. `bridge-comparison`, for the leaderboard: a model of the same size, which no phase
  * shows a compose question. `price`, for the study of a price for searching: that model with wasteful habits. `from-nothing`:
@@ -116,7 +125,7 @@ export const recipes: Readonly<Record<(typeof recipeNames)[number], Recipe>> = {
     families: ['lookup', 'bridge', 'three-hop', 'yes-no'],
     facts: true,
     start: 'checkpoint-bridge-comparison',
-    phases: [waste],
+    phases: [waste, guesses],
     folder: 'checkpoint-price',
   },
   'from-nothing': {
