@@ -48,7 +48,7 @@ export async function inChild<Result>(
     execArgv: [
       '--expose-gc',
       // From 22.18, Node reads TypeScript itself, in less time.
-      ...(process.features.typescript ? [] : ['--import', 'tsx']),
+      ...(Reflect.get(process.features, 'typescript') ? [] : ['--import', 'tsx']),
       ...(heap === undefined ? [] : [`--max-old-space-size=${heap}`]),
     ],
     cwd: join(import.meta.dirname, '../..'),
