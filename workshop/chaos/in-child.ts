@@ -47,8 +47,8 @@ export async function inChild<Result>(
   const child = fork(join(import.meta.dirname, 'child.ts'), [module], {
     execArgv: [
       '--expose-gc',
-      '--import',
-      'tsx',
+      // From 22.18, Node reads TypeScript itself, in less time.
+      ...(Reflect.get(process.features, 'typescript') ? [] : ['--import', 'tsx']),
       ...(heap === undefined ? [] : [`--max-old-space-size=${heap}`]),
     ],
     cwd: join(import.meta.dirname, '../..'),

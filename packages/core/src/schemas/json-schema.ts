@@ -13,9 +13,18 @@ export function mistakeAt(root: unknown, keys: readonly string[], expected: stri
   return { path, expected, received: describe(resolvePointer(root, path)) };
 }
 
+type Validator = Ajv | Ajv2020;
+
 // Formats are only annotations in 2020-12 (Validation §7.2.1), and ajv would warn about each one that it does not know.
 // Verbose errors carry the parent schema, whose property names serve for "did you mean".
-const settings = { allErrors: true, strict: false, validateFormats: false, verbose: true } as const;
+// Optimizing takes a third of the time of compiling, and saves less in the few validations of a command.
+const settings = {
+  allErrors: true,
+  strict: false,
+  validateFormats: false,
+  verbose: true,
+  code: { optimize: false },
+} as const;
 const ajv = new Ajv2020(settings);
 /** For schemas that declare draft-07, as many MCP servers do. */
 const draft07 = new Ajv(settings);
@@ -23,37 +32,41 @@ const draft07 = new Ajv(settings);
 const filling = new Ajv2020({ ...settings, useDefaults: true, validateSchema: false });
 
 const compiled = new WeakMap<JsonSchema, ValidateFunction>();
-/** By the text of the schema: a tool that each episode makes anew has a new, equal schema. */
-const compiledTexts = new Map<string, ValidateFunction>();
+/** By the text of the schema: a tool that each episode makes anew, or a trainer that each run makes anew, has a new, equal schema. */
+const compiledTexts = new Map<Validator, Map<string, ValidateFunction>>(
+  [ajv, draft07, filling].map((validator) => [validator, new Map()]),
+);
 const mostTexts = 1000;
 
 /** All mistakes of `value` against `schema`; empty if it conforms. Equal schemas are compiled once. */
 export function validate(schema: JsonSchema, value: unknown): SchemaMistake[] {
   let check = compiled.get(schema);
   if (!check) {
-    check = compileOnce(schema);
+    check = compileOnce(String(schema.$schema ?? '').includes('draft-07') ? draft07 : ajv, schema);
     compiled.set(schema, check);
   }
   return mistakes(check, value);
 }
 
-function compileOnce(schema: JsonSchema): ValidateFunction {
+/** Writes the schema's defaults into `value` where properties are missing, then validates it as {@link validate} does. */
+export function validateWithDefaults(schema: JsonSchema, value: Record<string, unknown>): SchemaMistake[] {
+  return mistakes(compileOnce(filling, schema), value);
+}
+
+function compileOnce(validator: Validator, schema: JsonSchema): ValidateFunction {
+  const known = compiledTexts.get(validator)!;
   const text = JSON.stringify(schema);
-  const known = compiledTexts.get(text);
-  if (known) return known;
-  const check = compile(String(schema.$schema ?? '').includes('draft-07') ? draft07 : ajv, schema);
-  if (compiledTexts.size >= mostTexts) compiledTexts.clear();
-  compiledTexts.set(text, check);
+  let check = known.get(text);
+  if (!check) {
+    check = compile(validator, schema);
+    if (known.size >= mostTexts) known.clear();
+    known.set(text, check);
+  }
   return check;
 }
 
-/** Writes the schema's defaults into `value` where properties are missing, then validates it as {@link validate} does. */
-export function validateWithDefaults(schema: JsonSchema, value: Record<string, unknown>): SchemaMistake[] {
-  ajv.validateSchema(schema, true);
-  return mistakes(compile(filling, schema), value);
-}
-
-function compile(validator: Ajv | Ajv2020, schema: JsonSchema): ValidateFunction {
+function compile(validator: Validator, schema: JsonSchema): ValidateFunction {
+  if (validator === filling) ajv.validateSchema(schema, true);
   const check = validator.compile(schema);
   // ajv keeps every compiled schema, and throws for a second schema with the same $id.
   validator.removeSchema(schema);
