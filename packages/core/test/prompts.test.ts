@@ -25,7 +25,9 @@ const firstText = ({ steps }: Awaited<ReturnType<typeof playTask>>) =>
   steps[0]!.observation.messages[0]!.content;
 
 let folder: string;
-beforeEach(async () => void (folder = await mkdtemp(join(tmpdir(), 'toolenv-prompts-'))));
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'toolenv-prompts-'));
+});
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
 test('an episode has the declared texts, or those that a run gives', async () => {

@@ -3,8 +3,7 @@ import { execFile } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { EnvHandle, OpenedEnv, RewardSpec } from '@toolenv/core';
-import type { TrainablePolicy } from '@toolenv/core/learner';
+import type { EnvHandle, OpenedEnv, Policy, RewardSpec } from '@toolenv/core';
 import { findPackage, listPlugins } from '@toolenv/core/plugins';
 import { jsonWithoutSecrets } from '@toolenv/core/secrets';
 import { readJson } from './read-json.ts';
@@ -33,7 +32,7 @@ export interface RunIdentity {
 
 export function runIdentity(
   env: EnvHandle<unknown> | undefined,
-  policy: TrainablePolicy,
+  policy: Policy,
   run: Pick<RunIdentity, 'trainer' | 'trainerOptions' | 'seed'>,
 ): RunIdentity {
   const { options, tools } = (env ?? {}) as Partial<OpenedEnv<unknown>>;

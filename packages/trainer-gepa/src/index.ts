@@ -1,0 +1,2 @@
+export { default, gepa, gepaWith } from './gepa.ts';
+export type { GepaOptions } from './gepa-options.ts';
