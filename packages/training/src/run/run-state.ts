@@ -131,7 +131,7 @@ export class RunState {
     return {
       type: 'update',
       step: this.step,
-      ...((this.#data ?? this.#ofPrompts)?.steps !== undefined && { of: this.#steps }),
+      ...(this.#data?.steps !== undefined && { of: this.#steps }),
       metrics: { ...learned, ...this.#rate, ...(staleness !== undefined && { staleness }) },
       ...(tokens.length > 0 && { tokens }),
     };
