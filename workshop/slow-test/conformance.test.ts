@@ -120,6 +120,12 @@ test.each(['gigpo', 'grpo', 'ppo'])('the trainer %s', async (name) => {
   expect(skipped).toEqual([]);
 });
 
+test('the trainer gepa, which improves prompts', async () => {
+  const trainer = await loadPlugin('trainers', '@toolenv/trainer-gepa/gepa-v1', { from: root });
+  const { skipped } = await assertConforms(checkTrainer(trainer));
+  expect(skipped.map(({ rule }) => rule)).toEqual(['TRN-10']);
+});
+
 test('trajectories of a rollout', async () => {
   const env = await openEnv(bridge, {}, { from: root });
   const policy = scriptedPolicy(({ messages }, turn) =>
@@ -147,6 +153,7 @@ test.each([
   'sandbox',
   'tools-code',
   'tools-search',
+  'trainer-gepa',
   'trainer-gigpo',
   'trainer-grpo',
   'trainer-ppo',

@@ -41,6 +41,7 @@ export {
   type SamplingOptions,
   samplingMistake,
 } from './protocol/policy.ts';
+export { type Prompts, replacePrompts } from './protocol/prompts.ts';
 export type * from './protocol/reward.ts';
 export { rewardTolerance, sumRewards, weigh } from './protocol/reward.ts';
 export { createRng, deriveSeed, type Rng } from './protocol/rng.ts';

@@ -44,6 +44,7 @@ export default defineToolEnv({
       },
     },
   },
+  prompts: { system: 'Solve the problem. End with #### and the answer, a number without a unit.' },
   limits: { maxTurns: 8, maxCallsPerTurn: 4 },
   tasks: ({ options, seed }) =>
     generatedTasks(options.tasks, (split, index) => {
@@ -55,12 +56,9 @@ export default defineToolEnv({
     /** Whether there was an answer after ####. */
     format: { kind: 'outcome', weight: 0, score: ({ answer }) => Number(readAnswer(answer) !== undefined) },
   },
-  episode: ({ task }) => ({
+  episode: ({ task, prompt }) => ({
     messages: [
-      {
-        role: 'system',
-        content: 'Solve the problem. End with #### and the answer, a number without a unit.',
-      },
+      { role: 'system', content: prompt('system') },
       { role: 'user', content: task.question },
     ],
     tools: [calculate],

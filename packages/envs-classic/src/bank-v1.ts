@@ -26,6 +26,7 @@ export default defineToolEnv({
       },
     },
   },
+  prompts: { system },
   limits: { maxTurns: 12, maxCallsPerTurn: 4 },
   tasks: ({ options: { tasks, refusals }, seed }) =>
     generatedTasks(tasks, (split, index) => drawTask(createRng(seed, 'bank', split, index), split, refusals)),
@@ -56,10 +57,10 @@ export default defineToolEnv({
       score: ({ task, state }) => (mustAsk(task) ? Number(state.asked) : null),
     },
   },
-  episode({ task, state }) {
+  episode({ prompt, task, state }) {
     return {
       messages: [
-        { role: 'system', content: system },
+        { role: 'system', content: prompt('system') },
         { role: 'user', content: task.opening },
       ],
       tools: bankTools(state.database),

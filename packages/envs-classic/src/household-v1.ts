@@ -29,6 +29,7 @@ export default defineToolEnv({
       },
     },
   },
+  prompts: { system },
   limits: { maxTurns: 30 },
   tasks({ options, seed }) {
     // No goal belongs to two splits.
@@ -52,11 +53,11 @@ export default defineToolEnv({
     /** The share of the sub-goals that the turn achieves for the first time: found, treated, placed. */
     subgoals: { kind: 'process', weight: 0.1 },
   },
-  episode({ task: { goal, house }, options: { keptTurns } }) {
+  episode({ prompt, task: { goal, house }, options: { keptTurns } }) {
     const world = new World(house);
     const opening = `${world.act('look')}\nYour task: ${describeGoal(goal)}.`;
     const messages = [
-      { role: 'system', content: system },
+      { role: 'system', content: prompt('system') },
       { role: 'user', content: opening },
     ] as const;
     let best = progress(goal, world);

@@ -77,6 +77,7 @@ export default defineToolEnv({
       },
     },
   },
+  prompts: { system: instruction },
   limits: { maxTurns: 8, maxCallsPerTurn: 4 },
   setup: ({ options }) => new QueryWorker(options.queryTimeout),
   teardown: (worker) => worker.close(),
@@ -91,9 +92,9 @@ export default defineToolEnv({
     /** Whether there was an answer in tags. */
     format: { kind: 'outcome', weight: 0, score: ({ answer }) => Number(Boolean(readAnswer(answer))) },
   },
-  episode: ({ task, shared: worker, options }) => ({
+  episode: ({ prompt, task, shared: worker, options }) => ({
     messages: [
-      { role: 'system', content: instruction },
+      { role: 'system', content: prompt('system') },
       { role: 'user', content: task.question },
     ],
     tools: [queryTool(worker, createShop(task.shop, options.purchases).script, options.maxRows)],

@@ -79,6 +79,7 @@ export function defineQaEnv<Options extends QaOptions, Task extends QaTask = QaR
       },
       required: family.required ?? [],
     },
+    prompts: { system },
     limits: { maxTurns, maxCallsPerTurn: 1, toolTimeout: 10_000, maxToolCharacters: 2048 },
     data: family.data,
     roles: { search: '@toolenv/tools-search/search-v1' },
@@ -122,11 +123,11 @@ export function defineQaEnv<Options extends QaOptions, Task extends QaTask = QaR
       // The type has them in any case, so that `onAnswer` may give them.
       ...(ofUnanswerable as typeof unanswerableRewards),
     },
-    async episode({ task, state: { gold, missing }, shared: { search: common, makeSearch } }) {
+    async episode({ task, prompt, state: { gold, missing }, shared: { search: common, makeSearch } }) {
       const search = common ?? (await makeSearch(documentsOf([task as QaTask as QaRecord])));
       return {
         messages: [
-          { role: 'system', content: system },
+          { role: 'system', content: prompt('system') },
           { role: 'user', content: task.question },
         ],
         tools: [search],

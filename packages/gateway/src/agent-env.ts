@@ -9,6 +9,7 @@ import {
   messageOf,
   type Observation,
   type Outcome,
+  type Prompts,
   type ResetOptions,
   running,
   type StepOptions,
@@ -36,6 +37,7 @@ export interface AgentEnvParts {
   rewards: Parameters<typeof scoreTurn>[0];
   options: unknown;
   shared: unknown;
+  prompts?: Prompts;
   gateway: Gateway;
 }
 
@@ -70,13 +72,15 @@ export class AgentEnv<Task> implements Env<Task> {
     task,
     seed,
     episodeId = `episode-${seed}`,
+    prompts: given,
     signal,
   }: ResetOptions<Task>): Promise<Observation> {
     signal?.throwIfAborted();
     await this.close();
     const { options, shared, state, gateway, malformed = 'text', agent: run } = this.#parts;
     const { limits } = this.spec;
-    const episode = new AgentEpisode<Task>({ task, seed, episodeId, limits, options, shared });
+    const prompts = { ...this.#parts.prompts, ...given };
+    const episode = new AgentEpisode<Task>({ task, seed, episodeId, limits, options, shared, prompts });
     this.#begun = episode;
     episode.listenTo(signal);
     if (state) episode.state = state(episode as never);
@@ -230,9 +234,9 @@ export class AgentEnv<Task> implements Env<Task> {
     episode: AgentEpisode<Task>,
     { baseURL, apiKey, signal }: Pick<AgentContext, 'baseURL' | 'apiKey' | 'signal'>,
   ): AgentContext<Task> {
-    const { task, state, shared, options, limits, episodeId, rng } = episode;
+    const { task, state, shared, options, limits, prompt, episodeId, rng } = episode;
     return {
-      ...{ task, state, shared, options, limits, episodeId, rng, baseURL, apiKey, signal },
+      ...{ task, state, shared, options, limits, prompt, episodeId, rng, baseURL, apiKey, signal },
       fetch: (input, init = {}) => {
         const signals = init.signal ? [signal, init.signal] : [signal];
         return fetch(input, { ...init, signal: AbortSignal.any(signals) });

@@ -10,6 +10,7 @@ export interface AgentContext<
   Shared = unknown,
   Options = unknown,
   Name extends string = string,
+  Text extends string = string,
 > {
   readonly task: Task;
   /** What the definition's `state` made for this episode; `undefined` without it. */
@@ -18,6 +19,11 @@ export interface AgentContext<
   readonly shared: Shared;
   readonly options: Options;
   readonly limits: EnvLimits;
+  /**
+   * An open text that the environment declares in `prompts`, as this episode has it.
+   * @throws ToolEnvError `bug.environment` for a name that is not declared.
+   */
+  prompt(name: Text): string;
   readonly episodeId: string;
   /** Seeded by the episode. */
   readonly rng: Rng;
@@ -40,7 +46,8 @@ export interface AgentEpisodeContext<
   Shared = unknown,
   Options = unknown,
   Result = unknown,
-> extends EpisodeContext<Task, State, Shared, Options> {
+  Text extends string = string,
+> extends EpisodeContext<Task, State, Shared, Options, Text> {
   /** What the agent returned. `undefined` while it runs, and if it was stopped or has failed. */
   readonly result: Result | undefined;
 }

@@ -17,6 +17,7 @@ export interface AgentEnvDefinition<
   Shared,
   State,
   Result,
+  Text extends string = string,
 > extends Omit<
     EnvDeclaration<
       Task,
@@ -29,8 +30,10 @@ export interface AgentEnvDefinition<
         NoInfer<State>,
         NoInfer<Shared>,
         EnvOptions<Schema>,
-        Awaited<NoInfer<Result>>
-      >
+        Awaited<NoInfer<Result>>,
+        NoInfer<Text>
+      >,
+      Text
     >,
     'players'
   > {
@@ -39,7 +42,14 @@ export interface AgentEnvDefinition<
    * `limits.toolTimeout` is the time that it may take from an answer to its next request or its end; an agent that takes longer is truncated.
    */
   agent(
-    context: AgentContext<NoInfer<Task>, NoInfer<State>, NoInfer<Shared>, EnvOptions<Schema>, NoInfer<Name>>,
+    context: AgentContext<
+      NoInfer<Task>,
+      NoInfer<State>,
+      NoInfer<Shared>,
+      EnvOptions<Schema>,
+      NoInfer<Name>,
+      NoInfer<Text>
+    >,
   ): Result;
   /**
    * The file of the agent, such as `import.meta.url`. A run records its digest and that of its package.json, and a resumed run whose agent is another
@@ -71,8 +81,9 @@ export function defineAgentEnv<
   Shared = undefined,
   State = undefined,
   Result = unknown,
+  const Text extends string = never,
 >(
-  definition: AgentEnvDefinition<Task, Name, Schema, Shared, State, Result>,
+  definition: AgentEnvDefinition<Task, Name, Schema, Shared, State, Result, Text>,
 ): EnvDefinition<Task, Flat<GivenEnvOptions<Schema> & EnvLimits>> {
   const capabilities = { seedable: false, networked: true, ...definition.capabilities };
   return declareEnv({ ...definition, capabilities }, async () => {

@@ -1,7 +1,7 @@
 /** judge: the score of a reward by a model. */
 import { type EpisodeContext, type ScoreByTool, type Tool, ToolEnvError } from '@toolenv/core';
 import type { PolicySource } from '@toolenv/core/plugins';
-import { cutMiddle } from './cut-middle.ts';
+import { cutMiddle } from '@toolenv/core/recording';
 import type { JudgeSettings } from './judge-policy.ts';
 import type { JudgedText, JudgeResult } from './judge-v1.ts';
 import { type Scale, scaleMistake } from './scale.ts';

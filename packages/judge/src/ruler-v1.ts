@@ -5,8 +5,8 @@
 import { join } from 'node:path';
 import type { ModelUsage, Trajectory } from '@toolenv/core';
 import { defineScorer, type Scorer } from '@toolenv/core/plugins';
+import { episodeText, startText } from '@toolenv/core/recording';
 import type { OptionsOf } from '@toolenv/core/schemas';
-import { episodeText, startText } from './episode-text.ts';
 import { JudgePolicy } from './judge-policy.ts';
 import type { NamedText } from './question.ts';
 

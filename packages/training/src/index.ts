@@ -68,17 +68,19 @@ export { type UpdateOptions, updateOptions } from './options/update-options.ts';
 export { rolloutOptions } from './options/worker-options.ts';
 export { type LengthOptions, lengthOptions, shapedByLength } from './rewards/length-rewards.ts';
 export { outcomeScore } from './rewards/outcome-score.ts';
+export { AbortWatch } from './rollouts/abort-watch.ts';
 export { drawEpisodes } from './rollouts/draw-episodes.ts';
 export { countTokens, mean, meanOverEpisodes, meanOverTokens, sumOverTokens } from './rows/averages.ts';
 export { groupBy } from './rows/group-by.ts';
 export { miniBatchesOf } from './rows/mini-batches.ts';
 export { explainedVariance, tokenStatistics } from './rows/token-statistics.ts';
 export { type TrainingRow, toTrainingRows } from './rows/training-row.ts';
-export { type ConfigurableTrainer, defineTrainer } from './run/define-trainer.ts';
-export type { TrainOptions } from './run/prepare-run.ts';
+export { type ConfigurableTrainer, defineTrainer, type PromptTrainer } from './run/define-trainer.ts';
+export type { PromptTrainOptions, TrainOptions } from './run/prepare-run.ts';
 export { train } from './run/train.ts';
 export {
   bestCheckpoint,
+  type CheckpointPart,
   newestCheckpoint,
   resumeCheckpoint,
   saveCheckpoint,
@@ -91,7 +93,7 @@ export { refuseRun, refuseUsedFolder } from './run-folder/run-folder.ts';
 export { type MetricsLine, RunLog, readMetrics } from './run-folder/run-log.ts';
 export { isSameValue, placeOf } from './run-folder/same-value.ts';
 export { writeWhole } from './run-folder/write-whole.ts';
-export type { AlgorithmContext, DataAlgorithm, RolloutBatch } from './trainer/algorithm.ts';
+export type { AlgorithmContext, DataAlgorithm, PromptAlgorithm, RolloutBatch } from './trainer/algorithm.ts';
 export { partNouns, partProperties } from './trainer/choose-parts.ts';
 export type { ConfigurablePart } from './trainer/trainer-part.ts';
 export { learnFrom, nothingLearned } from './update/learn-from.ts';

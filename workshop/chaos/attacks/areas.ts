@@ -12,6 +12,7 @@ import { judges } from './judges.ts';
 import { machines } from './machines.ts';
 import { model } from './model.ts';
 import { ors } from './ors.ts';
+import { prompts } from './prompts.ts';
 import { python } from './python.ts';
 import { runs } from './runs.ts';
 import { sandboxes } from './sandboxes.ts';
@@ -38,5 +39,6 @@ export const areas: Readonly<Record<string, readonly Attack[]>> = {
   machines,
   python,
   judges,
+  prompts,
   terminal,
 };

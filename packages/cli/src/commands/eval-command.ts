@@ -204,8 +204,10 @@ async function evaluateEntrant(
   const { opened: env, policy, finish, close } = await openRun(open, chosen, { ...given, seed, ...limits });
   try {
     const { split, temperature, maxTokens, topP, topK, minP, constrainCalls } = flags;
+    const { prompts } = env.identity ?? {};
     const identity = {
       ...{ env: ref, envVersion: env.packageVersion, envOptions: options, tools: given.tool ?? [] },
+      ...(prompts !== undefined && { prompts }),
       ...{ policy: name, policyOptions: lastingOptions(chosen) },
       ...{ split, temperature, maxTokens, topP, topK, minP, seed, ...(constrainCalls && { constrainCalls }) },
     };
@@ -219,6 +221,7 @@ async function evaluateEntrant(
     const { usage } = policy;
     const summary = {
       ...{ env: ref, envVersion: env.packageVersion, envOptions: options },
+      ...(prompts !== undefined && { prompts }),
       ...{ policy: name, policyOptions: chosen.options },
       ...flags,
       ...evaluation,

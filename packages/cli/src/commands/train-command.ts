@@ -21,7 +21,7 @@ import { plural } from '../display/number-text.ts';
 import { terminalChart } from '../display/terminal-chart.ts';
 import { safeLine, terminalWidth } from '../display/terminal-text.ts';
 import { TrainingProgress } from '../display/training-progress.ts';
-import { addPluginFlags, type NamedPlugins } from '../flags/plugin-flags.ts';
+import { addPluginFlags, type Chosen, type NamedPlugins } from '../flags/plugin-flags.ts';
 import { completeFlags, schemaFlags } from '../flags/schema-flags.ts';
 import { checkMemory } from '../run/memory-check.ts';
 import { envFlags, lastingOptions, openRun, recordingFlags } from '../run/open-run.ts';
@@ -38,7 +38,9 @@ interface OwnFlags extends TrainingFlags {
 
 export const make: MakeCommand = async (command, { words, signal }) => {
   command
-    .description('Improves a policy in an environment. Writes metrics, episodes, checkpoints and the policy.')
+    .description(
+      'Improves a policy in an environment. Writes metrics, episodes, checkpoints and the policy. A trainer of prompts improves texts of the environment instead, with any policy.',
+    )
     .argument(
       '[environment...]',
       'reference, such as @toolenv/envs-qa/bridge-v1, or a module; its options are flags. More environments are mixed in; give their options as "reference?name=value". A trainer that learns from data needs no environment',
@@ -143,7 +145,7 @@ async function trainPolicy(
     await run.close();
   }
   if (given.json) await printDiagnoses(out);
-  else await report(out, isAtWork, Number(trainer.options.steps ?? 0));
+  else await report(out, isAtWork, trainer);
 }
 
 /** Warns of a step whose episodes all aborted: the step has nothing to learn from. */
@@ -166,7 +168,15 @@ async function printDiagnoses(out: string): Promise<void> {
   if (diagnoses.length > 0) process.stdout.write(`${JSON.stringify({ type: 'diagnoses', diagnoses })}\n`);
 }
 
-async function report(out: string, isAtWork: boolean, wanted: number): Promise<void> {
+async function report(
+  out: string,
+  isAtWork: boolean,
+  { plugin, options }: Chosen<'trainers'>,
+): Promise<void> {
+  const isOfPrompts = plugin.improves === 'prompts';
+  // The budgets of a trainer of prompts say when its run is over.
+  const wanted = isOfPrompts ? 0 : Number(options.steps ?? 0);
+  const more = isOfPrompts ? 'give more --episodes or --reflections' : 'give more --steps';
   const chart = terminalChart(trainingCurves(await readMetrics(out)));
   const checkpoint = await newestCheckpoint(out);
   const best = await bestCheckpoint(out);
@@ -174,13 +184,17 @@ async function report(out: string, isAtWork: boolean, wanted: number): Promise<v
   const [end, remedy] =
     steps < wanted
       ? [`stopped early, after ${plural(steps, 'step')}`, 'raise --patience']
-      : [`has its ${plural(steps, 'step')}`, 'give more --steps'];
+      : [`has its ${plural(steps, 'step')}`, more];
   const early = steps < wanted ? ', and the run stopped early' : '';
   const summary = isAtWork
     ? `${plural(steps, 'step')} done${early}.`
     : `Nothing to do: the run ${end}; ${remedy} to continue.`;
+  const texts = join(out, 'prompts.json');
   const which = best ? `The policy of step ${best.step}, the best,` : 'The policy';
-  const policy = checkpoint ? `${which} is in ${join(out, 'policy')}\n` : '';
+  const result = isOfPrompts
+    ? `The best texts are in ${texts}: use them with --prompts ${texts}`
+    : `${which} is in ${join(out, 'policy')}`;
+  const policy = checkpoint ? `${result}\n` : '';
   const diagnoses = diagnosisView(await readDiagnoses(out), { run: out, width: terminalWidth() });
   process.stdout.write(`${chart}\n\n${summary}\n${policy}${diagnoses && `\n${diagnoses}\n`}`);
 }

@@ -3,6 +3,7 @@ import {
   type EnvCapabilities,
   type EnvLimits,
   mostAtOnce,
+  type Prompts,
   type RewardSpec,
   type ToolDescription,
 } from '@toolenv/core';
@@ -21,7 +22,7 @@ export function detailsView(
   details: Details,
   { flags, width }: { flags: readonly Option[]; width: number },
 ): string {
-  const { description, rewards, limits, capabilities, roles, example } = details;
+  const { description, rewards, limits, capabilities, prompts, roles, example } = details;
   return [
     paint('bold', heading),
     wrapText(safeText(description ?? 'This plugin does not describe itself.'), { width }),
@@ -35,6 +36,7 @@ export function detailsView(
     ...(rewards ? section('Rewards', rewardRows(rewards)) : []),
     ...(limits ? section('Limits of an episode', limitRows(limits)) : []),
     ...(capabilities ? section('Capabilities', capabilityRows(capabilities)) : []),
+    ...(prompts ? section('Open texts (--prompts <file> takes others)', promptRows(prompts, width)) : []),
     ...(roles
       ? section(
           'Tools by role (--tool <role>=<reference> takes another)',
@@ -84,6 +86,15 @@ function rewardRows(rewards: RewardSpec): string {
       return `  ${safeLine(name).padEnd(width)}  ${kind}, ${when[kind]}; from ${range[0]} to ${range[1]}; ${counts}`;
     })
     .join('\n');
+}
+
+/** Each text with its name, whole: it is what a person starts from who writes another. */
+function promptRows(prompts: Prompts, width: number): string {
+  const rows = Object.entries(prompts).map(([name, text]) => {
+    const body = text === '' ? '(empty)' : safeText(text);
+    return `  ${paint('cyan', safeLine(name))}\n${wrapText(body, { width, indent: '    ' })}`;
+  });
+  return rows.join('\n');
 }
 
 function limitRows({ maxTurns, maxCallsPerTurn, toolTimeout, maxToolCharacters }: EnvLimits): string {

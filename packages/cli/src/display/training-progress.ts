@@ -11,6 +11,8 @@ export class TrainingProgress {
   #rewards = '';
   #validation = '';
   #entropy = '';
+  /** Of a trainer that improves prompts. */
+  #best = '';
   /** Whether the steps have rollouts. */
   #plays = false;
 
@@ -29,9 +31,10 @@ export class TrainingProgress {
     if (event.type === 'update') {
       this.#step = event.step;
       if (event.of !== undefined) this.#bar.total(event.of);
-      const { entropy, loss } = event.metrics;
+      const { entropy, loss, 'prompts/best': best } = event.metrics;
       if (!this.#plays && loss !== undefined) this.#rewards = `loss ${loss.toFixed(3)}`;
       this.#entropy = entropy === undefined ? '' : `entropy ${entropy.toFixed(2)}`;
+      if (best !== undefined) this.#best = `best texts ${best.toFixed(3)}`;
     }
     if (event.type === 'evaluation') {
       const { reward, loss } = event.metrics;
@@ -39,7 +42,7 @@ export class TrainingProgress {
         headlineMetric(event.metrics) ?? (reward === undefined ? ['loss', loss ?? 0] : ['reward', reward]);
       this.#validation = `validation ${statusLine({ headline: [name, mean] })}`;
     }
-    const numbers = [this.#rewards, this.#validation, this.#entropy];
+    const numbers = [this.#rewards, this.#best, this.#validation, this.#entropy];
     this.#bar.update(this.#step, numbers.filter(Boolean).join('  '));
   }
 

@@ -1,7 +1,7 @@
 /** Opens what a run needs: the environment, whose tools may be recorded or replayed, and the policy. */
 import { type OpenedEnv, openEnv, ToolEnvError } from '@toolenv/core';
 import { changeableOptions, type OpeningRun, type PolicyHandle } from '@toolenv/core/plugins';
-import { recordEnv, replayEnv, type ToolTap } from '@toolenv/core/recording';
+import { readPrompts, recordEnv, replayEnv, type ToolTap } from '@toolenv/core/recording';
 import { untilAborted } from '@toolenv/core/tools';
 import { Option } from 'commander';
 import type { Chosen } from '../flags/plugin-flags.ts';
@@ -14,6 +14,7 @@ export const environmentHelp =
 export interface EnvFlags {
   envOption?: string[];
   tool?: string[];
+  prompts?: string;
 }
 
 /** The flags of every command that opens an environment. */
@@ -26,6 +27,10 @@ export function envFlags(): Option[] {
     new Option(
       '--tool <role=reference...>',
       "use this tool plugin in a role, instead of the environment's own",
+    ),
+    new Option(
+      '--prompts <file>',
+      'replace open texts of the environment by those of a JSON file, such as the prompts.json of a run',
     ),
   ];
 }
@@ -94,11 +99,13 @@ interface OpeningSettings {
   from?: string;
 }
 
-export function openRunEnv(
+/** @throws ToolEnvError What `openEnv` and `readPrompts` throw. */
+export async function openRunEnv(
   { source, options }: Pick<Chosen<'envs'>, 'source' | 'options'>,
-  { seed, tap, tool, from }: EnvFlags & OpeningSettings,
+  { seed, tap, tool, prompts: file, from }: EnvFlags & OpeningSettings,
 ): Promise<OpenedEnv<unknown>> {
-  const settings = { seed, tools: readTools(tool), tap, from };
+  const prompts = file === undefined ? undefined : await readPrompts(file);
+  const settings = { seed, tools: readTools(tool), tap, prompts, from };
   return typeof source === 'string' ? openEnv(source, options, settings) : openEnv(source, options, settings);
 }
 

@@ -1,7 +1,7 @@
 /** The environments of a training run: one or a mix to train on, and others to evaluate on. */
 import { type EnvHandle, type OpenedEnv, ToolEnvError } from '@toolenv/core';
 import { completeOptions } from '@toolenv/core/plugins';
-import type { ToolTap } from '@toolenv/core/recording';
+import { readPrompts, type ToolTap } from '@toolenv/core/recording';
 import { mixEnvs } from '@toolenv/core/wrappers';
 import type { Chosen, PluginFlags } from '../flags/plugin-flags.ts';
 import { propertiesOf, readPairs } from '../flags/schema-flags.ts';
@@ -19,6 +19,8 @@ interface ListedEnv extends Pick<Chosen<'envs'>, 'source' | 'options'> {
   /** As it was typed. */
   text: string;
   roles: readonly string[];
+  /** Names of its open texts. */
+  texts: readonly string[];
 }
 
 /** What a run opens, and what config.json says of it. */
@@ -58,6 +60,10 @@ export async function chooseTrainingEnvs(
     const flag = given.record ? '--record' : '--replay';
     throw new ToolEnvError('usage.arguments', `${flag} is for a single environment: name one.`);
   }
+  if (mixed.length > 1 && given.prompts !== undefined) {
+    const message = '--prompts is for a single environment: name one.';
+    throw new ToolEnvError('usage.arguments', message);
+  }
   const [own] = mixed;
   const identity =
     mixed.length < 2
@@ -74,7 +80,8 @@ export async function chooseTrainingEnvs(
 
 function firstEnv(named: PluginFlags<'envs'>, given: TrainingFlags & Record<string, unknown>): ListedEnv {
   const { plugin, source, options } = named.chosen(given);
-  return { source, options, text: named.name, roles: Object.keys(plugin.roles) };
+  const [roles, texts] = [Object.keys(plugin.roles), Object.keys(plugin.prompts ?? {})];
+  return { source, options, text: named.name, roles, texts };
 }
 
 async function listedEnv(text: string, shared: Record<string, unknown>): Promise<ListedEnv> {
@@ -86,7 +93,8 @@ async function listedEnv(text: string, shared: Record<string, unknown>): Promise
   const inherited = Object.fromEntries(Object.entries(shared).filter(([option]) => known.includes(option)));
   const set = readPairs(definition.options, query === '' ? [] : query.split('&'), name);
   const options = completeOptions(definition.options, { ...inherited, ...set }, name);
-  return { source, options, text, roles: Object.keys(definition.roles) };
+  const [roles, texts] = [Object.keys(definition.roles), Object.keys(definition.prompts ?? {})];
+  return { source, options, text, roles, texts };
 }
 
 /** @param known Other environments, whose names must differ too. The same environment may be among them. */
@@ -117,12 +125,16 @@ async function openAll(
     others: readonly ListedEnv[];
     weights: Record<string, number> | undefined;
   },
-  { tap, tool = [], seed }: EnvFlags & { seed: number; tap?: ToolTap | undefined },
+  { tap, tool = [], prompts: file, seed }: EnvFlags & { seed: number; tap?: ToolTap | undefined },
 ): Promise<OpenedTrainingEnvs> {
   const open: OpenedEnv<unknown>[] = [];
+  const given = file === undefined ? [] : Object.keys(await readPrompts(file));
   const openOne = async (chosen: ListedEnv, ownTap?: ToolTap) => {
     const isForIt = (pair: string) => mixed.length === 1 || chosen.roles.includes(pair.split('=')[0]!);
-    const env = await openRunEnv(chosen, { tool: tool.filter(isForIt), seed, tap: ownTap });
+    // Others than the first may lack the texts.
+    const hasTexts = chosen === mixed[0] || given.every((name) => chosen.texts.includes(name));
+    const prompts = hasTexts ? file : undefined;
+    const env = await openRunEnv(chosen, { tool: tool.filter(isForIt), prompts, seed, tap: ownTap });
     open.push(env);
     return env;
   };

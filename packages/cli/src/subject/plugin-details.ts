@@ -4,6 +4,7 @@ import {
   type EnvLimits,
   type JsonSchema,
   messageOf,
+  type Prompts,
   type RewardSpec,
   ToolEnvError,
 } from '@toolenv/core';
@@ -16,10 +17,12 @@ export interface Details {
   description?: string;
   /** JSON Schema of the options, with defaults. */
   options?: JsonSchema;
-  /** Only environments have this field and the next three. */
+  /** Only environments have this field and the next four. */
   rewards?: RewardSpec;
   limits?: EnvLimits;
   capabilities?: Required<EnvCapabilities>;
+  /** Open texts by name. */
+  prompts?: Prompts;
   /** Role → reference of the tool that fills it unless another is given. */
   roles?: Record<string, string>;
   /** Material for which a tool can be made. */
@@ -49,7 +52,11 @@ export function detailsOf(plugin: PluginTypes[keyof PluginTypes]): Details {
   if ('create' in plugin) return { name, description, example: plugin.example.material };
   const { options } = plugin;
   if (!('rewards' in plugin)) return { name, description, options };
-  const { rewards, limits, roles, capabilities } = plugin;
+  const { rewards, limits, prompts, roles, capabilities } = plugin;
   const usual = { seedable: true, concurrent: true, networked: false, remote: false };
-  return { name, description, options, rewards, limits, roles, capabilities: { ...usual, ...capabilities } };
+  return {
+    ...{ name, description, options, rewards, limits, roles },
+    ...(prompts && { prompts }),
+    capabilities: { ...usual, ...capabilities },
+  };
 }

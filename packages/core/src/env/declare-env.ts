@@ -2,6 +2,7 @@
 import type { Env, EnvLimits, EnvSpec } from '../protocol/env.ts';
 import { ToolEnvError } from '../protocol/errors.ts';
 import type { JsonSchema } from '../protocol/json-schema.ts';
+import { type Prompts, replacePrompts } from '../protocol/prompts.ts';
 import { badOption } from '../schemas/complete-options.ts';
 import type { ArgumentsSchema, EnvOptions, Flat, GivenEnvOptions } from '../schemas/json-schema-type.ts';
 import { isStandardSchema, parse, toJsonSchema } from '../schemas/standard-schema.ts';
@@ -22,6 +23,7 @@ export interface EnvDeclaration<
   Shared,
   State,
   Scored,
+  Text extends string = string,
 > extends Pick<
       EnvDefinition<NoInfer<Task>>,
       'name' | 'description' | 'capabilities' | 'data' | 'oracle' | 'best' | 'label'
@@ -33,6 +35,11 @@ export interface EnvDeclaration<
    */
   readonly options?: Schema;
   readonly limits?: Partial<EnvLimits>;
+  /**
+   * Open texts by name, such as the instructions: `{ system: 'Answer in one word.' }`. A run may replace them, and a trainer of prompts
+   * improves them. `context.prompt(name)` gives the text of the episode.
+   */
+  readonly prompts?: { readonly [Prompt in Text]: string };
   /** Loads what all episodes share, once per run. */
   setup?(context: OpenOptions<EnvOptions<Schema>>): Shared | Promise<Shared>;
   /** Releases what `setup` made, at the end of the run. */
@@ -49,7 +56,9 @@ export interface EnvDeclaration<
         shared: NoInfer<Shared>;
       }) => TaskSources<Task> | Promise<TaskSources<Task>>);
   /** Makes the state that the hooks and the reward functions of an episode share. */
-  state?(context: EpisodeContext<NoInfer<Task>, undefined, NoInfer<Shared>, EnvOptions<Schema>>): State;
+  state?(
+    context: EpisodeContext<NoInfer<Task>, undefined, NoInfer<Shared>, EnvOptions<Schema>, NoInfer<Text>>,
+  ): State;
   /** Other players by name: a user, an opponent. Hooks ask them by `context.player(name).ask(…)`. */
   readonly players?: Readonly<Record<string, PlayerDeclaration<Scored>>>;
   /** The components of the reward by name: `{ solved: { kind: 'outcome' } }`. */
@@ -61,6 +70,8 @@ export interface EpisodeParts {
   spec: EnvSpec;
   options: unknown;
   shared: unknown;
+  /** The open texts, unless an episode is given others. */
+  prompts: Prompts;
   /** The declared rewards, whose scores can be asked. */
   rewards: Readonly<Record<string, ScoredReward<never>>>;
   /** Who plays the declared players. */
@@ -79,8 +90,16 @@ export interface EpisodeMaker<Task> {
  * @param begin Called each time that the environment opens.
  * @throws ToolEnvError as `defineToolEnv` does.
  */
-export function declareEnv<Task, Name extends string, Schema extends ArgumentsSchema, Shared, State, Scored>(
-  declared: EnvDeclaration<Task, Name, Schema, Shared, State, Scored>,
+export function declareEnv<
+  Task,
+  Name extends string,
+  Schema extends ArgumentsSchema,
+  Shared,
+  State,
+  Scored,
+  Text extends string,
+>(
+  declared: EnvDeclaration<Task, Name, Schema, Shared, State, Scored, Text>,
   begin: () => EpisodeMaker<Task> | Promise<EpisodeMaker<Task>>,
 ): EnvDefinition<Task, Flat<GivenEnvOptions<Schema> & EnvLimits>> {
   const { name, description, capabilities, data, oracle, best, label } = declared;
@@ -88,6 +107,7 @@ export function declareEnv<Task, Name extends string, Schema extends ArgumentsSc
   const rewards = rewardSpecOf(name, declared.rewards);
   const scoreTools = scoreToolsOf(name, declared.rewards);
   const players = declared.players ?? {};
+  const prompts = replacePrompts(declared.prompts ?? {}, declared.prompts ?? {}, name);
   const asked = { ...scoreOptionsOf(scoreTools), ...playerOptions(name, players) };
   const roles = {
     ...Object.fromEntries([...scoreTools].map(([role, { tool }]) => [role, tool])),
@@ -109,6 +129,7 @@ export function declareEnv<Task, Name extends string, Schema extends ArgumentsSc
     rewards,
     limits,
     capabilities,
+    ...(declared.prompts && { prompts }),
     roles,
     data,
     oracle,
@@ -149,8 +170,9 @@ export function declareEnv<Task, Name extends string, Schema extends ArgumentsSc
         const scored = scores.rewards;
         return {
           tasks,
-          episode: () => made.episode({ spec, options, shared, rewards: scored, seats }),
+          episode: () => made.episode({ spec, options, shared, prompts, rewards: scored, seats }),
           close,
+          ...(declared.prompts && { prompts }),
           ...(identity && { identity }),
         };
       } catch (error) {

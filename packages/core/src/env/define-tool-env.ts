@@ -15,23 +15,31 @@ export interface ToolEnvDefinition<
   Shared,
   State,
   Other extends string = string,
+  Text extends string = string,
 > extends EnvDeclaration<
     Task,
     Name,
     Schema,
     Shared,
     State,
-    EpisodeContext<NoInfer<Task>, NoInfer<State>, NoInfer<Shared>, EnvOptions<Schema>>
+    EpisodeContext<NoInfer<Task>, NoInfer<State>, NoInfer<Shared>, EnvOptions<Schema>, NoInfer<Text>>,
+    Text
   > {
   /** Other players by name: a user, an opponent. Hooks ask them by `context.player(name).ask(…)`. */
   readonly players?: {
     readonly [Player in Other]: PlayerDeclaration<
-      EpisodeContext<NoInfer<Task>, NoInfer<State>, NoInfer<Shared>, EnvOptions<Schema>>
+      EpisodeContext<NoInfer<Task>, NoInfer<State>, NoInfer<Shared>, EnvOptions<Schema>, NoInfer<Text>>
     >;
   };
   /** Begins an episode. */
   episode(
-    context: EpisodeContext<NoInfer<Task>, NoInfer<State>, NoInfer<Shared>, EnvOptions<Schema>>,
+    context: EpisodeContext<
+      NoInfer<Task>,
+      NoInfer<State>,
+      NoInfer<Shared>,
+      EnvOptions<Schema>,
+      NoInfer<Text>
+    >,
   ): Episode<NoInfer<Name>> | Promise<Episode<NoInfer<Name>>>;
 }
 
@@ -52,8 +60,9 @@ export function defineToolEnv<
   Shared = undefined,
   State = undefined,
   const Other extends string = never,
+  const Text extends string = never,
 >(
-  definition: ToolEnvDefinition<Task, Name, Schema, Shared, State, Other>,
+  definition: ToolEnvDefinition<Task, Name, Schema, Shared, State, Other, Text>,
 ): EnvDefinition<Task, Flat<GivenEnvOptions<Schema> & EnvLimits & { [Player in Other]: string }>> {
   return declareEnv(definition, () => ({
     episode: (parts) => new ToolEnv<Task, never>({ ...definition, ...parts }),

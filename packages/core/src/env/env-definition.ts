@@ -2,6 +2,7 @@
 import type { Env, EnvLimits } from '../protocol/env.ts';
 import type { JsonSchema } from '../protocol/json-schema.ts';
 import type { Policy } from '../protocol/policy.ts';
+import type { Prompts } from '../protocol/prompts.ts';
 import type { RewardSpec } from '../protocol/reward.ts';
 import type { Tool } from '../protocol/tool.ts';
 import { soundRewards } from './reward-declaration.ts';
@@ -74,6 +75,8 @@ export interface EnvHandle<Task> {
   readonly identity?: Readonly<Record<string, unknown>>;
   /** The capabilities of its definition, set by `openEnv`. */
   readonly capabilities?: EnvCapabilities;
+  /** Its open texts as its episodes have them; absent if it declares none. `withPrompts` of `@toolenv/core/wrappers` replaces them. */
+  readonly prompts?: Prompts;
 }
 
 /** A file that the authors of a dataset publish. */
@@ -107,6 +110,8 @@ export interface EnvDefinition<Task = unknown, Options = Record<string, unknown>
   readonly rewards: RewardSpec;
   readonly limits: EnvLimits;
   readonly capabilities?: EnvCapabilities;
+  /** Open texts: texts of the environment by name that a run may replace, such as its instructions. */
+  readonly prompts?: Prompts;
   /** Role → reference of the plugin that fills it unless another is given. */
   readonly roles: Record<string, string>;
   /** The files that its options need, if others publish them. */

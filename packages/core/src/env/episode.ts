@@ -7,7 +7,13 @@ import type { Tool, ToolResult } from '../protocol/tool.ts';
 import type { Player } from './player.ts';
 
 /** What hooks and reward functions know: the episode as it is at the moment. */
-export interface EpisodeContext<Task = unknown, State = unknown, Shared = unknown, Options = unknown> {
+export interface EpisodeContext<
+  Task = unknown,
+  State = unknown,
+  Shared = unknown,
+  Options = unknown,
+  Text extends string = string,
+> {
   readonly task: Task;
   /** What the definition's `state` made for this episode; `undefined` without it. */
   readonly state: State;
@@ -43,6 +49,11 @@ export interface EpisodeContext<Task = unknown, State = unknown, Shared = unknow
    *   an unknown tool, and for arguments that its schema or the tool itself refuses.
    */
   call(tool: Tool | string, args?: Record<string, unknown>): Promise<EnvironmentCall>;
+  /**
+   * An open text that the environment declares in `prompts`, as this episode has it.
+   * @throws ToolEnvError `bug.environment` for a name that is not declared.
+   */
+  prompt(name: Text): string;
   /**
    * A player that the environment declares in `players`.
    * @throws ToolEnvError `bug.environment` for a name that is not declared.

@@ -7,6 +7,7 @@ import type { EnvLimits, ToolCallRecord } from '../protocol/env.ts';
 import { ToolEnvError } from '../protocol/errors.ts';
 import type { Message } from '../protocol/message.ts';
 import { running, type ScoredOutcome } from '../protocol/outcome.ts';
+import type { Prompts } from '../protocol/prompts.ts';
 import { createRng, type Rng } from '../protocol/rng.ts';
 import type { Tool } from '../protocol/tool.ts';
 import { callsBounds } from '../schemas/json-bounds.ts';
@@ -23,7 +24,7 @@ import { TurnExchange } from './turn-exchange.ts';
 type EpisodeStart<Task> = Pick<
   RunningEpisode<Task>,
   'task' | 'seed' | 'episodeId' | 'limits' | 'options' | 'shared'
-> & { seats?: ReadonlyMap<string, Seat> | undefined };
+> & { seats?: ReadonlyMap<string, Seat> | undefined; prompts?: Prompts | undefined };
 
 export class RunningEpisode<Task = unknown> implements EpisodeContext<Task> {
   readonly task: Task;
@@ -51,19 +52,30 @@ export class RunningEpisode<Task = unknown> implements EpisodeContext<Task> {
   /** Turns of players that the policy plays too. */
   readonly exchange: TurnExchange = new TurnExchange();
   readonly #players: ReadonlyMap<string, Player>;
+  readonly #prompts: Prompts;
   /** The calls of the step under way. */
   #stepCalls: ToolCallRecord[] = [];
   readonly #environmentCalls: Map<number, ToolCallRecord> = new Map();
   /** The tools that were called and keep something for the episode. */
   readonly #holding: Set<Tool> = new Set();
 
-  constructor({ task, seed, episodeId, limits, options, shared, seats = new Map() }: EpisodeStart<Task>) {
+  constructor({
+    task,
+    seed,
+    episodeId,
+    limits,
+    options,
+    shared,
+    seats = new Map(),
+    prompts = {},
+  }: EpisodeStart<Task>) {
     this.task = task;
     this.seed = seed;
     this.episodeId = takeName(episodeId);
     this.options = options;
     this.shared = shared;
     this.limits = limits;
+    this.#prompts = prompts;
     this.#players = new Map([...seats].map(([name, seat]) => [name, new EpisodePlayer(name, seat, this)]));
   }
 
@@ -126,6 +138,12 @@ export class RunningEpisode<Task = unknown> implements EpisodeContext<Task> {
     if (player) return player;
     const message = `There is no player "${name}". ${didYouMean(name, [...this.#players.keys()], 'Players')}`;
     throw new ToolEnvError('bug.environment', message);
+  };
+
+  readonly prompt = (name: string): string => {
+    if (Object.hasOwn(this.#prompts, name)) return this.#prompts[name]!;
+    const known = didYouMean(name, Object.keys(this.#prompts), 'Texts');
+    throw new ToolEnvError('bug.environment', `There is no open text "${name}". ${known}`);
   };
 
   /** Keeps the records of the policy's calls in this step, which hooks cannot change. */

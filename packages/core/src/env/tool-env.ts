@@ -5,6 +5,7 @@ import type { Env, EnvSpec, ResetOptions, StepOptions, Transition } from '../pro
 import { ToolEnvError } from '../protocol/errors.ts';
 import type { Observation } from '../protocol/message.ts';
 import { aborted, running, terminated, truncated } from '../protocol/outcome.ts';
+import type { Prompts } from '../protocol/prompts.ts';
 import { type Rewards, scoreTruncation } from '../protocol/reward.ts';
 import type { Tool } from '../protocol/tool.ts';
 import type { Episode, EpisodeContext, TurnDecision } from './episode.ts';
@@ -22,6 +23,7 @@ export interface ToolEnvParts<Task, Context = EpisodeContext<Task>> {
   options?: unknown;
   shared?: unknown;
   seats?: ReadonlyMap<string, Seat>;
+  prompts?: Prompts;
   state?(context: EpisodeContext<Task>): unknown;
   episode(context: Context): Episode | Promise<Episode>;
 }
@@ -52,7 +54,9 @@ export class ToolEnv<Task, Context = EpisodeContext<Task>> implements Env<Task> 
     await this.#leave();
     const { options, shared, seats } = this.#parts;
     const { limits } = this.spec;
-    const episode = new RunningEpisode<Task>({ task, seed, episodeId, limits, options, shared, seats });
+    const prompts = { ...this.#parts.prompts, ...begun.prompts };
+    const start = { task, seed, episodeId, limits, options, shared, seats, prompts };
+    const episode = new RunningEpisode<Task>(start);
     episode.listenTo(signal);
     this.#begun = episode;
     this.#hooks = this.#begin(episode);

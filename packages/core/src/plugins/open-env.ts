@@ -4,7 +4,9 @@ import type { EnvDefinition, EnvHandle, ToolFactory } from '../env/env-definitio
 import type { ToolTap } from '../env/tool-tap.ts';
 import { didYouMean } from '../protocol/did-you-mean.ts';
 import { ToolEnvError } from '../protocol/errors.ts';
+import { type Prompts, replacePrompts } from '../protocol/prompts.ts';
 import { completeOptions } from '../schemas/complete-options.ts';
+import { withPrompts } from '../wrappers/with-prompts.ts';
 import { openPolicy } from './open-policy.ts';
 import { findPlugin } from './plugin.ts';
 import { type ToolSource, toolFactory } from './tool-source.ts';
@@ -19,6 +21,8 @@ export interface OpenEnvSettings {
   from?: string;
   /** Records or replays the calls of the tools: `recordEnv` or `replayEnv` of `@toolenv/core/recording`. */
   tap?: ToolTap;
+  /** Texts in place of the environment's open texts, by name. */
+  prompts?: Prompts;
   /**
    * Whether each answer of an Env is checked, as rollouts and servers do too: a broken rule of the spec throws and names the rule.
    * Default true. Checks of a definition switch it off, to see what the author's code does by itself.
@@ -42,7 +46,7 @@ export interface OpenedEnv<Task> extends EnvHandle<Task> {
  * `ors:<url>#<environment>` one of an ORS server.
  * @param options The environment's own options. Its schema's defaults fill in what is absent.
  * @throws ToolEnvError `usage.unknown_plugin`, `usage.unknown_option`, `usage.bad_option`, `usage.unknown_role`,
- *   `usage.not_recordable` if a tap is given and the environment asks it for no tool.
+ *   `usage.unknown_prompt`, `usage.bad_prompt`, `usage.not_recordable` if a tap is given and the environment asks it for no tool.
  */
 export function openEnv(
   ref: string,
@@ -57,12 +61,14 @@ export function openEnv<Task, Options>(
 export async function openEnv(
   env: string | EnvDefinition<unknown, unknown>,
   options: Record<string, unknown> = {},
-  { seed = 1, tools = {}, from = process.cwd(), tap, guarded = true }: OpenEnvSettings = {},
+  { seed = 1, tools = {}, from = process.cwd(), tap, prompts = {}, guarded = true }: OpenEnvSettings = {},
 ): Promise<OpenedEnv<unknown>> {
   const loaded = typeof env === 'string' ? await findPlugin('envs', env, { from }) : undefined;
   const definition = loaded ? loaded.plugin : (env as EnvDefinition);
   const owner = loaded?.ref ?? definition.name;
   const complete = completeOptions(definition.options, options, owner);
+  // Before anything opens.
+  replacePrompts(definition.prompts ?? {}, prompts, owner);
   checkRoles(Object.keys(tools), Object.keys(definition.roles), owner);
 
   const folders = loaded ? [from, loaded.folder] : [from];
@@ -83,9 +89,10 @@ export async function openEnv(
     await open.close();
     throw error;
   }
-  return {
+  const opened: OpenedEnv<unknown> = {
     tasks: open.tasks,
     ...(open.draw && { draw: open.draw }),
+    ...(open.prompts && { prompts: open.prompts }),
     ...(open.identity && { identity: open.identity }),
     episode: () => (guarded ? guardEnv(open.episode(), definition.capabilities?.remote) : open.episode()),
     close: () => open.close(),
@@ -96,6 +103,7 @@ export async function openEnv(
     options: complete,
     tools: names,
   };
+  return Object.keys(prompts).length > 0 ? withPrompts(opened, prompts) : opened;
 }
 
 function checkRoles(given: string[], roles: string[], owner: string): void {

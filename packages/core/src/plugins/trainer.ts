@@ -13,7 +13,7 @@ export interface Run {
   policy: Policy;
   /** Other environments that evaluations play too, by names of the caller's choice. */
   evaluateOn?: Readonly<Record<string, EnvHandle<unknown>>> | undefined;
-  /** Trains the weights that `policy` samples from. */
+  /** Trains the weights that `policy` samples from. A trainer that improves prompts gets a policy that may have none. */
   learner: Learner;
   /** Existing folder for checkpoints and logs. */
   out: string;
@@ -68,6 +68,11 @@ export interface Trainer<Options = Record<string, unknown>> {
   readonly description: string;
   /** `data`: the trainer plays no episodes, its steps have no rollouts, and its runs need no environment. Default `episodes`. */
   readonly learnsFrom?: 'episodes' | 'data';
+  /**
+   * `prompts`: the policy stays as it is, and needs no learner. The trainer searches for better open texts of the environment; the run
+   * ends with them in `prompts.json`. Default `weights`.
+   */
+  readonly improves?: 'weights' | 'prompts';
   /**
    * JSON Schema of `Options`, with defaults. Command-line flags and validation come from it. A property may have the
    * annotation `mayChange: true`: the option does not change what is learned, so that a resumed run may have another value.

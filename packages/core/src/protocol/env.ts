@@ -2,6 +2,7 @@
 import type { Action, ParseFailure } from './action.ts';
 import type { Observation, ToolCall } from './message.ts';
 import type { AbortedOutcome, ScoredOutcome } from './outcome.ts';
+import type { Prompts } from './prompts.ts';
 import type { RewardSpec, Rewards } from './reward.ts';
 import type { CallProgress, Tool, ToolResult } from './tool.ts';
 
@@ -83,6 +84,8 @@ export interface ResetOptions<Task = unknown> {
   task: Task;
   seed: number;
   episodeId?: string;
+  /** Texts of this episode in place of the environment's open texts, by name. An environment ignores names that it does not declare. */
+  prompts?: Prompts;
   signal?: AbortSignal;
 }
 

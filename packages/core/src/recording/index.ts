@@ -1,9 +1,12 @@
 /** @toolenv/core/recording: episodes and tool calls on disk, and replaying them. */
 
 export type { ToolLease, ToolSource, ToolTap } from '../env/tool-tap.ts';
+export { cutMiddle } from './cut-middle.ts';
+export { episodeText, startText } from './episode-text.ts';
 export { isGzip } from './gzip.ts';
 export { type JsonLine, type ReadOptions, readJsonLines, wholeLines } from './jsonl.ts';
 export { makeFolder } from './make-folder.ts';
+export { readPrompts } from './read-prompts.ts';
 export { type RecordOptions, recordEnv, recordTools } from './record-tools.ts';
 export type { RedactionRules } from './redact.ts';
 export { openRegular, readRegular } from './regular-file.ts';

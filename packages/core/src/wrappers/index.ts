@@ -8,4 +8,5 @@ export { truncateHistory } from './truncate-history.ts';
 export { type OnEpisode, recordEpisodeStatistics, recordEpisodes, watchEpisodes } from './watch-episodes.ts';
 export { type ObservationWindow, windowObservation } from './window-observation.ts';
 export { type Curriculum, type CurriculumState, withCurriculum } from './with-curriculum.ts';
+export { withPrompts } from './with-prompts.ts';
 export type { Wrappable, Wrapped } from './wrap.ts';

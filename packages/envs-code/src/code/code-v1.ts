@@ -25,6 +25,7 @@ export default defineToolEnv({
       tools: { enum: ['python', 'none'], default: 'python', description: 'whether the model may run Python' },
     },
   },
+  prompts: { system: instruction },
   limits: { maxTurns: 6, maxCallsPerTurn: 1, toolTimeout: 60_000, maxToolCharacters: 2048 },
   roles: { python, tests: python },
   async setup({ options, tools }) {
@@ -51,14 +52,17 @@ export default defineToolEnv({
     /** Share of the hidden tests that it passes. */
     passed: { kind: 'outcome', weight: 0 },
   },
-  episode({ task, shared: { tests, python }, rng }) {
+  episode({ task, prompt, shared: { tests, python }, rng }) {
     const mark = `${rng.int(2 ** 31).toString(36)}:`;
     const shown = task.examples.map(
       ({ input, output }) => `solve(${toPython(input)}) == ${toPython(output)}`,
     );
     return {
       messages: [
-        { role: 'system', content: python ? `${instruction} You may run Python before.` : instruction },
+        {
+          role: 'system',
+          content: python ? `${prompt('system')} You may run Python before.` : prompt('system'),
+        },
         { role: 'user', content: `${task.question}\n\nExamples:\n${shown.join('\n')}` },
       ],
       tools: python ? [python] : [],

@@ -26,6 +26,7 @@ export default defineToolEnv({
   // Docker and podman are servers.
   capabilities: { networked: true },
   options: harborOptions,
+  prompts: { system: instruction },
   limits: { maxTurns: 50, maxCallsPerTurn: 1, toolTimeout: 140_000, maxToolCharacters: 16_384 },
   roles: { shell: '@toolenv/tools-code/bash-v1' },
   async setup({ options, tools, tap }) {
@@ -49,7 +50,7 @@ export default defineToolEnv({
     /** What the tests say, from 0 to 1. An episode that is cut off is judged as it is. */
     tests: { kind: 'outcome', score: async ({ state }) => (await state.judge!()).reward },
   },
-  async episode({ task, episodeId, limits, state, shared, call }) {
+  async episode({ prompt, task, episodeId, limits, state, shared, call }) {
     const { harbor, isReal, played, verifier, shell } = shared;
     // An image that does not build is reported here, and not to the model.
     if (isReal) await harbor.prepare(task);
@@ -62,7 +63,7 @@ export default defineToolEnv({
     };
     return {
       messages: [
-        { role: 'system', content: instruction },
+        { role: 'system', content: prompt('system') },
         { role: 'user', content: task.instruction },
       ],
       tools: [shell],

@@ -37,6 +37,7 @@ export default defineToolEnv({
       tools: { enum: ['python', 'none'], default: 'python', description: 'whether the model may run Python' },
     },
   },
+  prompts: { system: instruction },
   limits: { maxTurns: 6, maxCallsPerTurn: 1, toolTimeout: 60_000, maxToolCharacters: 2048 },
   roles: { python: '@toolenv/tools-code/python-v1' },
   setup: async ({ options, tools }) => ({
@@ -56,10 +57,10 @@ export default defineToolEnv({
       score: ({ answer, task }) => Number(read(task, answer) !== undefined),
     },
   },
-  episode({ task, shared: { python } }) {
+  episode({ task, prompt, shared: { python } }) {
     return {
       messages: [
-        { role: 'system', content: python ? `${instruction} You may run Python.` : instruction },
+        { role: 'system', content: python ? `${prompt('system')} You may run Python.` : prompt('system') },
         { role: 'user', content: task.question },
       ],
       tools: python ? [python] : [],

@@ -23,6 +23,7 @@ export default defineToolEnv({
       },
     },
   },
+  prompts: { system: instruction },
   limits: { maxTurns: 10, maxCallsPerTurn: 1, toolTimeout: 60_000, maxToolCharacters: 4096 },
   roles: { shell: '@toolenv/tools-code/bash-v1' },
   async setup({ options, tools, tap }) {
@@ -50,11 +51,11 @@ export default defineToolEnv({
     /** The files that should not change are as they were. */
     kept: { kind: 'outcome', weight: 0 },
   },
-  episode({ task, episodeId, shared: { begun, sandboxes, shell, state } }) {
+  episode({ prompt, task, episodeId, shared: { begun, sandboxes, shell, state } }) {
     begun.set(episodeId, task);
     return {
       messages: [
-        { role: 'system', content: instruction },
+        { role: 'system', content: prompt('system') },
         { role: 'user', content: task.prompt },
       ],
       tools: [shell],

@@ -85,7 +85,7 @@ export interface McpEnvDefinition<
   readonly closeGrace?: number;
   /** Answer what the servers ask their client: by script, or by a policy with `policyHooks`. Default: servers cannot ask. */
   readonly hooks?: McpHooks;
-  /** The system message. Default: none. */
+  /** The system message, an open text. Default: none. */
   readonly system?: string;
   /** Whether the system message ends with the servers' own instructions, if they have any. Default false. */
   readonly instructions?: boolean;

@@ -61,6 +61,7 @@ export function defineMcpEnv<
     name,
     description,
     options: withPoolOptions(name, servers, definition.options),
+    ...(definition.system !== undefined && { prompts: { system: definition.system } }),
     limits: { maxTurns: 8, ...definition.limits },
     capabilities: {
       networked: Object.values(servers).some((server) => 'url' in server),
@@ -145,7 +146,10 @@ export function defineMcpEnv<
           tools: offered(),
         });
         const messages = toMessages(own?.messages ?? promptOf(task, name));
-        const system = [definition.system, definition.instructions && lease.instructions]
+        const system = [
+          definition.system !== undefined && context.prompt('system'),
+          definition.instructions && lease.instructions,
+        ]
           .filter((text) => typeof text === 'string')
           .join('\n\n');
         return {

@@ -22,11 +22,12 @@ export function openBandit({ best, failing = [] }: BanditOptions): Promise<EnvHa
   const bandit = defineToolEnv({
     name: 'bandit-v1',
     description: 'Pull an arm of a machine.',
+    prompts: { hint: '' },
     limits: { maxTurns: 1 },
     tasks: { train: tasks, validation: tasks, test: tasks },
     rewards: { win: { kind: 'outcome' } },
-    episode: ({ task: { machine } }) => ({
-      messages: `Machine ${machine}: which arm?`,
+    episode: ({ task: { machine }, prompt }) => ({
+      messages: `${prompt('hint')}Machine ${machine}: which arm?`,
       onAnswer(arm) {
         if (!failing.includes(machine))
           return { rewards: { win: Number(arm === String(best)) }, end: 'pulled' };

@@ -1,8 +1,9 @@
 /** checkTrainer: checks a trainer against the TRN rules of the spec, on bandits. */
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Trainer } from '@toolenv/core/plugins';
+import type { TrainEvent, Trainer } from '@toolenv/core/plugins';
 import { type CheckOptions, type Report, Reporter } from '../report.ts';
 import type { RuleId } from '../rules.ts';
 import { brief, Violation } from '../violation.ts';
@@ -39,6 +40,7 @@ const learningSteps = 30;
 const learned = 0.75;
 
 const fromData = 'the trainer learns from data';
+const ofPrompts = 'the trainer improves prompts, with the help of a policy that writes';
 
 const eventRules: readonly RuleId[] = ['TRN-3', 'TRN-4', 'TRN-5'];
 const runRules: readonly RuleId[] = ['TRN-6', 'TRN-7', 'TRN-8', 'TRN-9', 'TRN-10'];
@@ -59,8 +61,8 @@ export async function checkTrainer<Options>(
   try {
     await report.check(['TRN-1'], () => checkStepsOption(any));
     if (report.broken('TRN-1')) return report.report;
-    const weights = await checkEvents(subject);
-    if (report.report.ok && weights) await checkRuns(subject, weights);
+    const learned = await checkEvents(subject);
+    if (report.report.ok && learned) await checkRuns(subject, learned);
     else report.skip(runRules, 'other rules are broken');
     await report.check(['TRN-1'], () => checkRefusals(subject));
   } finally {
@@ -69,8 +71,22 @@ export async function checkTrainer<Options>(
   return report.report;
 }
 
-/** Makes a run without interruption. Returns its last weights, unless it does not come to its end. */
-async function checkEvents(subject: TrainerSubject): Promise<number[] | undefined> {
+/** What a run has learned: its last weights, or the texts of a trainer of prompts. */
+type Learned = number[] | string;
+
+function learnedBy(
+  subject: TrainerSubject,
+  model: BanditModel,
+  events: readonly TrainEvent[],
+): Learned {
+  if (!subject.improvesPrompts) return model.weights;
+  const last = events.at(-1);
+  const file = last?.type === 'checkpoint' ? join(last.folder, 'prompts.json') : '';
+  return existsSync(file) ? readFileSync(file, 'utf8') : 'no prompts.json in the last checkpoint';
+}
+
+/** Makes a run without interruption. Returns what it has learned, unless it does not come to its end. */
+async function checkEvents(subject: TrainerSubject): Promise<Learned | undefined> {
   const { report } = subject;
   const model = new BanditModel();
   let events: Awaited<ReturnType<TrainerSubject['play']>> | undefined;
@@ -91,33 +107,35 @@ async function checkEvents(subject: TrainerSubject): Promise<number[] | undefine
     report.skip(['TRN-5'], 'the trainer has no option "evaluateEvery"');
   else if (report.settled('TRN-2')) report.skip(['TRN-5'], 'the events are not in order');
   else await report.check(['TRN-5'], () => checkEvaluations(all, every, steps));
-  return model.weights;
+  return learnedBy(subject, model, all);
 }
 
 const wholeRun = { steps, evaluateEvery: every, checkpointEvery: every };
 
-async function checkRuns(subject: TrainerSubject, weights: number[]): Promise<void> {
+async function checkRuns(subject: TrainerSubject, whole: Learned): Promise<void> {
   const { report } = subject;
   const repeat = async () => {
     const model = new BanditModel();
-    await subject.play('TRN-9', { model, options: wholeRun });
-    expectWeights('TRN-9', 'of another run with the same seed', weights, model);
+    const events = await subject.play('TRN-9', { model, options: wholeRun });
+    const learned = learnedBy(subject, model, events);
+    expectEqual('TRN-9', 'of another run with the same seed', whole, learned);
   };
   await report.check(['TRN-9'], repeat, report.wants('TRN-6', 'TRN-7'));
   // The other runs are compared too, so they need runs that repeat.
   if (report.settled('TRN-9')) report.skip(['TRN-6', 'TRN-7'], 'runs with equal seeds differ');
   else {
-    await report.check(['TRN-6'], () => killed(subject, weights), report.wants('TRN-7'));
+    await report.check(['TRN-6'], () => killed(subject, whole), report.wants('TRN-7'));
     if (report.settled('TRN-6')) report.skip(['TRN-7'], 'resumed runs differ');
-    else await report.check(['TRN-7'], () => interrupted(subject, weights));
+    else await report.check(['TRN-7'], () => interrupted(subject, whole));
   }
   if (subject.learnsFromData) report.skip(['TRN-8'], fromData);
   else await report.check(['TRN-8'], () => checkAborted(subject));
-  await report.check(['TRN-10'], () => checkLearning(subject));
+  if (subject.improvesPrompts) report.skip(['TRN-10'], ofPrompts);
+  else await report.check(['TRN-10'], () => checkLearning(subject));
 }
 
 /** A run that is left after its first checkpoint and resumed ends with the weights of the whole run. */
-async function killed(subject: TrainerSubject, weights: number[]): Promise<void> {
+async function killed(subject: TrainerSubject, whole: Learned): Promise<void> {
   const out = await subject.newFolder();
   let saved = 0;
   for await (const event of subject.events({ out, options: wholeRun })) {
@@ -125,11 +143,11 @@ async function killed(subject: TrainerSubject, weights: number[]): Promise<void>
     saved = event.step;
     break;
   }
-  await resumed(subject, 'TRN-6', out, saved, weights);
+  await resumed(subject, 'TRN-6', out, saved, whole);
 }
 
 /** A run whose signal aborts in the middle of a rollout keeps its finished steps. */
-async function interrupted(subject: TrainerSubject, weights: number[]): Promise<void> {
+async function interrupted(subject: TrainerSubject, whole: Learned): Promise<void> {
   const out = await subject.newFolder();
   const controller = new AbortController();
   const reason = new Error('interrupted by the check');
@@ -154,7 +172,7 @@ async function interrupted(subject: TrainerSubject, weights: number[]): Promise<
   if (thrown !== reason) {
     throw new Violation('TRN-7', "a run that rejects with its signal's reason", brief(thrown));
   }
-  await resumed(subject, 'TRN-7', out, updates, weights);
+  await resumed(subject, 'TRN-7', out, updates, whole);
 }
 
 /** Goes on with the run in `out` after step `from`, with a model whose weights are wrong until they are loaded. */
@@ -163,13 +181,13 @@ async function resumed(
   rule: RuleId,
   out: string,
   from: number,
-  weights: number[],
+  whole: Learned,
 ): Promise<void> {
   const model = new BanditModel();
   model.logits.fill(9);
   const events = await subject.play(rule, { model, out, resume: true, options: wholeRun });
   if (from < steps) checkOrder(events, from, steps, rule, !subject.learnsFromData);
-  expectWeights(rule, `of a run resumed after step ${from}`, weights, model);
+  expectEqual(rule, `of a run resumed after step ${from}`, whole, learnedBy(subject, model, events));
 }
 
 /** Episodes whose machine breaks must have no gradient, and a rollout of such episodes only must not stop the run. */
@@ -217,8 +235,13 @@ async function checkLearning(subject: TrainerSubject): Promise<void> {
   }
 }
 
-function expectWeights(rule: RuleId, whose: string, expected: number[], { weights }: BanditModel): void {
-  if (weights.length === expected.length && weights.every((weight, i) => Object.is(weight, expected[i])))
-    return;
-  throw new Violation(rule, `the same weights ${whose}: ${brief(expected)}`, brief(weights));
+function expectEqual(rule: RuleId, whose: string, expected: Learned, received: Learned): void {
+  const same = typeof expected === 'string' ? expected === received : isSameRow(expected, received);
+  if (same) return;
+  const what = typeof expected === 'string' ? 'texts' : 'weights';
+  throw new Violation(rule, `the same ${what} ${whose}: ${brief(expected)}`, brief(received));
+}
+
+function isSameRow(expected: readonly number[], received: Learned): boolean {
+  return expected.length === received.length && expected.every((value, i) => Object.is(value, received[i]));
 }

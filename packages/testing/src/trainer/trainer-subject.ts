@@ -68,6 +68,10 @@ export class TrainerSubject {
     return schema !== undefined && validate(schema, value).length === 0;
   }
 
+  get improvesPrompts(): boolean {
+    return this.#of.trainer.improves === 'prompts';
+  }
+
   get learnsFromData(): boolean {
     return this.#of.trainer.learnsFrom === 'data';
   }

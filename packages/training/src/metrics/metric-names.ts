@@ -117,6 +117,14 @@ export const metricNames = {
   'rewards/accuracies': 'share of the pairs whose preferred answer has the higher of the two',
   'logps/chosen': 'mean log-probability of a preferred answer',
   'logps/rejected': 'mean log-probability of a rejected answer',
+  // Prompts
+  'prompts/best': 'mean score of the best texts so far on the Pareto tasks',
+  'prompts/candidates': 'texts that were kept so far, the texts of the environment included',
+  'prompts/accepted': '1 if the step kept a new text',
+  'prompts/gain': 'mean difference that the new text of the step made on its minibatch, if there was one',
+  'prompts/refused': '1 if the answer of the reflection policy could not be used',
+  'prompts/episodes': 'episodes of all steps so far, of the budget',
+  'prompts/reflections': 'reflections so far, of the budget',
   // Time
   step_time: 'seconds since the step before ended, evaluation and checkpoint included (verl: timing_s/step)',
   'time/rollout': 'seconds of the rollout (verl: timing_s/gen)',

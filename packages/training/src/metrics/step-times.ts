@@ -9,7 +9,8 @@ export class StepTimes {
   #stepEnded: number = performance.now();
   #saving = 0;
 
-  constructor(learner: Learner) {
+  /** @param learner Absent in a run of a trainer that improves prompts. */
+  constructor(learner: Learner | undefined) {
     this.learner = new TimedLearner(learner);
   }
 

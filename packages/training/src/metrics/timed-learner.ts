@@ -1,4 +1,5 @@
 /** TimedLearner: a learner whose passes are timed, so that every trainer reports where its update spends the time. */
+import { ToolEnvError } from '@toolenv/core';
 import type {
   AdamW,
   CriticOptions,
@@ -13,13 +14,20 @@ import { BusyClock } from './busy-clock.ts';
 export class TimedLearner implements Learner {
   readonly trains: Learner['trains'];
   readonly addCritic?: (options: CriticOptions) => Promise<void>;
-  readonly #inner: Learner;
+  readonly #given: Learner | undefined;
   readonly #clocks = { forward: new BusyClock(), reference: new BusyClock(), backward: new BusyClock() };
 
-  constructor(inner: Learner) {
-    this.#inner = inner;
-    this.trains = inner.trains;
-    if (inner.addCritic) this.addCritic = (options) => inner.addCritic!(options);
+  /** @param inner Absent in a run of a trainer that improves prompts. */
+  constructor(inner: Learner | undefined) {
+    this.#given = inner;
+    this.trains = inner?.trains;
+    if (inner?.addCritic) this.addCritic = (options) => inner.addCritic!(options);
+  }
+
+  get #inner(): Learner {
+    if (this.#given) return this.#given;
+    const message = 'The run has no learner: a trainer that improves prompts leaves the weights as they are.';
+    throw new ToolEnvError('bug.trainer', message);
   }
 
   /** The seconds since the last call of this method, by phase. */

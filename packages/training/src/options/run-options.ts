@@ -4,7 +4,7 @@
  * `mayChange` marks the options that a resumed run may change, because no step depends on them: how many steps there are
  * (unless a schedule depends on it), when the run evaluates and saves, and when it gives up. Every other option is part of the run's identity.
  */
-import type { Scorer } from '@toolenv/core/plugins';
+import type { Scorer, Trainer } from '@toolenv/core/plugins';
 import type { OptionsOf } from '@toolenv/core/schemas';
 import { type EpisodeOptions, episodeOptions } from './episode-options.ts';
 import { hasFixedSchedule, type OptimizerOptions, optimizerOptions } from './optimizer-options.ts';
@@ -121,7 +121,7 @@ export type RunOptions = Omit<LoopOptions, 'scorer'> & {
   OptimizerOptions;
 
 /** The options of rollouts, which a trainer that learns from data does not have. */
-export const rolloutOptions: readonly (keyof RunOptions)[] = [
+const rolloutOptions: readonly (keyof RunOptions)[] = [
   'tasksPerStep',
   'groupSize',
   'maxStaleness',
@@ -134,6 +134,27 @@ export const rolloutOptions: readonly (keyof RunOptions)[] = [
   'scorerWeight',
   'environmentWeight',
 ];
+
+/** The options that a trainer of prompts does not have: its steps have no groups of a fixed size, and nothing learns tokens. */
+const tokenOptions: readonly (keyof RunOptions)[] = [
+  'tasksPerStep',
+  'groupSize',
+  'maxStaleness',
+  'shuffleRewards',
+  'scorer',
+  'scorerWeight',
+  'environmentWeight',
+  ...(Object.keys(optimizerOptions) as (keyof OptimizerOptions)[]),
+];
+
+/** The options of the loop that a trainer leaves out. */
+export function optionsLeftOut({
+  learnsFrom,
+  improves,
+}: Pick<Trainer, 'learnsFrom' | 'improves'>): readonly (keyof RunOptions)[] {
+  if (improves === 'prompts') return tokenOptions;
+  return learnsFrom === 'data' ? rolloutOptions : [];
+}
 
 /** JSON Schemas of the options, by name. */
 export const runOptions: Readonly<Record<keyof RunOptions, { readonly [keyword: string]: unknown }>> = {

@@ -20,6 +20,11 @@ type Source = readonly [type: MetricsLine['type'], metric: string, name: string]
 /** What explains a reward, in the order in which one asks. All curves of a group have one unit. */
 const diagnoses: readonly { name: string; unit: string; sources: readonly Source[] }[] = [
   {
+    name: 'prompts',
+    unit: 'mean score',
+    sources: [['update', 'prompts/best', 'best texts on the Pareto tasks']],
+  },
+  {
     name: 'policy',
     unit: 'nats per token',
     sources: [

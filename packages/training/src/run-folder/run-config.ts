@@ -3,8 +3,7 @@ import { execFile } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { EnvHandle, OpenedEnv, RewardSpec } from '@toolenv/core';
-import type { TrainablePolicy } from '@toolenv/core/learner';
+import type { EnvHandle, OpenedEnv, Policy, RewardSpec } from '@toolenv/core';
 import { findPackage, listPlugins } from '@toolenv/core/plugins';
 import { jsonWithoutSecrets } from '@toolenv/core/secrets';
 import { readJson } from './read-json.ts';
@@ -17,7 +16,7 @@ import { writeWhole } from './write-whole.ts';
 export interface RunIdentity {
   /** Reference of the environment, or its name; absent without an environment. */
   env?: string;
-  /** `identity` of the environment, such as the digest of an agent's code. */
+  /** `identity` of the environment, such as the digest of an agent's code, and the texts that replace its open texts. */
   envIdentity?: Readonly<Record<string, unknown>>;
   /** The environment's own options, if `openEnv` opened it. */
   envOptions?: Readonly<Record<string, unknown>>;
@@ -33,14 +32,16 @@ export interface RunIdentity {
 
 export function runIdentity(
   env: EnvHandle<unknown> | undefined,
-  policy: TrainablePolicy,
+  policy: Policy,
   run: Pick<RunIdentity, 'trainer' | 'trainerOptions' | 'seed'>,
 ): RunIdentity {
   const { options, tools } = (env ?? {}) as Partial<OpenedEnv<unknown>>;
-  const { identity } = env ?? {};
+  const { identity, prompts } = env ?? {};
+  // Also if no text is replaced, so that a run with other texts cannot go on without them.
+  const ofEnv = prompts ? { prompts: {}, ...identity } : identity;
   return {
     env: env && envName(env),
-    ...(identity && { envIdentity: identity }),
+    ...(ofEnv && { envIdentity: ofEnv }),
     envOptions: options,
     tools,
     policy: policy.spec.name,

@@ -3,12 +3,12 @@ import { constants, cp, mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ToolEnvError } from '@toolenv/core';
 import { changeableOptions, type Trainer } from '@toolenv/core/plugins';
-import { diskError, makeFolder, writing } from '@toolenv/core/recording';
+import { diskError, makeFolder, readRegular, writing } from '@toolenv/core/recording';
 import { bestCheckpoint, newestCheckpoint, trainingState } from './checkpoints.ts';
 import { isClaim } from './folder-lock.ts';
 import { configFile, readConfig } from './run-config.ts';
 import { changesText, differences, valuesOf } from './run-differences.ts';
-import { writeFolder } from './write-whole.ts';
+import { writeFolder, writeWhole } from './write-whole.ts';
 
 /** Makes the folder `runs/<name>-<date and time>`, in local time, and returns its path. A number makes it unique. */
 export async function makeFreshFolder(name: string): Promise<string> {
@@ -86,6 +86,16 @@ export async function exportPolicy(out: string): Promise<void> {
     }
   };
   await writing(folder, () => writeFolder(folder, copy));
+}
+
+/** The texts that a trainer of prompts has found, in the folder of the run and in its checkpoints. */
+export const promptsFile = 'prompts.json';
+
+/** Copies the texts of the best checkpoint, or of the newest if the run does not look for the best, to `<out>/prompts.json`. */
+export async function exportPrompts(out: string): Promise<void> {
+  const checkpoint = (await bestCheckpoint(out)) ?? (await newestCheckpoint(out));
+  if (checkpoint)
+    await writeWhole(join(out, promptsFile), await readRegular(join(checkpoint.folder, promptsFile)));
 }
 
 /** Names in a folder, without those of locks; none if the folder does not exist. */

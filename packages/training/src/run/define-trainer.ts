@@ -9,8 +9,8 @@ import {
   type TrainerPart,
 } from '@toolenv/core/plugins';
 import type { OptionsOf } from '@toolenv/core/schemas';
-import { type RunOptions, rolloutOptions, runOptions } from '../options/run-options.ts';
-import type { Algorithm, AlgorithmContext, DataAlgorithm } from '../trainer/algorithm.ts';
+import { optionsLeftOut, type RunOptions, runOptions } from '../options/run-options.ts';
+import type { Algorithm, AlgorithmContext, DataAlgorithm, PromptAlgorithm } from '../trainer/algorithm.ts';
 import {
   chooseParts,
   isPart,
@@ -21,11 +21,15 @@ import {
 import { withDefaults } from '../trainer/trainer-part.ts';
 import { runLoop } from './run-loop.ts';
 
+type AnyAlgorithm = Algorithm | DataAlgorithm | PromptAlgorithm;
+
 export interface TrainerDefinition<Schema extends JsonSchema, Options> {
   readonly name: string;
   readonly description: string;
   /** `data`: `create` makes a `DataAlgorithm`, and the trainer has no options of rollouts. Default `episodes`. */
   readonly learnsFrom?: 'episodes' | 'data';
+  /** `prompts`: `create` makes a `PromptAlgorithm`, and the trainer has no options of groups and of the optimizer. Default `weights`. */
+  readonly improves?: 'weights' | 'prompts';
   /**
    * JSON Schema of an object: the algorithm's own options. A literal gives `create` their types. An option with the annotation
    * `part: 'losses'` or `part: 'advantages'` also takes the user's own part, which is then in `parts` of the context.
@@ -39,13 +43,20 @@ export interface TrainerDefinition<Schema extends JsonSchema, Options> {
    * Called once per run, before a checkpoint is loaded: the place for a critic or a reference policy.
    * @throws ToolEnvError `usage.*` for a run that the algorithm cannot train.
    */
-  create(context: AlgorithmContext<Options>): Algorithm | DataAlgorithm | Promise<Algorithm | DataAlgorithm>;
+  create(context: AlgorithmContext<Options>): AnyAlgorithm | Promise<AnyAlgorithm>;
 }
 
 /** A trainer that can be called: `grpo({ learningRate: 3e-5 })` is the same trainer with other defaults. */
 export interface ConfigurableTrainer<Options> extends Trainer<Options> {
   /** @throws ToolEnvError `usage.unknown_option` or `usage.bad_option`, naming the option. */
   (defaults?: Partial<Options>): ConfigurableTrainer<Options>;
+}
+
+/** A trainer that improves prompts: its runs need no learner. */
+export interface PromptTrainer<Options> extends ConfigurableTrainer<Options> {
+  readonly improves: 'prompts';
+  /** Throws as that of other trainers does. */
+  (defaults?: Partial<Options>): PromptTrainer<Options>;
 }
 
 /**
@@ -62,9 +73,8 @@ export function defineTrainer<const Schema extends JsonSchema, Options = Options
     const message = `Trainer ${name}: option "${taken}" belongs to the run loop: set its default in "defaults", or rename yours.`;
     throw new ToolEnvError('bug.trainer', message);
   }
-  const isLeftOut = (option: string) =>
-    definition.learnsFrom === 'data' && rolloutOptions.includes(option as keyof RunOptions);
-  const kept = Object.entries(runOptions).filter(([option]) => !isLeftOut(option));
+  const leftOut: readonly string[] = optionsLeftOut(definition);
+  const kept = Object.entries(runOptions).filter(([option]) => !leftOut.includes(option));
   const loop = kept.map(([option, schema]) => {
     const value = defaults[option as keyof RunOptions];
     const minimum = minimums[option as keyof RunOptions];
@@ -94,11 +104,14 @@ interface ChosenPart {
  * @param chosen The user's parts, by option.
  */
 function trainerOf<Options>(
-  definition: Pick<TrainerDefinition<JsonSchema, Options>, 'name' | 'description' | 'learnsFrom' | 'create'>,
+  definition: Pick<
+    TrainerDefinition<JsonSchema, Options>,
+    'name' | 'description' | 'learnsFrom' | 'improves' | 'create'
+  >,
   options: JsonSchema,
   chosen: Readonly<Record<string, ChosenPart>> = {},
 ): ConfigurableTrainer<Options & RunOptions> {
-  const { name, description, learnsFrom, create } = definition;
+  const { name, description, learnsFrom, improves, create } = definition;
   type Whole = ConfigurableTrainer<Options & RunOptions>;
   const withPart = (option: string, part: TrainerPart, as: string): Whole =>
     trainerOf(definition, schemaWithPart(options, { option, part, name: as, owner: name }), {
@@ -119,6 +132,7 @@ function trainerOf<Options>(
     name,
     description,
     ...(learnsFrom && { learnsFrom }),
+    ...(improves && { improves }),
     options,
     ...(partProperties(options).length > 0 && { withPart }),
     async *train(run, given) {
@@ -130,7 +144,7 @@ function trainerOf<Options>(
         ([option, part]) => complete[option as keyof Options] === part.name,
       );
       const parts = Object.fromEntries(named.map(([option, { part }]) => [option, part]));
-      const whole = { ...unused(learnsFrom), ...complete };
+      const whole = { ...unused(definition), ...complete };
       yield* runLoop(
         run,
         whole,
@@ -144,14 +158,14 @@ function trainerOf<Options>(
 }
 
 /** Defaults of the options that a trainer does not have. */
-function unused(learnsFrom: Trainer['learnsFrom']): Partial<RunOptions> {
-  const names = learnsFrom === 'data' ? rolloutOptions : [];
-  return Object.fromEntries(names.map((name) => [name, runOptions[name].default]));
+function unused(trainer: Pick<Trainer, 'learnsFrom' | 'improves'>): Partial<RunOptions> {
+  return Object.fromEntries(optionsLeftOut(trainer).map((name) => [name, runOptions[name].default]));
 }
 
-function checkRun(run: Partial<Run> | undefined, { name, learnsFrom }: Trainer<never>): void {
+function checkRun(run: Partial<Run> | undefined, { name, learnsFrom, improves }: Trainer<never>): void {
   const env = learnsFrom === 'data' ? [] : (['env'] as const);
-  const needed = [...env, 'policy', 'learner', 'out', 'seed'] as const;
+  const learner = improves === 'prompts' ? [] : (['learner'] as const);
+  const needed = [...env, 'policy', ...learner, 'out', 'seed'] as const;
   const missing = needed.find((part) => run?.[part] === undefined);
   if (missing === undefined) return;
   const message = `${name}: train(run, options) needs run.${missing}: give { ${needed.join(', ')} } and the options separately.`;

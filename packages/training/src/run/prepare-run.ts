@@ -1,6 +1,6 @@
 /** prepareRun: checks what `train` is given, and completes it. */
 import { basename } from 'node:path';
-import { type EnvHandle, ToolEnvError } from '@toolenv/core';
+import { type EnvHandle, type Policy, ToolEnvError } from '@toolenv/core';
 import type { TrainablePolicy } from '@toolenv/core/learner';
 import { completeOptions, loadPlugin, type Run, type Trainer } from '@toolenv/core/plugins';
 import { didYouMean } from '@toolenv/core/schemas';
@@ -13,15 +13,31 @@ import { envName, type RunIdentity, runIdentity } from '../run-folder/run-config
 import { makeFreshFolder } from '../run-folder/run-folder.ts';
 import { chooseParts } from '../trainer/choose-parts.ts';
 
-export interface TrainOptions<Options> extends Partial<Omit<TrainSettings, 'reportTo'>> {
-  /** May be absent if the trainer learns from data. It then evaluates in the environment, if it has one. */
-  env?: EnvHandle<unknown>;
+export interface TrainOptions<Options> extends CommonOptions {
   policy: TrainablePolicy;
   /**
    * A trainer, such as `grpo({ learningRate: 3e-5 })`, or the reference of a plugin. Default: '@toolenv/trainer-grpo/grpo-v1'.
    * `Trainer<object>` lets a loop go over different trainers.
    */
   trainer?: Trainer<Options> | Trainer<object> | string;
+}
+
+export interface PromptTrainOptions<Options> extends CommonOptions {
+  /** It stays as it is, and needs no learner. */
+  policy: Policy;
+  /** A trainer that improves prompts, such as `gepa({ reflection: 'openai:…' })`. */
+  trainer: Trainer<Options> & { readonly improves: 'prompts' };
+}
+
+/** Both kinds of trainers. */
+interface AnyTrainer {
+  policy: Policy & Partial<TrainablePolicy>;
+  trainer?: unknown;
+}
+
+interface CommonOptions extends Partial<Omit<TrainSettings, 'reportTo'>> {
+  /** May be absent if the trainer learns from data. It then evaluates in the environment, if it has one. */
+  env?: EnvHandle<unknown>;
   /**
    * Other environments to evaluate on, by names of your choice. Their metrics begin with the name: `hard/reward`. They are not a
    * part of the run's identity.
@@ -65,21 +81,25 @@ export interface PreparedRun {
 }
 
 /** Makes the folder of the run if `out` is absent. Throws as `train` does. */
-export async function prepareRun<Options>(given: TrainOptions<Options>): Promise<PreparedRun> {
+export async function prepareRun<Options>(
+  given: TrainOptions<Options> | PromptTrainOptions<Options>,
+): Promise<PreparedRun> {
   requireParts('train', given, given?.env === undefined ? ['policy'] : ['env', 'policy']);
-  const { env, policy, trainer: named = defaultTrainer, out, ...around } = given;
+  const { env, policy, trainer: named = defaultTrainer, out, ...around }: CommonOptions & AnyTrainer = given;
   const { signal, onProgress, identity, evaluateOn, ...others } = around;
   const { seed, resume, change, trajectories, tensorboard, rollouts, reportTo = [], ...own } = others;
   const sinks = await sinksOf(reportTo);
   const settings = completeSettings({ seed, resume, change, trajectories, tensorboard, rollouts }, out);
-  const learner = learnerOf(policy);
   const loaded = typeof named === 'string' ? await loadPlugin('trainers', named) : (named as Trainer);
+  const isOfPrompts = loaded?.improves === 'prompts';
+  // A trainer of prompts asks for no learner.
+  const learner = isOfPrompts ? policy.learner! : learnerOf(policy);
   const { trainer, options: chosen } = await chooseParts(loaded, own);
   const options = trainerOptions(trainer, chosen);
   if (trainer.learnsFrom !== 'data') requireParts('train', { env, policy });
-  else if (rollouts !== undefined) {
-    const message = `train: ${trainer.name} learns from data and plays no episodes: leave rollouts out.`;
-    throw new ToolEnvError('usage.run', message);
+  if (rollouts !== undefined && (isOfPrompts || trainer.learnsFrom === 'data')) {
+    const why = isOfPrompts ? 'plays its own episodes' : 'learns from data and plays no episodes';
+    throw new ToolEnvError('usage.run', `train: ${trainer.name} ${why}: leave rollouts out.`);
   }
   const name = typeof named === 'string' ? named : trainer.name;
   const described = runIdentity(env, policy, {
@@ -108,7 +128,7 @@ function completeSettings(given: Partial<TrainSettings>, out: string | undefined
   return settings;
 }
 
-function learnerOf({ learner, spec }: TrainablePolicy): TrainablePolicy['learner'] {
+function learnerOf({ learner, spec }: AnyTrainer['policy']): TrainablePolicy['learner'] {
   if (learner) return learner;
   const message = `The policy ${spec.name} has no learner and cannot be trained: open a checkpoint folder, with loadPolicy('<folder>') of @toolenv/policy.`;
   throw new ToolEnvError('usage.not_trainable', message);

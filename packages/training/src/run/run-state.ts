@@ -1,7 +1,8 @@
 /** RunState: a run between two events: its algorithm, how many steps it has done, and what it must still evaluate and save. */
-import { deriveSeed } from '@toolenv/core';
+import { deriveSeed, type EnvHandle } from '@toolenv/core';
 import type { Learner } from '@toolenv/core/learner';
 import type { Metrics, Run, Scorer, TrainEvent } from '@toolenv/core/plugins';
+import { withPrompts } from '@toolenv/core/wrappers';
 import { validationScores } from '../evaluation/validation-scores.ts';
 import {
   learningRateSchedule,
@@ -16,15 +17,18 @@ import type { RunOptions } from '../options/run-options.ts';
 import { GroupScorer } from '../rewards/group-scorer.ts';
 import { TaskHistory } from '../rollouts/task-history.ts';
 import { resumeCheckpoint, saveCheckpoint, withParts } from '../run-folder/checkpoints.ts';
-import type { Algorithm, AlgorithmContext, DataAlgorithm } from '../trainer/algorithm.ts';
+import { promptsFile } from '../run-folder/run-folder.ts';
+import type { Algorithm, AlgorithmContext, DataAlgorithm, PromptAlgorithm } from '../trainer/algorithm.ts';
 import { WorkerRollouts } from '../workers/worker-rollouts.ts';
 import { BestEvaluation } from './best-evaluation.ts';
-import { dataSteps, episodeSteps, type Step, workerSteps } from './steps.ts';
+import { dataSteps, episodeSteps, promptSteps, type Step, workerSteps } from './steps.ts';
 
 /** Makes the algorithm of a run, before a checkpoint is loaded. */
 export type CreateAlgorithm<Options> = (
   context: Omit<AlgorithmContext<Options>, 'parts'>,
-) => Algorithm | DataAlgorithm | Promise<Algorithm | DataAlgorithm>;
+) => AnyAlgorithm | Promise<AnyAlgorithm>;
+
+type AnyAlgorithm = Algorithm | DataAlgorithm | PromptAlgorithm;
 
 export class RunState {
   /** Updates done. */
@@ -39,7 +43,7 @@ export class RunState {
   readonly #reports: TokenReports = new TokenReports();
   readonly #history: TaskHistory = new TaskHistory();
   readonly #workers: WorkerRollouts | undefined;
-  #algorithm!: Algorithm | DataAlgorithm;
+  #algorithm!: AnyAlgorithm;
   #scorer: GroupScorer | undefined;
   /** The share of the learning rate that each step has. */
   #schedule!: Schedule;
@@ -70,14 +74,20 @@ export class RunState {
   ): Promise<RunState> {
     const state = new RunState(run, options);
     await state.#create(options, create);
-    await state.#resume();
-    state.#scorer = scorer && (await GroupScorer.begin(scorer, run, { ...options }));
-    return state;
+    try {
+      await state.#resume();
+      state.#scorer = scorer && (await GroupScorer.begin(scorer, run, { ...options }));
+      return state;
+    } catch (error) {
+      await state.close();
+      throw error;
+    }
   }
 
   /** Releases what the run has opened. */
   async close(): Promise<void> {
     await this.#scorer?.close();
+    await this.#ofPrompts?.close?.();
   }
 
   get isCheckpointDue(): boolean {
@@ -92,7 +102,7 @@ export class RunState {
 
   /** Whether the last step is done, or the last `patience` evaluations were no better than the best. */
   get isOver(): boolean {
-    return this.step >= this.#steps || this.#best.isOver;
+    return this.step >= this.#steps || this.#best.isOver || this.#ofPrompts?.isOver === true;
   }
 
   /** The steps that are left, each with its rollout. */
@@ -100,6 +110,7 @@ export class RunState {
     const range = { from: this.step, to: this.#steps };
     const algorithm = this.#algorithm;
     if ('learn' in algorithm) return dataSteps(algorithm, range);
+    if ('play' in algorithm) return promptSteps(algorithm, this.#run, range);
     if (this.#workers) return workerSteps(algorithm, this.#workers, range, this.#scorer);
     const run = { ...this.#run, env: requireEnv(this.#run.env), scorer: this.#scorer };
     return episodeSteps(algorithm, run, this.#options, range, this.#history.results);
@@ -129,7 +140,7 @@ export class RunState {
   async evaluate(): Promise<TrainEvent> {
     const { step } = this;
     const { result: scores, seconds } = await timed(async () => ({
-      ...(await validationScores(this.#run, this.#options)),
+      ...(await validationScores(this.#played, this.#options)),
       ...(await this.#data?.evaluate?.()),
     }));
     this.isEvaluationDue = false;
@@ -141,7 +152,8 @@ export class RunState {
     const { step } = this;
     const { out, seed } = this.#run;
     const due = this.isEvaluationDue && { evaluationDue: 1 };
-    const memory = { ...this.#algorithm.memory, ...this.#best.memory, ...due };
+    const own = 'play' in this.#algorithm ? {} : this.#algorithm.memory;
+    const memory = { ...own, ...this.#best.memory, ...due };
     const kept = { keep: this.#options.keepCheckpoints, best: this.#best.step };
     this.#isBest = false;
     // A checkpoint that cannot be written is not tried again.
@@ -182,7 +194,7 @@ export class RunState {
     const { out, resume } = this.#run;
     const resumed = resume ? await resumeCheckpoint(out, this.#saveable) : undefined;
     const { evaluationDue = 0, ...memory } = this.#best.restore(resumed?.memory ?? {});
-    if (this.#algorithm.memory) Object.assign(this.#algorithm.memory, memory);
+    if ('memory' in this.#algorithm && this.#algorithm.memory) Object.assign(this.#algorithm.memory, memory);
     this.step = resumed?.step ?? 0;
     this.#saved = this.step;
     this.isEvaluationDue = evaluationDue === 1 || (this.#options.evaluateFirst && !resumed);
@@ -193,17 +205,48 @@ export class RunState {
     return 'learn' in this.#algorithm ? this.#algorithm : undefined;
   }
 
+  /** The algorithm, if it improves prompts. */
+  get #ofPrompts(): PromptAlgorithm | undefined {
+    return 'play' in this.#algorithm ? this.#algorithm : undefined;
+  }
+
+  /** The run as evaluations play it: with the best texts so far, where an environment has such texts. */
+  get #played(): Run {
+    const prompts = this.#ofPrompts?.prompts;
+    if (!prompts) return this.#run;
+    const { env, evaluateOn = {} } = this.#run;
+    const withBest = <Handle extends EnvHandle<unknown>>(handle: Handle) =>
+      Object.keys(prompts).every((name) => Object.hasOwn(handle.prompts ?? {}, name))
+        ? withPrompts(handle, prompts)
+        : handle;
+    const others = Object.entries(evaluateOn).map(([name, handle]) => [name, withBest(handle)] as const);
+    return { ...this.#run, env: env && withBest(env), evaluateOn: Object.fromEntries(others) };
+  }
+
   /** Steps of the whole run. */
   get #steps(): number {
-    return this.#data?.steps ?? this.#options.steps;
+    return (this.#data ?? this.#ofPrompts)?.steps ?? this.#options.steps;
   }
 
   /** The learner with the other parts of a checkpoint. Only an environment that chooses its tasks needs their history. */
   get #saveable(): Pick<Learner, 'save' | 'load'> {
+    if (this.#ofPrompts) return ofPrompts(this.#ofPrompts);
     const parts = [
       ...(this.#run.env?.draw ? [this.#history] : []),
       ...(this.#workers ? [this.#workers.groups] : []),
     ];
     return withParts(this.#times.learner, parts);
   }
+}
+
+/** Checkpoints of a trainer of prompts: the best texts so far, as `--prompts` reads them, and the state of the algorithm. */
+function ofPrompts(algorithm: PromptAlgorithm): Pick<Learner, 'save' | 'load'> {
+  const texts = {
+    file: promptsFile,
+    write: () => `${JSON.stringify(algorithm.prompts, null, 2)}\n`,
+    // The state has them too.
+    read: () => {},
+  };
+  const nothing = { save: async () => {}, load: async () => {} };
+  return withParts(nothing, [texts, algorithm.state]);
 }

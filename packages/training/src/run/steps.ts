@@ -1,6 +1,7 @@
 /** The steps of a run: what each learns from, and the rollout before it unless the algorithm learns from data. */
-import type { EnvHandle, TaskResult } from '@toolenv/core';
+import { deriveSeed, type EnvHandle, type TaskResult } from '@toolenv/core';
 import type { Metrics, Run } from '@toolenv/core/plugins';
+import { rolloutMetrics } from '../metrics/rollout-metrics.ts';
 import type { RunOptions } from '../options/run-options.ts';
 import type { GroupScorer } from '../rewards/group-scorer.ts';
 import { AbortWatch } from '../rollouts/abort-watch.ts';
@@ -8,7 +9,7 @@ import { type PlayedStep, playStep } from '../rollouts/play-step.ts';
 import { rolloutsAhead } from '../rollouts/rollouts-ahead.ts';
 import { playerEpisodes } from '../rows/player-episodes.ts';
 import { toTrainingRows } from '../rows/training-row.ts';
-import type { Algorithm, DataAlgorithm } from '../trainer/algorithm.ts';
+import type { Algorithm, DataAlgorithm, PromptAlgorithm } from '../trainer/algorithm.ts';
 import { nothingLearned } from '../update/learn-from.ts';
 import type { WorkerRollouts } from '../workers/worker-rollouts.ts';
 
@@ -52,6 +53,25 @@ export async function* episodeSteps(
       rollout,
       ...(maxStaleness > 0 && { staleness }),
       learn: (at) => update(algorithm, rollout.scored, at),
+    };
+  }
+}
+
+/** The steps of a trainer that improves prompts. Seeded as those of other trainers. */
+export async function* promptSteps(
+  algorithm: PromptAlgorithm,
+  { seed, signal }: Pick<Run, 'seed' | 'signal'>,
+  { from, to }: Range,
+): AsyncGenerator<Step, void, void> {
+  for (let step = from; step < to && !algorithm.isOver; step++) {
+    signal?.throwIfAborted();
+    const started = performance.now();
+    const { trajectories, learn } = await algorithm.play({ step, seed: deriveSeed(seed, 'step', step) });
+    const metrics = rolloutMetrics(trajectories, { rollout: (performance.now() - started) / 1000 });
+    const scored = trajectories.filter(({ reward }) => reward !== null);
+    yield {
+      rollout: { played: trajectories, scored, tasks: new Map(), metrics },
+      learn: async () => learn(),
     };
   }
 }

@@ -8,9 +8,9 @@ import { Reports } from '../reports/reports.ts';
 import { lockFolder } from '../run-folder/folder-lock.ts';
 import { recordChanges } from '../run-folder/run-changes.ts';
 import { configFile, envName, removeConfig, runVersions, writeConfig } from '../run-folder/run-config.ts';
-import { exportPolicy, refuseRun } from '../run-folder/run-folder.ts';
+import { exportPolicy, exportPrompts, refuseRun } from '../run-folder/run-folder.ts';
 import { checkEvent } from './check-event.ts';
-import { type PreparedRun, prepareRun, type TrainOptions } from './prepare-run.ts';
+import { type PreparedRun, type PromptTrainOptions, prepareRun, type TrainOptions } from './prepare-run.ts';
 import { RunFiles } from './run-files.ts';
 
 /**
@@ -19,13 +19,19 @@ import { RunFiles } from './run-files.ts';
  * configured trainer. TypeScript knows them from a trainer; with a reference, name their type: `train<PpoOptions>({ … })`.
  *
  * `out` gets config.json, metrics.jsonl, trajectories.jsonl, curves.svg, `checkpoints/`, and at the end the trained policy
- * in `policy/`. No other run can use it meanwhile.
+ * in `policy/`, or the texts in prompts.json if the trainer improves prompts. No other run can use it meanwhile.
  * @throws ToolEnvError `usage.run` without an environment or a policy, `usage.not_trainable` for a policy without a learner,
  *   `usage.report`, `usage.unknown_plugin`, `usage.unknown_option`, `usage.bad_option`, `usage.out_not_empty`, `usage.other_run`,
  *   `usage.folder_in_use`, `infrastructure.disk`, and what the trainer throws.
  */
-export async function* train<Options extends object = RunOptions>(
+export function train<Options extends object = RunOptions>(
+  given: PromptTrainOptions<Options> & NoInfer<Partial<Options>>,
+): AsyncGenerator<TrainEvent, void, void>;
+export function train<Options extends object = RunOptions>(
   given: TrainOptions<Options> & NoInfer<Partial<Options>>,
+): AsyncGenerator<TrainEvent, void, void>;
+export async function* train<Options extends object>(
+  given: TrainOptions<Options> | PromptTrainOptions<Options>,
 ): AsyncGenerator<TrainEvent, void, void> {
   const prepared = await prepareRun(given);
   const { run, trainer, options, identity, settings } = prepared;
@@ -63,7 +69,7 @@ async function* keepRun(
       yield event;
     }
     await files.drawCurves();
-    await exportPolicy(out);
+    await (trainer.improves === 'prompts' ? exportPrompts(out) : exportPolicy(out));
     end = 'finished';
   } catch (error) {
     if (!signal?.aborted) end = 'failed';

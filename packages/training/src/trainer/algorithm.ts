@@ -1,5 +1,5 @@
 /** Algorithm: what a trainer adds to the run loop, which does everything else. */
-import type { Trajectory } from '@toolenv/core';
+import type { Prompts, Trajectory } from '@toolenv/core';
 import type {
   AdamW,
   BackwardOutputs,
@@ -11,6 +11,7 @@ import type {
 import type { Metrics, Run, TrainerPart } from '@toolenv/core/plugins';
 import type { RunOptions } from '../options/run-options.ts';
 import type { TrainingRow } from '../rows/training-row.ts';
+import type { CheckpointPart } from '../run-folder/checkpoints.ts';
 
 /** What an update learns from: the scored episodes of a rollout. Aborted episodes are not among them. */
 export interface RolloutBatch {
@@ -56,6 +57,32 @@ export interface DataAlgorithm {
   memory?: Record<string, number>;
 }
 
+/** Improves open texts of the environment, with a policy that stays as it is. It plays its own episodes. */
+export interface PromptAlgorithm {
+  /**
+   * Plays the episodes of a step. The algorithm changes only when `learn` is called, so that an interrupted run keeps whole steps. Equal
+   * steps and seeds play the same.
+   * @param at.step Steps done before.
+   * @param at.seed Seeds everything random in this step.
+   */
+  play(at: { step: number; seed: number }): Promise<{
+    /** Every episode, aborted episodes included. */
+    trajectories: Trajectory[];
+    /** Takes in what the step has found. */
+    learn(): Metrics;
+  }>;
+  /** The best texts so far, all of them. */
+  readonly prompts: Prompts;
+  /** Whether a budget is spent. */
+  readonly isOver: boolean;
+  /** The most steps that there can be. */
+  readonly steps: number;
+  /** The file of a checkpoint that has what a resumed run needs. */
+  readonly state: CheckpointPart;
+  /** Releases what the algorithm has opened. */
+  close?(): Promise<void>;
+}
+
 /** A quantity of each sampled token that an update can report. */
 export type TokenQuantity = 'advantages' | 'entropies';
 
@@ -66,6 +93,7 @@ export interface AlgorithmContext<Options> {
   run: Run;
   /** The user's own parts, by option. The trainer's built-in parts are not among them. */
   parts: Readonly<Record<string, TrainerPart | undefined>>;
+  /** Its methods throw `bug.trainer` if the trainer improves prompts and the policy has no learner. */
   learner: Learner;
   /**
    * Accumulates the gradients of a batch and takes one optimizer step. The run's options give the constants of Adam, and the

@@ -5,6 +5,7 @@ import {
   type OnDeadline,
   type OnImages,
   type OpenedEnv,
+  type Prompts,
   type Split,
   ToolEnvError,
 } from '@toolenv/core';
@@ -21,6 +22,8 @@ export interface RolloutPlan {
   envOptions?: Readonly<Record<string, unknown>>;
   /** Role → tool. */
   tools?: Readonly<Record<string, string>>;
+  /** Texts in place of the environment's own. */
+  prompts?: Prompts;
   split: Split;
   /** Tasks to play, from the first of the split. Absent if a trainer says again and again what to play. */
   count?: number;
@@ -40,9 +43,18 @@ export interface RolloutPlan {
 }
 
 /** What a plan says of an environment. */
-export function planOfEnv(env: EnvHandle<unknown>): Pick<RolloutPlan, 'env' | 'envOptions' | 'tools'> {
-  const { options, tools } = env as Partial<OpenedEnv<unknown>>;
-  return { env: envName(env), ...(options && { envOptions: options }), ...(tools && { tools }) };
+export function planOfEnv(
+  env: EnvHandle<unknown>,
+): Pick<RolloutPlan, 'env' | 'envOptions' | 'tools' | 'prompts'> {
+  const { options, tools, identity } = env as Partial<OpenedEnv<unknown>>;
+  const prompts = identity?.prompts as Prompts | undefined;
+  return {
+    env: envName(env),
+    ...(options && { envOptions: options }),
+    ...(tools && { tools }),
+    // Also if there are none, so that a worker without texts is refused where others have them.
+    ...(env.prompts && { prompts: prompts ?? {} }),
+  };
 }
 
 /**

@@ -82,7 +82,7 @@ export class WorkerRollouts {
     const { deadline, onDeadline, onBug, onImages } = this.#options;
     this.#folder = await openSharedFolder(rollouts);
     this.#lock = await lockFolder(rollouts);
-    const { vocabularySize } = this.#run.learner;
+    const vocabularySize = this.#run.learner.vocabularySize;
     this.#files = new GroupFiles(this.#folder.groups, { samples: groupSize, vocabularySize });
     const before = await readState(this.#folder.state);
     if (before && !resume) {

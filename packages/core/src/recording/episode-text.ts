@@ -1,15 +1,19 @@
-/** An episode as a judge reads it. */
-import type { Message, Trajectory } from '@toolenv/core';
-import { turnMessage } from '@toolenv/core';
+/** An episode as a model reads it that judges it or learns from it. */
+import { turnMessage } from '../protocol/action.ts';
+import type { Message } from '../protocol/message.ts';
+import type { Trajectory } from '../protocol/trajectory.ts';
 import { cutMiddle } from './cut-middle.ts';
 
-/** What the policy read first: the task. */
+/** What the policy read first: the task. At most about `limit` characters; the middle is left out. */
 export function startText({ steps, task }: Trajectory, limit: number): string {
   const start = steps[0]?.observation.messages;
   return cutMiddle(start ? start.map(messageText).join('\n\n') : JSON.stringify(task), limit);
 }
 
-/** What came after: the turns of the policy, the results of its tools, and the replies of the environment. */
+/**
+ * What came after: the turns of the policy, the results of its tools, and the replies of the environment. At most about `limit` characters;
+ * the middle is left out.
+ */
 export function episodeText({ steps, outcome }: Trajectory, limit: number): string {
   const first = steps[0]!;
   const last = steps.at(-1)!;

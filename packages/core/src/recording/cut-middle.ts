@@ -1,4 +1,4 @@
-/** cutMiddle: a text that is too long for a judge, without its middle. */
+/** cutMiddle: a text that is too long for its reader, without its middle. */
 export function cutMiddle(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const half = Math.floor(limit / 2);

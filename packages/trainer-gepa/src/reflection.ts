@@ -1,0 +1,158 @@
+/** Reflection: asks a policy for a better text, and keeps each answer, so that a resumed run does not ask again. */
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Action, type Policy, ToolEnvError } from '@toolenv/core';
+import { openPolicy, type PolicyHandle, type PolicySource, type Run } from '@toolenv/core/plugins';
+import { readJsonLines } from '@toolenv/core/recording';
+import { withoutSecrets } from '@toolenv/core/secrets';
+import { withinDeadline } from '@toolenv/core/tools';
+import { writeWhole } from '@toolenv/training';
+import type { GepaOptions } from './gepa-options.ts';
+import { type Answer, readAnswer, textMistake } from './read-answer.ts';
+import { type ReflectionQuestion, reflectionMessages } from './reflection-messages.ts';
+
+/** One line of reflections.jsonl. */
+interface ReflectionLine {
+  /** From 1. */
+  step: number;
+  /** Name of the text. */
+  name: string;
+  /** SHA-256 of the request. */
+  request: string;
+  /** The new text, or why the answer is not used. */
+  text?: string;
+  refused?: string;
+  /** The answer, cut. */
+  answer: string;
+}
+
+const longestKept = 8000;
+
+export class Reflection {
+  readonly #policy: Policy;
+  /** Absent if the run's policy reflects, which others close. */
+  readonly #opened: PolicyHandle | undefined;
+  readonly #run: Run;
+  readonly #options: GepaOptions;
+  readonly #file: string;
+  #lines: ReflectionLine[];
+
+  private constructor(
+    run: Run,
+    options: GepaOptions,
+    { opened, file, lines }: { opened: PolicyHandle | undefined; file: string; lines: ReflectionLine[] },
+  ) {
+    this.#run = run;
+    this.#options = options;
+    this.#opened = opened;
+    this.#policy = opened ?? run.policy;
+    this.#file = file;
+    this.#lines = lines;
+  }
+
+  /** @throws ToolEnvError What opening the policy throws. */
+  static async open(
+    run: Run,
+    options: GepaOptions,
+    given: PolicySource | undefined = options.reflection,
+  ): Promise<Reflection> {
+    const { seed, signal, out, resume } = run;
+    const deadline = options.reflectionTimeout;
+    const file = join(out, 'reflections.jsonl');
+    const lines = resume ? await readLines(file) : [];
+    const opened = given === undefined ? undefined : await openPolicy(given, { seed, signal, deadline });
+    return new Reflection(run, options, { opened, file, lines });
+  }
+
+  /**
+   * A better text, or why there is none: an answer that is not as asked is refused, and the evolution goes on.
+   * @throws ToolEnvError `usage.reflection_context` for a request that is too long for the policy; what the policy throws; the signal's
+   *   reason.
+   */
+  async ask({
+    step,
+    seed,
+    ...question
+  }: ReflectionQuestion & { step: number; seed: number }): Promise<Answer> {
+    const { longestText, episodeCharacters } = this.#options;
+    const messages = reflectionMessages(question, { longestText, episodeCharacters });
+    const { name, prompts } = question;
+    const limits = { longest: longestText, old: prompts[name]! };
+    const request = createHash('sha256').update(JSON.stringify(messages)).digest('hex');
+    const known = this.#lines.find((line) => line.step === step + 1 && line.request === request);
+    if (known)
+      return known.text === undefined ? { refused: String(known.refused) } : checked(known.text, limits);
+
+    const action = await this.#act(messages, { step, seed });
+    const answer =
+      action === undefined ? { refused: 'it took too long' } : readAnswer(Object(action), limits);
+    const kept = withoutSecrets(String(action?.text ?? '')).slice(0, longestKept);
+    const line: ReflectionLine = { step: step + 1, name, request, ...answer, answer: kept };
+    // A resumed run may come to another request, after which the answers of later steps are of no use.
+    this.#lines = [...this.#lines.filter((other) => other.step <= step), line];
+    await writeWhole(this.#file, this.#lines.map((each) => `${JSON.stringify(each)}\n`).join(''));
+    return answer;
+  }
+
+  async close(): Promise<void> {
+    await this.#opened?.close?.();
+  }
+
+  /** `undefined` if it took too long. */
+  async #act(
+    messages: ReturnType<typeof reflectionMessages>,
+    { step, seed }: { step: number; seed: number },
+  ): Promise<Action | undefined> {
+    const {
+      reflectionTokens: maxTokens,
+      reflectionTemperature: temperature,
+      reflectionTimeout,
+    } = this.#options;
+    const episodeId = `reflection-${step + 1}`;
+    const late = new Error('late');
+    const controller = new AbortController();
+    const limit = { after: reflectionTimeout, parent: this.#run.signal, reason: () => late };
+    const sampling = { maxTokens, temperature, seed, episodeId, signal: controller.signal };
+    try {
+      return await withinDeadline(limit, () => this.#policy.act({ messages, tools: [] }, sampling));
+    } catch (error) {
+      if (error === late) return undefined;
+      if (!ToolEnvError.isInstance(error) || !error.code.startsWith('context.')) throw error;
+      const remedy =
+        'lower episodeCharacters or minibatch, or choose a reflection policy with a longer context';
+      const message = `The reflection policy ${this.#policy.spec.name} cannot read the episodes (${error.message}): ${remedy}.`;
+      throw new ToolEnvError('usage.reflection_context', message, { cause: error });
+    } finally {
+      controller.abort();
+      await this.#policy.endEpisode?.(episodeId);
+    }
+  }
+}
+
+/** A text that was kept is checked again: the file may have been changed. */
+function checked(text: string, limits: { longest: number; old: string }): Answer {
+  const mistake = textMistake(text, limits);
+  return mistake === undefined ? { text } : { refused: mistake };
+}
+
+/** The lines that are as this program writes them. A line that was lost is asked again. */
+async function readLines(file: string): Promise<ReflectionLine[]> {
+  const lines: ReflectionLine[] = [];
+  if (!existsSync(file)) return lines;
+  for await (const { text } of readJsonLines(file, { skipHalfWritten: true })) {
+    const line = parsed(text) as Partial<ReflectionLine> | undefined;
+    const isAnswer = typeof line?.text === 'string' || typeof line?.refused === 'string';
+    if (isAnswer && Number.isInteger(line?.step) && typeof line?.request === 'string')
+      lines.push(line as ReflectionLine);
+  }
+  return lines;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

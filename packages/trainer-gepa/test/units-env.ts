@@ -1,0 +1,2 @@
+/** An environment for command lines. */
+export { units as default } from './missing-rules.ts';
