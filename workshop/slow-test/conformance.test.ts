@@ -147,6 +147,7 @@ test.each([
   'sandbox',
   'tools-code',
   'tools-search',
+  'trainer-distill',
   'trainer-gigpo',
   'trainer-grpo',
   'trainer-ppo',

@@ -13,6 +13,8 @@ import { BusyClock } from './busy-clock.ts';
 export class TimedLearner implements Learner {
   readonly trains: Learner['trains'];
   readonly addCritic?: (options: CriticOptions) => Promise<void>;
+  /** Whether an optimizer step has begun since the last call of `takeTimes`. */
+  hasStepped = false;
   readonly #inner: Learner;
   readonly #clocks = { forward: new BusyClock(), reference: new BusyClock(), backward: new BusyClock() };
 
@@ -24,6 +26,7 @@ export class TimedLearner implements Learner {
 
   /** The seconds since the last call of this method, by phase. */
   takeTimes(): Metrics {
+    this.hasStepped = false;
     return Object.fromEntries(
       Object.entries(this.#clocks).map(([phase, clock]) => [`time/${phase}`, clock.take()]),
     );
@@ -38,6 +41,7 @@ export class TimedLearner implements Learner {
   }
 
   step(optimizer: AdamW): ReturnType<Learner['step']> {
+    this.hasStepped = true;
     return this.#clocks.backward.time(() => this.#inner.step(optimizer));
   }
 

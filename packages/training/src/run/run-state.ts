@@ -69,15 +69,22 @@ export class RunState {
     scorer: Scorer | undefined,
   ): Promise<RunState> {
     const state = new RunState(run, options);
-    await state.#create(options, create);
-    await state.#resume();
-    state.#scorer = scorer && (await GroupScorer.begin(scorer, run, { ...options }));
-    return state;
+    try {
+      await state.#create(options, create);
+      await state.#resume();
+      state.#scorer = scorer && (await GroupScorer.begin(scorer, run, { ...options }));
+      return state;
+    } catch (error) {
+      await state.close();
+      throw error;
+    }
   }
 
   /** Releases what the run has opened. */
   async close(): Promise<void> {
     await this.#scorer?.close();
+    const algorithm: Algorithm | DataAlgorithm | undefined = this.#algorithm;
+    if (algorithm && 'update' in algorithm) await algorithm.close?.();
   }
 
   get isCheckpointDue(): boolean {
@@ -110,7 +117,13 @@ export class RunState {
     const { step } = this;
     this.isWhole = false;
     this.#rate = {};
-    const learned = await this.#times.update(() => learn({ step, seed: deriveSeed(seed, 'step', step) }));
+    const memory = { ...this.#algorithm.memory };
+    const learned = await this.#times
+      .update(() => learn({ step, seed: deriveSeed(seed, 'step', step) }))
+      .catch((error: unknown) => {
+        if (!this.#times.learner.hasStepped) this.#undo(memory);
+        throw error;
+      });
     this.step += 1;
     if (rollout && env?.draw) this.#history.add(rollout, this.step);
     this.isWhole = true;
@@ -155,6 +168,12 @@ export class RunState {
   /** Tells the workers that the run is over. */
   async finish(): Promise<void> {
     await this.#workers?.finish(this.step);
+  }
+
+  /** An update that failed before its first optimizer step has changed no weights: the finished steps can be saved. */
+  #undo(memory: Record<string, number>): void {
+    if (this.#algorithm.memory) Object.assign(this.#algorithm.memory, memory);
+    this.isWhole = true;
   }
 
   async #create<Options extends RunOptions>(
