@@ -1,9 +1,11 @@
 /** tokenPolicy: sends prompts as token ids and keeps ids and log-probabilities as sampled. For training and evaluation. */
 import { type Policy, type PolicySpec, type SamplingOptions, ToolEnvError } from '@toolenv/core';
+import type { PolicyHandle } from '@toolenv/core/plugins';
 import { type TokenChat, TokenTurns } from '@toolenv/core/remote';
 import { type LogprobTemperature, tokenFields } from './probe-tokens.ts';
 import { errorOf } from './refusal.ts';
 import { samplingFields } from './sampling-fields.ts';
+import { scoreTokens } from './score-tokens.ts';
 import type { Server } from './server.ts';
 import { readTokenReply } from './token-reply.ts';
 
@@ -16,11 +18,13 @@ export interface TokenPolicyParts {
   logprobsAt: LogprobTemperature;
 }
 
-export function tokenPolicy(parts: TokenPolicyParts): Policy {
+export function tokenPolicy(parts: TokenPolicyParts): Policy & Pick<PolicyHandle, 'score'> {
   const { server, spec, model, chat, vocabularySize } = parts;
   const turns = new TokenTurns(chat, spec.contextLength);
   return {
     spec,
+    ...(chat.vocabulary && { vocabulary: chat.vocabulary }),
+    score: (batch, { signal } = {}) => scoreTokens(parts, batch, signal),
     act: (observation, options) =>
       turns.act(observation, options, async ({ prompt, maxTokens, spoken }) => {
         refuseUntrainable(options, parts);

@@ -175,6 +175,7 @@ function completion(
   if (prompt.length >= contextLength) {
     return { status: 400, body: overflow(flavour, prompt.length, contextLength, most) };
   }
+  if (body.echo === true && flavour === 'vllm') return { status: 200, body: echo(prompt, body) };
   const ids: number[] = [];
   const raw: { id: number; logprob: number; tops: { id: number; logprob: number }[] }[] = [];
   while (ids.length < Math.min(most, contextLength - prompt.length) && ids.at(-1) !== endToken) {
@@ -203,6 +204,20 @@ function completion(
       usage,
       choices: [{ index: 0, text, finish_reason, ...choice }],
     },
+  };
+}
+
+/** A prompt with its log-probabilities, which are of temperature 1, and no token more. */
+function echo(prompt: number[], body: Record<string, unknown>): object {
+  const token_logprobs = prompt.map((id, t) =>
+    t === 0 ? null : distribution(prompt.slice(0, t), 1)[id]!.logprob,
+  );
+  const text = prompt.map((id) => `<${id}>`).join('');
+  const exact = body.return_token_ids === true ? { token_ids: [], prompt_token_ids: prompt } : {};
+  const usage = { prompt_tokens: prompt.length, completion_tokens: 1, total_tokens: prompt.length + 1 };
+  return {
+    usage,
+    choices: [{ index: 0, text, finish_reason: 'length', logprobs: { token_logprobs }, ...exact }],
   };
 }
 
