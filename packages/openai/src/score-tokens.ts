@@ -1,11 +1,11 @@
 /** scoreTokens: the log-probabilities of given tokens. The server reads a row as a prompt, echoes it and generates nothing. */
-import { ToolEnvError } from '@toolenv/core';
+import { type PolicySpec, ToolEnvError } from '@toolenv/core';
 import type { Rows, TokenBatch, TokenRow } from '@toolenv/core/learner';
 import type { Json } from './answer.ts';
 import { tokenFields } from './probe-tokens.ts';
 import { errorOf } from './refusal.ts';
 import { samplingFields } from './sampling-fields.ts';
-import type { TokenPolicyParts } from './token-policy.ts';
+import type { Server } from './server.ts';
 
 /**
  * One request for each row. vLLM and SGLang echo prompts with log-probabilities, which are of temperature 1.
@@ -14,7 +14,7 @@ import type { TokenPolicyParts } from './token-policy.ts';
  *   `context.overflow` for a row that the server has no room for, and as `Server.ask` does.
  */
 export async function scoreTokens(
-  { server, spec, model }: Pick<TokenPolicyParts, 'server' | 'spec' | 'model'>,
+  { server, spec, model }: { server: Server; spec: PolicySpec; model: string },
   { rows, temperature = 1 }: TokenBatch,
   signal: AbortSignal | undefined,
 ): Promise<Rows> {
