@@ -60,6 +60,7 @@ function learningPages(): Item[] {
         'evaluations-in-tests',
         'which-algorithm',
         'sft',
+        'distillation',
         'view',
         'playground',
         'losses',
