@@ -18,6 +18,7 @@ import { sandboxes } from './sandboxes.ts';
 import { servers } from './servers.ts';
 import { serving } from './serving.ts';
 import { signals } from './signals.ts';
+import { teachers } from './teachers.ts';
 import { terminal } from './terminal.ts';
 
 export const areas: Readonly<Record<string, readonly Attack[]>> = {
@@ -38,5 +39,6 @@ export const areas: Readonly<Record<string, readonly Attack[]>> = {
   machines,
   python,
   judges,
+  teachers,
   terminal,
 };
