@@ -5,9 +5,9 @@ import { type TokenChat, TokenTurns } from '@toolenv/core/remote';
 import { type LogprobTemperature, tokenFields } from './probe-tokens.ts';
 import { errorOf } from './refusal.ts';
 import { samplingFields } from './sampling-fields.ts';
-import { scoreTokens } from './score-tokens.ts';
 import type { Server } from './server.ts';
 import { readTokenReply } from './token-reply.ts';
+import { TokenScorer } from './token-scorer.ts';
 
 export interface TokenPolicyParts {
   server: Server;
@@ -21,10 +21,11 @@ export interface TokenPolicyParts {
 export function tokenPolicy(parts: TokenPolicyParts): Policy & Pick<PolicyHandle, 'score'> {
   const { server, spec, model, chat, vocabularySize } = parts;
   const turns = new TokenTurns(chat, spec.contextLength);
+  const scorer = new TokenScorer({ server, spec, model, endTokens: chat.endTokens, vocabularySize });
   return {
     spec,
     ...(chat.vocabulary && { vocabulary: chat.vocabulary }),
-    score: (batch, { signal } = {}) => scoreTokens(parts, batch, signal),
+    score: (batch, { signal } = {}) => scorer.score(batch, signal),
     act: (observation, options) =>
       turns.act(observation, options, async ({ prompt, maxTokens, spoken }) => {
         refuseUntrainable(options, parts);

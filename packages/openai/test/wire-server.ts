@@ -183,7 +183,9 @@ function completion(
     const drawn = distribution(context, temperature || 1);
     const shown = processedLogprobs ? drawn : distribution(context, 1);
     const best = [...drawn].sort((a, b) => b.logprob - a.logprob);
-    const id = temperature === 0 ? best[0]!.id : draw(drawn, createRng(seed, 'draw', ids.length).float());
+    const id =
+      forced(body, ids.length) ??
+      (temperature === 0 ? best[0]!.id : draw(drawn, createRng(seed, 'draw', ids.length).float()));
     ids.push(id);
     const tops = [...shown].sort((a, b) => b.logprob - a.logprob).slice(0, alternatives);
     raw.push({ id, logprob: shown[id]!.logprob, tops });
@@ -205,6 +207,15 @@ function completion(
       choices: [{ index: 0, text, finish_reason, ...choice }],
     },
   };
+}
+
+/** The token that a grammar of llama.cpp demands at this place, or that a bias chooses behind it. */
+function forced(
+  { grammar = '', logit_bias: bias }: Record<string, unknown>,
+  place: number,
+): number | undefined {
+  const demanded = [...String(grammar).matchAll(/<\[(\d+)\]>/g)].map(([, id]) => Number(id));
+  return demanded[place] ?? (bias as [number, number][] | undefined)?.[0]?.[0];
 }
 
 /** A prompt with its log-probabilities, which are of temperature 1, and no token more. */

@@ -78,7 +78,7 @@ function scorerOf(policy: PolicyHandle): NonNullable<PolicyHandle['score']> {
   const { learner } = policy;
   if (policy.score) return (batch, options) => policy.score!(batch, options);
   if (learner) return async (batch) => (await learner.forward(batch)).logprobs;
-  const message = `The teacher ${policy.spec.name} gives no log-probabilities of tokens that it did not sample: name a checkpoint folder, a model on vLLM or SGLang with its tokenizer, or a Tinker server.`;
+  const message = `The teacher ${policy.spec.name} gives no log-probabilities of tokens that it did not sample: name a checkpoint folder, a model on vLLM, SGLang or llama.cpp with its tokenizer, or a Tinker server.`;
   throw new ToolEnvError('usage.teacher_scores', message);
 }
 
