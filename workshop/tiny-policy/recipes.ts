@@ -1,4 +1,5 @@
 /** The recipes: the phases of supervised training, and what follows. */
+import type { ModelConfig } from '@toolenv/policy';
 import type { Mix } from './strategies.ts';
 
 export type Family = 'bridge' | 'comparison';
@@ -29,6 +30,8 @@ export interface Recipe {
   /** Whether reading exercises write facts down (`X: 1984.`), as comparisons require. */
   facts: boolean;
   phases: readonly Phase[];
+  /** What is different from the model of the tiny policy. */
+  shape?: Partial<ModelConfig>;
   /** Flags of the GRPO run that follows. Default: none follows. */
   reinforce?: Readonly<Record<string, string | number>>;
   /** Folder of the shipped policy, from this folder. */
@@ -68,9 +71,10 @@ const bridge: readonly Phase[] = [
 
 /**
  * `bridge`, for the demo: two-hop questions. `bridge-comparison`, for the leaderboard: a model of the same size, which no phase
- * shows a compose question. `from-nothing`: `bridge` and then GRPO, which unlearns the bad habits.
+ * shows a compose question. `from-nothing`: `bridge` and then GRPO, which unlearns the bad habits. `quarter`, for distillation: a student
+ * with a quarter of the parameters, which has just begun to play.
  */
-export const recipeNames = ['bridge', 'bridge-comparison', 'from-nothing'] as const;
+export const recipeNames = ['bridge', 'bridge-comparison', 'from-nothing', 'quarter'] as const;
 
 export const recipes: Readonly<Record<(typeof recipeNames)[number], Recipe>> = {
   bridge: {
@@ -108,5 +112,11 @@ export const recipes: Readonly<Record<(typeof recipeNames)[number], Recipe>> = {
       'evaluate-every': 20,
       'evaluation-episodes': 200,
     },
+  },
+  quarter: {
+    families: ['bridge'],
+    facts: false,
+    shape: { hidden_size: 64, intermediate_size: 152 },
+    phases: [copying, bridge[1]!, { ...skills, steps: 300, batch: { copies: 2, readings: 4, bridge: 16 } }],
   },
 };
