@@ -61,6 +61,7 @@ function learningPages(): Item[] {
         'which-algorithm',
         'sft',
         'prompts',
+        'distillation',
         'view',
         'playground',
         'losses',

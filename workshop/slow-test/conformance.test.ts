@@ -154,6 +154,7 @@ test.each([
   'tools-code',
   'tools-search',
   'trainer-gepa',
+  'trainer-distill',
   'trainer-gigpo',
   'trainer-grpo',
   'trainer-ppo',

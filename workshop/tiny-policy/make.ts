@@ -32,7 +32,7 @@ const schema = {
     out: {
       type: 'string',
       description:
-        "folder of the policy (default: the recipe's folder in this repository; for from-nothing, in the folder of --work)",
+        "folder of the policy (default: the recipe's folder in this repository; for from-nothing and quarter, in the folder of --work)",
     },
     work: {
       type: 'string',
@@ -78,7 +78,7 @@ async function makePolicy(setting: Setting, signal: AbortSignal): Promise<void> 
   const started = performance.now();
   await mkdir(work, { recursive: true });
   let policy = recipe.start ? join(import.meta.dirname, recipe.start) : join(work, 'untrained');
-  if (!existsSync(policy)) await writeUntrained(policy, seed);
+  if (!existsSync(policy)) await writeUntrained(policy, seed, recipe.shape);
   for (const phase of recipe.phases) policy = await supervise(phase, policy, setting, signal);
   if (recipe.reinforce) {
     const flags = { ...recipe.reinforce, 'env-top-k': topK };

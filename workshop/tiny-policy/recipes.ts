@@ -1,4 +1,5 @@
 /** The recipes: the phases of supervised training, and what follows. */
+import type { ModelConfig } from '@toolenv/policy';
 import type { Family } from './families.ts';
 import type { Mix } from './strategies.ts';
 
@@ -29,6 +30,8 @@ export interface Recipe {
   /** Whether reading exercises write facts down (`X: 1984.`), as comparisons require. */
   facts: boolean;
   phases: readonly Phase[];
+  /** What is different from the model of the tiny policy. */
+  shape?: Partial<ModelConfig>;
   /** Flags of the GRPO run that follows. Default: none follows. */
   reinforce?: Readonly<Record<string, string | number>>;
   /** Folder of the shipped policy, from this folder. */
@@ -95,9 +98,10 @@ const guesses: Phase = {
 /**
  * `bridge`, for the demo: two-hop questions. `bridge-comparison`, for the leaderboard: a model of the same size, which no phase
  * shows a compose question. `price`, for the study of a price for searching: that model with wasteful habits. `from-nothing`:
- * `bridge` and then GRPO, which unlearns the bad habits.
+ * `bridge` and then GRPO, which unlearns the bad habits. `quarter`, for distillation: a student with a quarter of the parameters, which
+ * has just begun to play.
  */
-export const recipeNames = ['bridge', 'bridge-comparison', 'price', 'from-nothing'] as const;
+export const recipeNames = ['bridge', 'bridge-comparison', 'price', 'from-nothing', 'quarter'] as const;
 
 export const recipes: Readonly<Record<(typeof recipeNames)[number], Recipe>> = {
   bridge: {
@@ -142,5 +146,11 @@ export const recipes: Readonly<Record<(typeof recipeNames)[number], Recipe>> = {
       'evaluate-every': 20,
       'evaluation-episodes': 200,
     },
+  },
+  quarter: {
+    families: ['bridge'],
+    facts: false,
+    shape: { hidden_size: 64, intermediate_size: 152 },
+    phases: [copying, bridge[1]!, { ...skills, steps: 300, batch: { copies: 2, readings: 4, bridge: 16 } }],
   },
 };

@@ -4,8 +4,15 @@ import { wordsOf, worldVocabulary } from '@toolenv/envs-qa';
 import { initialWeights, type ModelConfig, parameterCount, writeCheckpoint } from '@toolenv/policy';
 import { buildTokenizer } from './tokenizer.ts';
 
-/** Writes a Hugging Face folder. */
-export async function writeUntrained(folder: string, seed: number): Promise<void> {
+/**
+ * Writes a Hugging Face folder.
+ * @param shape What is different from the tiny policy.
+ */
+export async function writeUntrained(
+  folder: string,
+  seed: number,
+  shape: Partial<ModelConfig> = {},
+): Promise<void> {
   const tokenizer = buildTokenizer([...worldVocabulary(), ...(await fixedWords(seed))]);
   const config: ModelConfig & Record<string, unknown> = {
     architectures: ['Qwen2ForCausalLM'],
@@ -25,6 +32,7 @@ export async function writeUntrained(folder: string, seed: number): Promise<void
     use_sliding_window: false,
     eos_token_id: tokenizer.endOfTurn,
     pad_token_id: tokenizer.padding,
+    ...shape,
   };
   const files = {
     'config.json': JSON.stringify(config, null, 2),

@@ -1,11 +1,13 @@
 /** tokenPolicy: sends prompts as token ids and keeps ids and log-probabilities as sampled. For training and evaluation. */
 import { type Policy, type PolicySpec, type SamplingOptions, ToolEnvError } from '@toolenv/core';
+import type { PolicyHandle } from '@toolenv/core/plugins';
 import { type TokenChat, TokenTurns } from '@toolenv/core/remote';
 import { type LogprobTemperature, tokenFields } from './probe-tokens.ts';
 import { errorOf } from './refusal.ts';
 import { samplingFields } from './sampling-fields.ts';
 import type { Server } from './server.ts';
 import { readTokenReply } from './token-reply.ts';
+import { TokenScorer } from './token-scorer.ts';
 
 export interface TokenPolicyParts {
   server: Server;
@@ -16,11 +18,14 @@ export interface TokenPolicyParts {
   logprobsAt: LogprobTemperature;
 }
 
-export function tokenPolicy(parts: TokenPolicyParts): Policy {
+export function tokenPolicy(parts: TokenPolicyParts): Policy & Pick<PolicyHandle, 'score'> {
   const { server, spec, model, chat, vocabularySize } = parts;
   const turns = new TokenTurns(chat, spec.contextLength);
+  const scorer = new TokenScorer({ server, spec, model, endTokens: chat.endTokens, vocabularySize });
   return {
     spec,
+    ...(chat.vocabulary && { vocabulary: chat.vocabulary }),
+    score: (batch, { signal } = {}) => scorer.score(batch, signal),
     act: (observation, options) =>
       turns.act(observation, options, async ({ prompt, maxTokens, spoken }) => {
         refuseUntrainable(options, parts);

@@ -175,6 +175,7 @@ function completion(
   if (prompt.length >= contextLength) {
     return { status: 400, body: overflow(flavour, prompt.length, contextLength, most) };
   }
+  if (body.echo === true && flavour === 'vllm') return { status: 200, body: echo(prompt, body) };
   const ids: number[] = [];
   const raw: { id: number; logprob: number; tops: { id: number; logprob: number }[] }[] = [];
   while (ids.length < Math.min(most, contextLength - prompt.length) && ids.at(-1) !== endToken) {
@@ -182,7 +183,9 @@ function completion(
     const drawn = distribution(context, temperature || 1);
     const shown = processedLogprobs ? drawn : distribution(context, 1);
     const best = [...drawn].sort((a, b) => b.logprob - a.logprob);
-    const id = temperature === 0 ? best[0]!.id : draw(drawn, createRng(seed, 'draw', ids.length).float());
+    const id =
+      forced(body, ids.length) ??
+      (temperature === 0 ? best[0]!.id : draw(drawn, createRng(seed, 'draw', ids.length).float()));
     ids.push(id);
     const tops = [...shown].sort((a, b) => b.logprob - a.logprob).slice(0, alternatives);
     raw.push({ id, logprob: shown[id]!.logprob, tops });
@@ -203,6 +206,29 @@ function completion(
       usage,
       choices: [{ index: 0, text, finish_reason, ...choice }],
     },
+  };
+}
+
+/** The token that a grammar of llama.cpp demands at this place, or that a bias chooses behind it. */
+function forced(
+  { grammar = '', logit_bias: bias }: Record<string, unknown>,
+  place: number,
+): number | undefined {
+  const demanded = [...String(grammar).matchAll(/<\[(\d+)\]>/g)].map(([, id]) => Number(id));
+  return demanded[place] ?? (bias as [number, number][] | undefined)?.[0]?.[0];
+}
+
+/** A prompt with its log-probabilities, which are of temperature 1, and no token more. */
+function echo(prompt: number[], body: Record<string, unknown>): object {
+  const token_logprobs = prompt.map((id, t) =>
+    t === 0 ? null : distribution(prompt.slice(0, t), 1)[id]!.logprob,
+  );
+  const text = prompt.map((id) => `<${id}>`).join('');
+  const exact = body.return_token_ids === true ? { token_ids: [], prompt_token_ids: prompt } : {};
+  const usage = { prompt_tokens: prompt.length, completion_tokens: 1, total_tokens: prompt.length + 1 };
+  return {
+    usage,
+    choices: [{ index: 0, text, finish_reason: 'length', logprobs: { token_logprobs }, ...exact }],
   };
 }
 

@@ -42,6 +42,10 @@ export class TransformerPolicy implements TrainablePolicy, PolicyHandle {
     this.#turns = new TokenTurns(chat, spec.contextLength);
   }
 
+  get vocabulary(): ReadonlyMap<number, string> {
+    return this.chat.vocabulary;
+  }
+
   /** An estimate of the memory for training, without a critic. */
   get memory(): MemoryEstimate {
     return this.learner.memory;

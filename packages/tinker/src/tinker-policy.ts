@@ -54,6 +54,10 @@ export class TinkerPolicy implements PolicyHandle {
     if (parts.encode) this.encode = parts.encode;
   }
 
+  get vocabulary(): PolicyHandle['vocabulary'] {
+    return this.#parts.chat.vocabulary;
+  }
+
   get usage(): PolicyUsage {
     return { ...this.#parts.connection.usage };
   }

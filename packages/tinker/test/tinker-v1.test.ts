@@ -28,6 +28,7 @@ test('the command line’s name of a model opens it', async () => {
     contextLength: 1024,
     samplesElsewhere: true,
   });
+  expect(policy.vocabulary!.get(845)).toBe('<|im_end|>');
   expect(policy.learner!.trains).toBe('adapter');
   await policy.close?.();
   await using another = await startReplay();

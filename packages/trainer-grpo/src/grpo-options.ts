@@ -1,15 +1,11 @@
 /** The options of GRPO and its family, in addition to those of the run loop and `updateOptions`. */
 import type { OptionsOf } from '@toolenv/core/schemas';
-import {
-  type AdvantageEstimator,
-  advantages,
-  type LengthOptions,
-  type LossOptions,
-  type OptionSchema,
-  optionsOfParts,
-  type RewardScale,
-  type SelectionOptions,
-  type UpdateOptions,
+import type {
+  AdvantageOptions,
+  LengthOptions,
+  LossOptions,
+  SelectionOptions,
+  UpdateOptions,
 } from '@toolenv/training';
 
 /** An option without a default here takes the default of `algorithm`. */
@@ -87,24 +83,6 @@ export const grpoOptions = {
     },
   },
 } as const;
-
-/** The options that choose the advantage estimator, and those of the built-in estimators. */
-export const advantageOptions: Readonly<Record<string, OptionSchema>> = {
-  advantage: {
-    enum: Object.keys(advantages),
-    part: 'advantages',
-    description: 'advantage estimator: a name, or the reference or file of an estimator',
-  },
-  ...optionsOfParts(advantages),
-};
-
-interface AdvantageOptions {
-  /** A name, a reference, or an estimator. */
-  advantage?: string | AdvantageEstimator;
-  scaleRewards?: RewardScale;
-  credit?: 'episode' | 'turn';
-  gamma?: number;
-}
 
 export type GrpoOptions = UpdateOptions &
   SelectionOptions &

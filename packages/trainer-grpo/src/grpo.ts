@@ -6,6 +6,7 @@ import {
   type AdvantageEstimator,
   type AlgorithmContext,
   advantageInputs,
+  advantageOptions,
   type ConfigurableTrainer,
   correctionOf,
   defineTrainer,
@@ -34,7 +35,7 @@ import {
   withoutZeroVariance,
 } from '@toolenv/training';
 import { resolveAlgorithm, withAlgorithmDefaults } from './algorithms.ts';
-import { advantageOptions, type GrpoOptions, grpoOptions } from './grpo-options.ts';
+import { type GrpoOptions, grpoOptions } from './grpo-options.ts';
 import { comparedEpisodes, idleGroupsOf, learnedRows } from './idle-groups.ts';
 
 export const grpo: ConfigurableTrainer<GrpoOptions & RunOptions> = defineTrainer<

@@ -1,4 +1,5 @@
 /** @toolenv/training: the run loop of trainers, and the parts that algorithms are made of. */
+export { type AdvantageOptions, advantageOptions } from './advantages/advantage-options.ts';
 export { advantages } from './advantages/advantages.ts';
 export {
   type AdvantageEstimator,

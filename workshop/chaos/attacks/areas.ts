@@ -19,6 +19,7 @@ import { sandboxes } from './sandboxes.ts';
 import { servers } from './servers.ts';
 import { serving } from './serving.ts';
 import { signals } from './signals.ts';
+import { teachers } from './teachers.ts';
 import { terminal } from './terminal.ts';
 
 export const areas: Readonly<Record<string, readonly Attack[]>> = {
@@ -40,5 +41,6 @@ export const areas: Readonly<Record<string, readonly Attack[]>> = {
   python,
   judges,
   prompts,
+  teachers,
   terminal,
 };

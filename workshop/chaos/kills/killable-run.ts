@@ -8,7 +8,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const root = join(import.meta.dirname, '../../..');
 const steps = 4;
 
-export const trainers = ['grpo', 'ppo'] as const;
+export const trainers = ['grpo', 'ppo', 'distill'] as const;
+
+const policy = join(root, 'packages/tiny-policy/checkpoint');
+/** A teacher that is the student has nothing to say at first: the rewards have. */
+const teacher = { teacher: policy, 'reward-coefficient': 1 };
 
 /** Runs the built `toolenv train` on a small scale, and kills it with SIGKILL after `killAfter` milliseconds. Resolves to the exit code. */
 export async function train(
@@ -21,7 +25,7 @@ export async function train(
 ) {
   const main = join(root, 'packages/cli/dist/main.js');
   const flags = {
-    policy: join(root, 'packages/tiny-policy/checkpoint'),
+    policy,
     trainer: `@toolenv/trainer-${trainer}/${trainer}-v1`,
     steps,
     seed: 7,
@@ -31,6 +35,7 @@ export async function train(
     'group-size': 4,
     'max-tokens': 48,
     'learning-rate': 1e-3,
+    ...(trainer === 'distill' && teacher),
   };
   const args = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, String(value)]);
   const child = spawn(

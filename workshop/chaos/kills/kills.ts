@@ -8,13 +8,13 @@ import { checkNone, type PartInput, type Reporter } from '../part.ts';
 import { fingerprint, shareLeft, train, trainers } from './killable-run.ts';
 
 /** Kills of each trainer. */
-const kills = { full: 100, quick: 3 };
+const kills = { full: 67, quick: 2 };
 
 export async function run({ quick, seed }: PartInput, reporter: Reporter): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'toolenv-kills-'));
   const count = quick ? kills.quick : kills.full;
   try {
-    // Both at once, because a process uses one core while it starts.
+    // All at once, because a process uses one core while it starts.
     await Promise.all(trainers.map((trainer) => killRuns(trainer, { count, seed, folder, ...reporter })));
   } finally {
     await rm(folder, { recursive: true });

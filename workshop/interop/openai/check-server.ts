@@ -2,10 +2,12 @@
 import { join } from 'node:path';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { type Action, collect, type Observation, openEnv, type Policy, rollout } from '@toolenv/core';
+import type { PolicyHandle } from '@toolenv/core/plugins';
 import { languageModelPolicy, openAiPolicy } from '@toolenv/openai';
 import { loadPolicy, type TransformerPolicy } from '@toolenv/policy';
 import { openChat } from '@toolenv/policy/chat';
 import { checkPolicy } from '@toolenv/testing';
+import { distillFrom } from '@toolenv/trainer-distill';
 import { grpo } from '@toolenv/trainer-grpo';
 import { evaluate, readMetrics, toTrainingRows, train } from '@toolenv/training';
 
@@ -36,6 +38,7 @@ export async function checkServer(server: Served, scratch: string, check: Check)
   await checkTokens(server, local, check);
   await checkOverflow(server, check);
   await checkTraining(server, local, join(scratch, 'run'), check);
+  await checkTeacher(server, local, join(scratch, 'distilled'), check);
   await checkLanguageModel(server, check);
 }
 
@@ -167,6 +170,43 @@ async function checkTraining(
     gaps.length === 3 && gaps[0]! < tolerance && gaps[2]! > gaps[0]!,
     `${name}: GRPO keeps the gap of sampler and learner: ${gaps.map((gap) => gap?.toExponential(1)).join(', ')}`,
     `it is ${gaps.join(', ')}`,
+  );
+}
+
+/** The server teaches the policy that GRPO has led away from it. */
+async function checkTeacher(
+  { name, url }: Served,
+  student: TransformerPolicy,
+  out: string,
+  check: Check,
+): Promise<void> {
+  const remote = await openAiPolicy({ url, tokens: await openChat(checkpoint) });
+  await using same = await loadPolicy(checkpoint);
+  let [largest, count] = [0, 0];
+  const teacher: PolicyHandle = {
+    ...remote,
+    async score(batch, options) {
+      const scores = await remote.score!(batch, options);
+      const { logprobs } = await same.learner.forward(batch);
+      for (const [b, row] of scores.entries()) {
+        for (const [t, score] of row.entries()) {
+          count += batch.rows[b]!.mask[t]!;
+          largest = Math.max(largest, Math.abs(score - logprobs[b]![t]!));
+        }
+      }
+      return scores;
+    },
+  };
+  await using env = await openEnv(bridge, { topK: 2 });
+  const small = { steps: 2, tasksPerStep: 4, groupSize: 4, maxTokens: 64, maxAborted: 1, learningRate: 1e-4 };
+  const run = { env, policy: student, trainer: distillFrom(teacher), out };
+  for await (const _ of train({ ...run, ...small })) {
+    // The metrics are in the folder.
+  }
+  check(
+    count > 0 && largest < tolerance,
+    `${name}: a teacher finds ${count} given tokens as likely as its own weights do, within ${largest.toExponential(1)}`,
+    `they differ by ${largest}, of ${count} tokens`,
   );
 }
 

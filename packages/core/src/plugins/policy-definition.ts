@@ -1,7 +1,7 @@
 /** What a package publishes for a policy: one definition. The model is loaded once per run. */
 
 import type { JsonSchema } from '../protocol/json-schema.ts';
-import type { Learner } from '../protocol/learner.ts';
+import type { Learner, Rows, TokenBatch } from '../protocol/learner.ts';
 import type { Policy } from '../protocol/policy.ts';
 
 /** Estimated memory of training a policy, before it begins. Sizes are in bytes. */
@@ -42,6 +42,12 @@ export interface PolicyUsage {
 export interface PolicyHandle extends Policy {
   /** Trains the policy's weights; absent if they cannot be trained here. */
   readonly learner?: Learner;
+  /**
+   * Log-probabilities in nats, [B][T] at mask = 1, else 0, of tokens that another policy sampled, as the learner's `forward` computes them. A
+   * policy that teaches without a learner has it.
+   * @throws ToolEnvError `usage.*` or `infrastructure.*`, naming the remedy; the reason of the signal.
+   */
+  score?(batch: TokenBatch, options?: { signal?: AbortSignal | undefined }): Promise<Rows>;
   /** Absent if the policy does not know. */
   readonly memory?: MemoryEstimate;
   /** Absent if the policy computes on this machine. */

@@ -57,6 +57,11 @@ export interface PolicySpec {
 /** Turns observations into actions. It is called for many episodes at once, and batches inside. */
 export interface Policy {
   readonly spec: PolicySpec;
+  /**
+   * The tokens by their ids, as the tokenizer writes them. Two policies can read each other's tokens if these agree. Absent if the
+   * policy does not know its tokens.
+   */
+  readonly vocabulary?: ReadonlyMap<number, string>;
   /** @throws ToolEnvError `context.overflow` if the observation leaves no room for a token; the episode is then truncated. */
   act(observation: Observation, options: SamplingOptions): Promise<Action>;
   /**

@@ -13,6 +13,8 @@ export interface TokenTurn extends ParsedTurn {
 export interface TokenChat {
   /** The tokens that end a turn. */
   readonly endTokens: readonly number[];
+  /** The tokens by their ids: `vocabulary` of the policy. */
+  readonly vocabulary?: ReadonlyMap<number, string>;
   prompt(observation: Observation): Int32Array;
   /** The prompt of the next turn, which begins with the tokens of the last turn; `undefined` if the past has changed. */
   continuation(previous: TokenTurn, observation: Observation): Int32Array | undefined;

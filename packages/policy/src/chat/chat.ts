@@ -14,7 +14,7 @@ import { formatOf, type ParsedTurn, type ToolCallFormat } from '@toolenv/core/to
 import { withinDeadline } from '#within-deadline';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import { hasLinearPatterns } from '../checkpoint/linear-patterns.ts';
-import { addedTokens, openTokenizer, specialTokenText } from '../checkpoint/tokenizer.ts';
+import { addedTokens, openTokenizer, specialTokenText, vocabularyOf } from '../checkpoint/tokenizer.ts';
 import { commonPrefix } from '../common-prefix.ts';
 import { CallConstraints } from '../grammar/call-constraints.ts';
 import type { TokenLimit } from '../sampler/token-limit.ts';
@@ -30,6 +30,7 @@ const setByRender = ['messages', 'tools', 'add_generation_prompt', 'bos_token', 
 export class Chat implements TokenChat {
   readonly #checkpoint: Pick<Checkpoint, 'folder' | 'tokenizer' | 'tokenizerConfig'>;
   #constraints: CallConstraints | undefined;
+  #vocabulary: ReadonlyMap<number, string> | undefined;
   readonly #folder: string;
   readonly #tokenizer: Tokenizer;
   /** Whether the tokenizer is known to take linear time. */
@@ -85,6 +86,11 @@ export class Chat implements TokenChat {
     this.#endTexts = endTokens.map((token) =>
       this.#tokenizer.decode([token], { skip_special_tokens: false }),
     );
+  }
+
+  get vocabulary(): ReadonlyMap<number, string> {
+    this.#vocabulary ??= vocabularyOf(this.#checkpoint.tokenizer);
+    return this.#vocabulary;
   }
 
   /**

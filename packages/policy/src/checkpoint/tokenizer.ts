@@ -139,6 +139,15 @@ export function addedTokens(tokenizer: Record<string, unknown>): AddedToken[] {
   return (tokenizer.added_tokens ?? []) as AddedToken[];
 }
 
+/** The tokens of tokenizer.json by their ids, added tokens included. */
+export function vocabularyOf(tokenizer: Record<string, unknown>): Map<number, string> {
+  const { vocab } = tokenizer.model as { vocab: Record<string, number> | [token: string, score: number][] };
+  const listed = Array.isArray(vocab)
+    ? vocab.map(([token], id) => [id, token] as const)
+    : Object.entries(vocab).map(([token, id]) => [id, token] as const);
+  return new Map([...listed, ...addedTokens(tokenizer).map(({ id, content }) => [id, content] as const)]);
+}
+
 /** The text of a special token in tokenizer_config.json: a string, or an object with `content`. */
 export function specialTokenText(token: unknown): string | undefined {
   const text =

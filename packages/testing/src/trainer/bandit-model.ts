@@ -31,6 +31,8 @@ export class BanditModel implements TrainablePolicy, Learner {
   readonly learner: this = this;
   readonly spec = { name: 'bandit', contextLength: 16 };
   readonly arms: number;
+  /** The arms, then the prompts of the machines. */
+  readonly vocabulary: ReadonlyMap<number, string>;
   /** [arms] */
   logits: Float64Array;
   /** What the critic expects of an episode; `undefined` without a critic. */
@@ -39,6 +41,10 @@ export class BanditModel implements TrainablePolicy, Learner {
 
   constructor(arms = 2) {
     this.arms = arms;
+    const prompts = Array.from({ length: 64 }, (_, machine) => `Machine ${machine}`);
+    this.vocabulary = new Map(
+      [...Array.from({ length: arms }, (_, arm) => String(arm)), ...prompts].entries(),
+    );
     this.logits = new Float64Array(arms);
     this.#gradient = { logits: new Float64Array(arms), value: 0 };
   }

@@ -122,7 +122,8 @@ export class TrainerSubject {
 
   async #start(given: TrainerRun, options: Record<string, unknown>): Promise<AsyncIterator<TrainEvent>> {
     const { model = new BanditModel(), best = 1, env, act, out, ...run } = given;
-    const policy = act ? { spec: model.spec, act, encode: model.encode.bind(model) } : model;
+    const { spec, vocabulary } = model;
+    const policy = act ? { spec, vocabulary, act, encode: model.encode.bind(model) } : model;
     const whole = {
       ...run,
       env: env ?? (await openBandit({ best })),

@@ -44,6 +44,16 @@ export const diagnosisRules: Readonly<Record<DiagnosisName, DiagnosisRule>> = {
   'constant-component': constantComponent,
 };
 
+/** Faults that a run has only if it learns from rewards. A student may learn from its teacher alone. */
+const faultsOfRewards: ReadonlySet<string> = new Set<DiagnosisName>([
+  'reward-without-outcome',
+  'process-reward-alone',
+  'all-right',
+  'all-wrong',
+  'no-variance',
+  'constant-component',
+]);
+
 const site = 'https://toolenv.github.io/toolenv';
 
 /**
@@ -52,7 +62,9 @@ const site = 'https://toolenv.github.io/toolenv';
  */
 export function diagnose(records: RunRecords): Diagnosis[] {
   const run = new RunHistory(records);
+  const learnsFromRewards = run.option('rewardCoefficient') !== 0;
   return Object.entries(diagnosisRules).flatMap(([name, { remedy, page, find }]) => {
+    if (!learnsFromRewards && faultsOfRewards.has(name)) return [];
     const finding = find(run);
     const address = `${site}/${page.replace('.md', '.html')}`;
     return finding ? [{ name: name as DiagnosisName, ...finding, remedy, page: address }] : [];

@@ -87,6 +87,10 @@ export const metricNames = {
   'sampling/importance_sampling_ratio/mean': 'mean weight of the mismatch correction',
   'sampling/importance_sampling_ratio/max': 'largest weight of the mismatch correction',
   'actor/reward_kl_penalty_coeff': 'weight of the KL in the reward',
+  'teacher/reverse_kl':
+    'in distillation: mean of log p − log p_teacher over the sampled tokens, in nats: estimates the reverse KL per token',
+  'teacher/agreement':
+    'in distillation: mean of min(1, p_teacher / p) over the sampled tokens: estimates the share of probability that student and teacher place alike, 1 less their total variation distance',
   // Critic
   'critic/score/mean': 'mean reward of an episode in the update',
   'critic/rewards/mean': 'mean reward of an episode, less the KL penalty',
@@ -134,6 +138,7 @@ export const metricNames = {
   'time/update': 'seconds of the update (verl: timing_s/update_actor)',
   'time/forward': "of these: the policy's and the critic's forward passes (verl: timing_s/old_log_prob)",
   'time/reference': 'of these: forward passes of the initial policy (verl: timing_s/ref)',
+  'time/teacher': 'of these: the teacher read the tokens',
   'time/backward': 'of these: backward passes and optimizer steps',
   'time/evaluation': 'seconds of the evaluation (verl: timing_s/testing)',
   'time/checkpoint': 'seconds of saving since the update before (verl: timing_s/save_checkpoint)',

@@ -14,6 +14,8 @@ import { BusyClock } from './busy-clock.ts';
 export class TimedLearner implements Learner {
   readonly trains: Learner['trains'];
   readonly addCritic?: (options: CriticOptions) => Promise<void>;
+  /** Whether an optimizer step has begun since the last call of `takeTimes`. */
+  hasStepped = false;
   readonly #given: Learner | undefined;
   readonly #clocks = { forward: new BusyClock(), reference: new BusyClock(), backward: new BusyClock() };
 
@@ -32,6 +34,7 @@ export class TimedLearner implements Learner {
 
   /** The seconds since the last call of this method, by phase. */
   takeTimes(): Metrics {
+    this.hasStepped = false;
     return Object.fromEntries(
       Object.entries(this.#clocks).map(([phase, clock]) => [`time/${phase}`, clock.take()]),
     );
@@ -46,6 +49,7 @@ export class TimedLearner implements Learner {
   }
 
   step(optimizer: AdamW): ReturnType<Learner['step']> {
+    this.hasStepped = true;
     return this.#clocks.backward.time(() => this.#inner.step(optimizer));
   }
 

@@ -73,8 +73,8 @@ export class RunState {
     scorer: Scorer | undefined,
   ): Promise<RunState> {
     const state = new RunState(run, options);
-    await state.#create(options, create);
     try {
+      await state.#create(options, create);
       await state.#resume();
       state.#scorer = scorer && (await GroupScorer.begin(scorer, run, { ...options }));
       return state;
@@ -87,7 +87,8 @@ export class RunState {
   /** Releases what the run has opened. */
   async close(): Promise<void> {
     await this.#scorer?.close();
-    await this.#ofPrompts?.close?.();
+    const algorithm: AnyAlgorithm | undefined = this.#algorithm;
+    if (algorithm && 'close' in algorithm) await algorithm.close?.();
   }
 
   get isCheckpointDue(): boolean {
@@ -121,7 +122,13 @@ export class RunState {
     const { step } = this;
     this.isWhole = false;
     this.#rate = {};
-    const learned = await this.#times.update(() => learn({ step, seed: deriveSeed(seed, 'step', step) }));
+    const memory = { ...this.#memory };
+    const learned = await this.#times
+      .update(() => learn({ step, seed: deriveSeed(seed, 'step', step) }))
+      .catch((error: unknown) => {
+        if (!this.#times.learner.hasStepped) this.#undo(memory);
+        throw error;
+      });
     this.step += 1;
     if (rollout && env?.draw) this.#history.add(rollout, this.step);
     this.isWhole = true;
@@ -152,8 +159,7 @@ export class RunState {
     const { step } = this;
     const { out, seed } = this.#run;
     const due = this.isEvaluationDue && { evaluationDue: 1 };
-    const own = 'play' in this.#algorithm ? {} : this.#algorithm.memory;
-    const memory = { ...own, ...this.#best.memory, ...due };
+    const memory = { ...this.#memory, ...this.#best.memory, ...due };
     const kept = { keep: this.#options.keepCheckpoints, best: this.#best.step };
     this.#isBest = false;
     // A checkpoint that cannot be written is not tried again.
@@ -167,6 +173,17 @@ export class RunState {
   /** Tells the workers that the run is over. */
   async finish(): Promise<void> {
     await this.#workers?.finish(this.step);
+  }
+
+  /** The numbers of the algorithm that a checkpoint keeps. A trainer of prompts has a file of its own. */
+  get #memory(): Record<string, number> | undefined {
+    return 'play' in this.#algorithm ? undefined : this.#algorithm.memory;
+  }
+
+  /** An update that failed before its first optimizer step has changed no weights: the finished steps can be saved. */
+  #undo(memory: Record<string, number>): void {
+    if (this.#memory) Object.assign(this.#memory, memory);
+    this.isWhole = true;
   }
 
   async #create<Options extends RunOptions>(
@@ -194,7 +211,7 @@ export class RunState {
     const { out, resume } = this.#run;
     const resumed = resume ? await resumeCheckpoint(out, this.#saveable) : undefined;
     const { evaluationDue = 0, ...memory } = this.#best.restore(resumed?.memory ?? {});
-    if ('memory' in this.#algorithm && this.#algorithm.memory) Object.assign(this.#algorithm.memory, memory);
+    if (this.#memory) Object.assign(this.#memory, memory);
     this.step = resumed?.step ?? 0;
     this.#saved = this.step;
     this.isEvaluationDue = evaluationDue === 1 || (this.#options.evaluateFirst && !resumed);

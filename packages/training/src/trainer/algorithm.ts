@@ -39,6 +39,8 @@ export interface Algorithm {
     /** Times that other tasks are played. */
     maxAttempts: number;
   };
+  /** Releases what the algorithm has opened, at the end of the run. */
+  close?(): Promise<void>;
 }
 
 /** Learns from its own data, for example from a file. */

@@ -48,7 +48,10 @@ export interface CriticLesson {
   valueCoefficient: number;
 }
 
-export type LearnOptions = UpdateOptions &
+export type LearnOptions = Pick<
+  UpdateOptions,
+  'epochs' | 'miniBatches' | 'weightDecay' | 'maxGradNorm' | 'entropyCoefficient'
+> &
   LossOptions &
   Partial<LengthOptions> &
   Pick<SelectionOptions, 'mismatchCorrection'> & { learningRate?: number };

@@ -38,6 +38,15 @@ test.each(namesIn('healthy'))('%s has no diagnosis, after any number of steps', 
   expect(found.flat()).toEqual([]);
 });
 
+test('rewards that teach nothing are no fault of a run that learns from a teacher alone', async () => {
+  for (const name of ['all-wrong', 'no-variance', 'process-reward-alone', 'constant-component']) {
+    const records = await recordsOf(join(runs, 'faults', name));
+    const taught = { ...records, options: { ...records.options, rewardCoefficient: 0 } };
+    expect(diagnose(records).map((found) => found.name)).toContain(name);
+    expect(diagnose(taught).map((found) => found.name)).not.toContain(name);
+  }
+});
+
 test('nothing is said of no record, of the first step, or of evaluations', async () => {
   for (const folder of folders) {
     const records = await recordsOf(folder);

@@ -1,5 +1,5 @@
 /** The loop that every trainer runs on: its options, its events, and what it keeps when it stops. */
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type EnvHandle, ToolEnvError } from '@toolenv/core';
@@ -242,4 +242,61 @@ test('with onBug "abort-episode" the run goes on, until too many episodes are ab
   const all = await untilFailure({ ...options, steps: 6, maxAborted: 1 }, failing);
   expect(all.failure).toBeUndefined();
   expect(all.kinds.at(-1)).toBe('checkpoint 6');
+});
+
+/** Fails in the given update, before or after its optimizer step. */
+function failing(at: number, when: 'before' | 'after', closed: () => void) {
+  return defineTrainer({
+    name: 'failing',
+    description: 'Fails',
+    options: { type: 'object', properties: {} },
+    defaults: { tasksPerStep: 3, groupSize: 2, maxTokens: 4 },
+    create({ optimize }) {
+      const memory = { updates: 0 };
+      return {
+        memory,
+        close: async () => closed(),
+        async update({ step, rows }) {
+          memory.updates += 1;
+          const fail = (then: typeof when) => {
+            if (step + 1 === at && then === when)
+              throw new ToolEnvError('infrastructure.gone', 'It is gone.');
+          };
+          fail('before');
+          await optimize(
+            rows,
+            { dLogprobs: rows.map(({ mask }) => Float32Array.from(mask)) },
+            { learningRate: 0.1 },
+          );
+          fail('after');
+          return { updates: memory.updates };
+        },
+      };
+    },
+  });
+}
+
+test.each([
+  ['before', 'its optimizer step keeps the finished steps', ['step-3']],
+  ['after', 'its optimizer step saves no weights of an unfinished step', []],
+] as const)('an update that fails %s %s', async (when, _, saved) => {
+  let closings = 0;
+  const options = { steps: 5, checkpointEvery: 0 };
+  const play = async (at: number, resume: boolean) => {
+    const learner = new TableLearner();
+    const trainer = failing(at, when, () => {
+      closings += 1;
+    });
+    const metrics: unknown[] = [];
+    for await (const event of trainer.train(runOf(learner, { resume }), options))
+      if (event.type === 'update') metrics.push(event.metrics.updates);
+    return metrics;
+  };
+  await expect(play(4, false)).rejects.toThrow('It is gone.');
+  expect(await readdir(join(out, 'checkpoints')).catch(() => [])).toEqual(saved);
+  expect(closings).toBe(1);
+  if (saved.length === 0) return;
+  // The memory of the algorithm is that of the finished steps.
+  expect(await play(9, true)).toEqual([4, 5]);
+  expect(closings).toBe(2);
 });

@@ -1,0 +1,2 @@
+export { default, distill, distillFrom } from './distill.ts';
+export { type DistillOptions, distillOptions } from './distill-options.ts';
