@@ -44,3 +44,6 @@ export const areas: Readonly<Record<string, readonly Attack[]>> = {
   teachers,
   terminal,
 };
+
+/** Areas whose attacks may share a process in --quick, because an attack that comes to nothing leaves the process as it was. */
+export const sharing: ReadonlySet<string> = new Set(['boundary', 'calls', 'checkpoints', 'model', 'python']);

@@ -8,6 +8,8 @@ export interface Attack {
   expected: string;
   /** Whether it takes too long for --quick. */
   slow?: boolean;
+  /** Whether it takes memory on purpose, which would hide what a later attack of the same process takes. */
+  alone?: boolean;
   /**
    * Does it. Throws if anything else happens than what must, for example by {@link holds}.
    * @param folder Empty, for whatever the attack writes.

@@ -27,6 +27,7 @@ export const python: readonly Attack[] = Object.entries(programs).map(
     name,
     attack: code,
     expected: 'a result within the time, and the next call is answered',
+    alone: /memory bomb|gigabyte/.test(name),
     async run() {
       const tool = await createPython({}, { timeout: 2000, spare: 0 });
       const signal = new AbortController().signal;
