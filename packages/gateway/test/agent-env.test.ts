@@ -1,5 +1,6 @@
 /** An agent in plain fetch, played as an environment. */
 import { defineTool, openEnv, playTask } from '@toolenv/core';
+import { withPrompts } from '@toolenv/core/wrappers';
 import { expect, test } from 'vitest';
 import { defineAgentEnv } from '../src/index.ts';
 import { converse } from './chat-client.ts';
@@ -64,4 +65,24 @@ test('the record of a call has the text that the limit allows, and the model rea
   const { steps } = await playTask(env, { word: 'x' }, script);
   expect(steps[0]!.calls[0]!.text).toBe('xxxxxxxxxx […20 characters cut]');
   expect(steps[1]!.observation.messages.at(-1)!.content).toBe(long);
+});
+
+test('an agent has the open texts of its episode', async () => {
+  const env = await openEnv(
+    defineAgentEnv({
+      name: 'told-v1',
+      description: 'Asks as it is told.',
+      prompts: { ask: 'How long is' },
+      tasks: { test: [{ word: 'sea' }] },
+      agent: (context) => converse(context, `${context.prompt('ask')} ${context.task.word}?`),
+      rewards: { told: { kind: 'outcome', score: ({ result, prompt }) => Number(result === prompt('ask')) } },
+    }),
+  );
+  const asked = async (handle: typeof env) => {
+    const { steps, reward } = await playTask(handle, { word: 'sea' }, ['Spell']);
+    return [steps[0]!.observation.messages.at(-1)!.content, reward];
+  };
+  expect(await asked(env)).toEqual(['How long is sea?', 0]);
+  expect(await asked(withPrompts(env, { ask: 'Spell' }))).toEqual(['Spell sea?', 1]);
+  await env.close();
 });

@@ -67,7 +67,9 @@ export async function* promptSteps(
     signal?.throwIfAborted();
     const started = performance.now();
     const { trajectories, learn } = await algorithm.play({ step, seed: deriveSeed(seed, 'step', step) });
-    const metrics = rolloutMetrics(trajectories, { rollout: (performance.now() - started) / 1000 });
+    const time = { rollout: (performance.now() - started) / 1000 };
+    // A group is a task with the text before and after a change: nothing is learned from its variance.
+    const { frac_reward_zero_std: _, ...metrics } = rolloutMetrics(trajectories, time);
     const scored = trajectories.filter(({ reward }) => reward !== null);
     yield {
       rollout: { played: trajectories, scored, tasks: new Map(), metrics },
