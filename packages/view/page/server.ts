@@ -43,6 +43,17 @@ export function useAnswer<P extends Path>(path: P, query: Query, version: unknow
   return asked;
 }
 
+/** Counts up every so many milliseconds while `isOn`. */
+export function useTicks(every: number, isOn: boolean): number {
+  const [ticks, setTicks] = useState(0);
+  useEffect(() => {
+    if (!isOn) return;
+    const timer = setInterval(() => setTicks((count) => count + 1), every);
+    return () => clearInterval(timer);
+  }, [every, isOn]);
+  return ticks;
+}
+
 export interface Following {
   states: States;
   /** Whether the server answers. */

@@ -16,9 +16,12 @@ const schema = {
 export const make: MakeCommand = (command, { signal }) => {
   command
     .description(
-      'Serves a web page on this machine, with the curves of one or more runs, their options side by side, and their episodes, token by token. The page follows runs that are still training. Ctrl-C ends it.',
+      'Serves a web page on this machine, with an overview of one or more runs and what is wrong with them, their curves, their options side by side, and their episodes, token by token. The page follows runs that are still training. Ctrl-C ends it.',
     )
-    .argument('<run...>', 'folders that train or eval wrote, or files of trajectories');
+    .argument(
+      '<run...>',
+      'folders that train, eval or rollout wrote, folders of such folders, or files of trajectories',
+    );
   for (const flag of schemaFlags(schema)) command.addOption(flag);
   command
     .option(

@@ -2,6 +2,7 @@
 import { ToolEnvError } from '@toolenv/core';
 import type { TokenReport } from '@toolenv/core/plugins';
 import type { MetricsLine } from '@toolenv/training';
+import type { RunOverview } from '../overview/run-overview.ts';
 import type { RecordedEpisode } from '../recorded/recorded-episode.ts';
 import type { EpisodeRow, Facets } from './episode-index.ts';
 import { type EpisodeQuery, listEpisodes } from './episode-list.ts';
@@ -12,6 +13,8 @@ import type { ViewedRuns } from './viewed-runs.ts';
 /** What each path answers. The page imports this type. */
 export interface Answers {
   '/api/runs': RunHead[];
+  /** Of each run that was asked for, by name; of all without a name. */
+  '/api/overviews': Record<string, RunOverview>;
   /** `lines`: those from the line `from` on. */
   '/api/metrics': { lines: MetricsLine[]; next: number };
   '/api/episodes': {
@@ -44,6 +47,14 @@ const mostRows = 1_000;
 export function routesOf(runs: ViewedRuns, tokenTexts: (path: string) => Promise<TokenTexts>): Routes {
   return {
     '/api/runs': () => Promise.all(runs.all.map((run) => run.head())),
+
+    async '/api/overviews'(query) {
+      const name = query.get('run');
+      const asked = name === null ? runs.all : [runs.find(name)];
+      return Object.fromEntries(
+        await Promise.all(asked.map(async (run) => [run.name, await run.overview()])),
+      );
+    },
 
     async '/api/metrics'(query) {
       const { metrics } = runs.find(query.get('run'));
