@@ -1,5 +1,5 @@
 /** The frame of the page: runs, views, theme and help. */
-import { useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { RunHead } from '../src/view/viewed-run.ts';
 import { CurvesPage } from './curves/curves-page.tsx';
 import { EpisodePage } from './episode/episode-page.tsx';
@@ -9,6 +9,7 @@ import { Help } from './help.tsx';
 import { useKeys } from './keys.ts';
 import { OptionsPage } from './options-page.tsx';
 import { OverviewPage } from './overview/overview-page.tsx';
+import { report } from './report.ts';
 import { go, hrefOf, useRoute, type ViewName } from './route.ts';
 import { RunList } from './run-list.tsx';
 import { RunsPage } from './runs/runs-page.tsx';
@@ -31,6 +32,8 @@ export function App() {
   const { states, isConnected } = useStates();
   const [theme, toggleTheme] = useTheme();
   const [isHelping, setHelping] = useState(false);
+  const [made, setMade] = useState<string>();
+  useEffect(() => void report?.then((data) => setMade(data.made)), []);
   // The facts of a run may come with its first step.
   const begun = Object.values(states).map(({ metrics }) => metrics.count > 0);
   const { answer: runs = [], problem } = useAnswer('/api/runs', {}, begun.join());
@@ -83,6 +86,7 @@ export function App() {
         </nav>
         {runs.length > 1 && view !== 'runs' && !compares && <RunChoice {...{ runs, run, view }} />}
         <span class="grow" />
+        {made !== undefined && <small>report of {made.slice(0, 10)}</small>}
         <button type="button" onClick={toggleTheme} title="Dark or light (d)">
           {theme === 'dark' ? 'Light' : 'Dark'}
         </button>
@@ -103,7 +107,7 @@ export function App() {
           <OverviewPage key={run.name} {...{ run, states, theme }} overview={overviews[run.name]} />
         )}
         {view === 'curves' && <CurvesPage runs={shown} all={runs} {...{ states, theme, query }} />}
-        {view === 'options' && <OptionsPage runs={shown} />}
+        {view === 'options' && <OptionsPage runs={shown} query={query} />}
         {run && view === 'episodes' && <EpisodesPage run={run} states={states} query={query} />}
         {run && view === 'episode' && <EpisodePage run={run} query={query} states={states} />}
         {run && view === 'group' && <GroupPage run={run} query={query} states={states} />}

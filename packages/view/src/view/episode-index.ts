@@ -1,5 +1,6 @@
 /** EpisodeIndex: a row for each episode of a file that may still grow, and the place where the episode stands in the file. */
 import { createHash } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import { type EpisodeSummary, summaryOf } from '../recorded/episode-summary.ts';
 import type { RecordedEpisode } from '../recorded/recorded-episode.ts';
 import type { Extent } from './extent.ts';
@@ -26,6 +27,8 @@ export interface Facets {
 }
 
 const excerptCharacters = 120;
+/** Milliseconds of reading after which others have their turn: the page asks while a large file is read. */
+const longestTurn = 10;
 
 export class EpisodeIndex {
   readonly rows: EpisodeRow[] = [];
@@ -45,7 +48,12 @@ export class EpisodeIndex {
 
   /** Reads what was written since the last call. Call again only after it has ended. */
   async update(): Promise<void> {
+    let began = performance.now();
     for await (const { text, offset, length } of this.#tail.read(() => this.#restart())) {
+      if (performance.now() - began > longestTurn) {
+        await setImmediate();
+        began = performance.now();
+      }
       const episode = parse(text);
       if (!episode) {
         this.facets.damaged += 1;
