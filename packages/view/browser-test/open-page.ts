@@ -25,7 +25,8 @@ export async function openPage(browser: Browser, url: string): Promise<OpenPage>
     if (['error', 'warning'].includes(message.type())) errors.push(message.text());
   });
   page.on('pageerror', (error) => errors.push(error.message));
-  const { origin } = new URL(url);
+  // A file has no origin.
+  const origin = url.startsWith('file:') ? url.split('#')[0]! : new URL(url).origin;
   page.on('request', (request) => {
     const asked = request.url();
     if (!asked.startsWith(origin) && !asked.startsWith('data:')) elsewhere.push(asked);

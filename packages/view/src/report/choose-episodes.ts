@@ -40,7 +40,10 @@ function mostDifferentGroup(rows: readonly EpisodeRow[]): EpisodeRow[] {
   return sorted[0]?.slice(0, 12) ?? [];
 }
 
-function latestOfEach(rows: readonly EpisodeRow[], keys: (row: EpisodeRow) => readonly string[]): EpisodeRow[] {
+function latestOfEach(
+  rows: readonly EpisodeRow[],
+  keys: (row: EpisodeRow) => readonly string[],
+): EpisodeRow[] {
   const latest = new Map<string, EpisodeRow>();
   for (const row of rows) for (const key of keys(row)) latest.set(key, row);
   return [...latest.values()];

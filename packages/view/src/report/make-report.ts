@@ -6,7 +6,7 @@ import type { ViewedRun } from '../view/viewed-run.ts';
 import { ViewedRuns } from '../view/viewed-runs.ts';
 import { chooseEpisodes } from './choose-episodes.ts';
 import type { ReportData, ReportedRun } from './report-data.ts';
-import { readReportParts, reportHtml } from './report-html.ts';
+import { type ReportParts, readReportParts, reportHtml } from './report-html.ts';
 import { withoutKeys } from './without-keys.ts';
 
 export type ReportOptions = Pick<ViewOptions, 'runs' | 'tokenTexts'>;
@@ -23,8 +23,15 @@ const mostSteps = 2_000;
  * @returns HTML.
  * @throws ToolEnvError `usage.no_run` if a path neither is nor holds a run, `usage.page_not_built`.
  */
-export async function makeReport({ runs: paths, tokenTexts }: ReportOptions): Promise<string> {
-  const parts = await readReportParts();
+export async function makeReport(options: ReportOptions): Promise<string> {
+  return reportOf(options, await readReportParts());
+}
+
+/** @param parts The page. */
+export async function reportOf(
+  { runs: paths, tokenTexts }: ReportOptions,
+  parts: ReportParts,
+): Promise<string> {
   const runs = new ViewedRuns(paths);
   await runs.close();
   const routes = routesOf(runs, async (path) => (await tokenTexts?.(path)) ?? {});
@@ -58,7 +65,9 @@ export async function makeReport({ runs: paths, tokenTexts }: ReportOptions): Pr
 function fitted(data: ReportData, html: (data: ReportData) => string): string {
   for (let { runs } = data; ; runs = runs.map(halved)) {
     const text = html({ ...data, runs });
-    const isLeast = runs.every(({ rows, episodes }) => rows.length <= 1 && Object.keys(episodes).length === 0);
+    const isLeast = runs.every(
+      ({ rows, episodes }) => rows.length <= 1 && Object.keys(episodes).length === 0,
+    );
     if (Buffer.byteLength(text) <= mostBytes || isLeast) return text;
   }
 }
@@ -82,7 +91,10 @@ function shortened(lines: readonly MetricsLine[], mostSteps: number): MetricsLin
       type,
       step,
       metrics: Object.fromEntries(
-        Object.entries(metrics).map(([name, value]) => [name, Number.isFinite(value) ? Number(value.toPrecision(5)) : value]),
+        Object.entries(metrics).map(([name, value]) => [
+          name,
+          Number.isFinite(value) ? Number(value.toPrecision(5)) : value,
+        ]),
       ),
     }));
 }

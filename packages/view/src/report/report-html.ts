@@ -19,7 +19,9 @@ export interface ReportParts {
 export async function readReportParts(): Promise<ReportParts> {
   try {
     const names = ['report.js', 'report.css', 'third-party-licenses.md'];
-    const [script, style, licenses] = await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')));
+    const [script, style, licenses] = await Promise.all(
+      names.map((name) => readFile(join(folder, name), 'utf8')),
+    );
     return { script: script!, style: style!, licenses: licenses! };
   } catch (error) {
     const message = `The page of reports is not in ${folder}: run npm run build.`;
@@ -45,7 +47,7 @@ export function reportHtml(data: ReportData, { script, style, licenses }: Report
 <meta http-equiv="Content-Security-Policy" content="${policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">
-<title>${escape(title)}</title>
+<title>${escaped(title)}</title>
 <link rel="icon" href="data:,">
 <style>${sheet}</style>
 </head>
@@ -53,14 +55,14 @@ export function reportHtml(data: ReportData, { script, style, licenses }: Report
 <div id="page"></div>
 <noscript>This report needs JavaScript.</noscript>
 <script type="text/plain" id="report">${gzipSync(JSON.stringify(data), { level: 9 }).toString('base64')}</script>
-<template id="licenses">${escape(licenses)}</template>
+<template id="licenses">${escaped(licenses)}</template>
 <script type="module">${program}</script>
 </body>
 </html>
 `;
 }
 
-function escape(text: string): string {
+function escaped(text: string): string {
   const names: Readonly<Record<string, string>> = { '<': '&lt;', '>': '&gt;', '&': '&amp;', '"': '&quot;' };
   return text.replaceAll(/[<>&"]/g, (character) => names[character]!);
 }

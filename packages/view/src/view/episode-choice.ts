@@ -1,5 +1,5 @@
 /** chooseRows: the rows of episodes that a query asks for, in its order. */
-import { ToolEnvError } from '@toolenv/core';
+import { ToolEnvError } from '@toolenv/core/errors';
 import { type EpisodeConditions, readConditions } from '../recorded/episode-filter.ts';
 import type { EpisodeRow } from './episode-index.ts';
 

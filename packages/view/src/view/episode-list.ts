@@ -17,7 +17,14 @@ export async function listEpisodes(
   const { text } = query;
   if (text === undefined || text === '') return numbers;
   // The file is read in its own order.
-  const found = new Set(await withText(index, [...numbers].sort((a, b) => a - b), text, signal));
+  const found = new Set(
+    await withText(
+      index,
+      [...numbers].sort((a, b) => a - b),
+      text,
+      signal,
+    ),
+  );
   return numbers.filter((number) => found.has(number));
 }
 
@@ -37,4 +44,3 @@ async function withText(
   }
   return found;
 }
-
