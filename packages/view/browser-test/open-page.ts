@@ -54,7 +54,7 @@ export async function expectFits(page: Page): Promise<void> {
     const name = (element) => element.tagName + '.' + element.className + ' ' + element.textContent.slice(0, 40);
     const texts = [...document.body.querySelectorAll('*')].filter((element) => hasText(element) && element.getClientRects().length > 0);
     const cut = texts.filter((element) => {
-      if (element.closest('[role=gridcell], option, .u-legend') || isScrolled(element)) return false;
+      if (element.closest('[role=gridcell], option, .u-legend, .unseen') || isScrolled(element)) return false;
       const { right, left } = element.getBoundingClientRect();
       const hides = getComputedStyle(element).overflowX !== 'visible' && element.scrollWidth > element.clientWidth + 1;
       return hides || right > innerWidth + 0.5 || left < -0.5;

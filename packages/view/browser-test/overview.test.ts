@@ -155,7 +155,7 @@ it('shows status, time left, validation before and after, cost, ends, and links 
   await page.locator('.count', { hasText: `8 of ${4 * episodesPerStep} episodes` }).waitFor();
   await page.goto(`${view.url}#/curves`);
   await page.getByRole('heading', { name: 'Policy' }).waitFor();
-  await page.getByRole('img', { name: /^Reward: not trained over steps.*very_long_name 0\.5$/ }).waitFor();
+  await page.getByRole('img', { name: /^Reward, not trained over steps.*very_long_name 0\.5$/ }).waitFor();
   expectQuiet();
   await close();
   await view.close();

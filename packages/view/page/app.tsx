@@ -14,6 +14,8 @@ import { go, hrefOf, useRoute, type ViewName } from './route.ts';
 import { RunList } from './run-list.tsx';
 import { RunsPage } from './runs/runs-page.tsx';
 import { type States, useAnswer, useStates, useTicks } from './server.ts';
+import { PairPage } from './tasks/pair-page.tsx';
+import { TasksPage } from './tasks/tasks-page.tsx';
 import { useTheme } from './theme.ts';
 
 const allTabs: readonly { view: ViewName; name: string; key: string }[] = [
@@ -21,7 +23,8 @@ const allTabs: readonly { view: ViewName; name: string; key: string }[] = [
   { view: 'overview', name: 'Overview', key: '1' },
   { view: 'curves', name: 'Curves', key: '2' },
   { view: 'episodes', name: 'Episodes', key: '3' },
-  { view: 'options', name: 'Options', key: '4' },
+  { view: 'tasks', name: 'Tasks', key: '4' },
+  { view: 'options', name: 'Options', key: '5' },
 ];
 
 /** Milliseconds after which a run that goes on is looked at again. */
@@ -84,7 +87,9 @@ export function App() {
             </a>
           ))}
         </nav>
-        {runs.length > 1 && view !== 'runs' && !compares && <RunChoice {...{ runs, run, view }} />}
+        {runs.length > 1 && view !== 'runs' && view !== 'pair' && !compares && (
+          <RunChoice {...{ runs, run, view }} />
+        )}
         <span class="grow" />
         {made !== undefined && <small>report of {made.slice(0, 10)}</small>}
         <button type="button" onClick={toggleTheme} title="Dark or light (d)">
@@ -109,6 +114,8 @@ export function App() {
         {view === 'curves' && <CurvesPage runs={shown} all={runs} {...{ states, theme, query }} />}
         {view === 'options' && <OptionsPage runs={shown} query={query} />}
         {run && view === 'episodes' && <EpisodesPage run={run} states={states} query={query} />}
+        {run && view === 'tasks' && <TasksPage key={run.name} {...{ runs, run, query, states }} />}
+        {view === 'pair' && <PairPage query={query} states={states} />}
         {run && view === 'episode' && <EpisodePage run={run} query={query} states={states} />}
         {run && view === 'group' && <GroupPage run={run} query={query} states={states} />}
       </main>
@@ -118,6 +125,7 @@ export function App() {
 
 /** The tab that a view belongs to. */
 function tabOf(view: ViewName): ViewName {
+  if (view === 'pair') return 'tasks';
   return view === 'episode' || view === 'group' ? 'episodes' : view;
 }
 
@@ -137,7 +145,7 @@ interface RunChoiceProps {
 }
 
 function RunChoice({ runs, run, view }: RunChoiceProps) {
-  const to = view === 'overview' ? 'overview' : 'episodes';
+  const to = view === 'overview' || view === 'tasks' ? view : 'episodes';
   return (
     <label class="run-choice">
       <span>run</span>

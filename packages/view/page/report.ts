@@ -1,6 +1,8 @@
 /** The report that the page was sent with: it answers in place of a server. */
 import { containsText } from '../src/recorded/episode-filter.ts';
 import type { ReportData, ReportedRun } from '../src/report/report-data.ts';
+import { comparedScore, compareTasks } from '../src/tasks/compare-tasks.ts';
+import { taskMap } from '../src/tasks/task-map.ts';
 import { chooseRows, type EpisodeQuery } from '../src/view/episode-choice.ts';
 import type { Answers, Path } from '../src/view/routes.ts';
 
@@ -19,9 +21,9 @@ type Query = Readonly<Record<string, string>>;
 
 /** @throws Error What is wrong with the query, or not in the report. */
 export function answerFrom<P extends Path>({ runs }: ReportData, path: P, query: Query): Answers[P] {
-  const find = () => {
-    const run = runs.find(({ head }) => head.name === query.run);
-    if (!run) throw new Error(`There is no run "${query.run}" in this report.`);
+  const find = (wanted = query.run) => {
+    const run = runs.find(({ head }) => head.name === wanted);
+    if (!run) throw new Error(`There is no run "${wanted}" in this report.`);
     return run;
   };
   const answers: { [Q in Path]: () => Answers[Q] } = {
@@ -32,6 +34,9 @@ export function answerFrom<P extends Path>({ runs }: ReportData, path: P, query:
       return { lines: metrics.slice(Number(query.from ?? 0)), next: metrics.length };
     },
     '/api/episodes': () => episodesOf(find(), query),
+    '/api/tasks': () => taskMap(find().rows, { ...query, count: Number(query.count ?? 100) }),
+    '/api/compared': () =>
+      compareTasks(find().rows, find(query.with).rows, comparedScore(find().overview.scores)),
     '/api/episode': () => {
       const run = find();
       const answer = run.episodes[Number(query.number)];

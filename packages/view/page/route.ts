@@ -1,7 +1,17 @@
 /** What the address of the page says: which view, and what of it. */
 import { useEffect, useState } from 'preact/hooks';
 
-export const views = ['runs', 'overview', 'curves', 'episodes', 'episode', 'group', 'options'] as const;
+export const views = [
+  'runs',
+  'overview',
+  'curves',
+  'episodes',
+  'episode',
+  'group',
+  'tasks',
+  'pair',
+  'options',
+] as const;
 export type ViewName = (typeof views)[number];
 
 export interface Route {

@@ -57,7 +57,7 @@ export function chartSpecs(lines: readonly MetricsLine[], rewardSpec: RewardSpec
       curves: [curve],
     }));
     return [
-      { section, title: `${section}: not trained`, unit: `${unit}, weight 0`, curves: untrained },
+      { section, title: `${section}, not trained`, unit: `${unit}, weight 0`, curves: untrained },
       ...counts,
     ];
   };

@@ -11,6 +11,8 @@ export interface EpisodeRow extends EpisodeSummary {
   number: number;
   /** Episodes of the same task have the same number, over all steps. */
   task: number;
+  /** Equal for equal tasks of any run. */
+  digest: string;
   /** What the policy was asked first, shortened. */
   question: string;
   /** What the policy said last, shortened. */
@@ -27,6 +29,7 @@ export interface Facets {
 }
 
 const excerptCharacters = 120;
+const digestCharacters = 10;
 /** Milliseconds of reading after which others have their turn: the page asks while a large file is read. */
 const longestTurn = 10;
 
@@ -95,6 +98,7 @@ export class EpisodeIndex {
       ...summary,
       number: this.rows.length,
       task,
+      digest: digest.slice(0, digestCharacters),
       question: excerpt(first?.content ?? ''),
       answer: excerpt(steps.at(-1)?.action.text ?? ''),
     };
