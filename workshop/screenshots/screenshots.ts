@@ -43,7 +43,6 @@ async function takeView(browser: Browser): Promise<void> {
     const light = await openPage(browser, view.url, 'light');
     await picture(light, '#/runs', 'runs');
     await picture(light, '#/overview', 'overview');
-    await picture(light, '#/tasks?sort=learned', 'tasks');
     await picture(light, '#/curves', 'curves');
     await picture(light, '#/episodes', 'episodes');
     await picture(light, '#/options', 'options');

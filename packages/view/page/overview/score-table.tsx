@@ -71,7 +71,7 @@ function Change({ before, after }: { before: Score; after: Score }) {
   );
 }
 
-const [width, height] = [200, 22];
+const [width, height] = [150, 22];
 
 /** Before is hollow and above, after is filled and below, on one scale. */
 function Whiskers({ row: { name, before, after } }: { row: ScoreRow }) {

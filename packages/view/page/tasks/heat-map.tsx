@@ -28,7 +28,7 @@ const meanings: Readonly<Record<TaskKind, string>> = {
   learned: 'learned',
   forgotten: 'forgotten',
   never: 'never solved',
-  always: 'solved from the start',
+  always: 'always solved',
 };
 
 const pageRows = 100;
