@@ -182,6 +182,7 @@ async function clearEarlierDemo(out: string): Promise<void> {
     'metrics.jsonl',
     'trajectories.jsonl',
     'curves.svg',
+    'end.json',
     'policy',
     'checkpoints',
   ];

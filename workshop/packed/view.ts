@@ -1,8 +1,10 @@
-/** The page of `toolenv view`, as it was installed: it answers with its script, and with the run's curves and episodes. */
-import { spawn } from 'node:child_process';
+/** The page of `toolenv view`, as it was installed: it answers with its script, and with the run's curves and episodes; and a report. */
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
 
 /** @param folder A package that has `toolenv` installed. @param run The folder of a run in it. */
 export async function checkView(folder: string, run: string): Promise<void> {
@@ -28,6 +30,11 @@ export async function checkView(folder: string, run: string): Promise<void> {
   }
   const [code] = await ended;
   if (code !== 130) throw new Error(`Ctrl-C ended toolenv view with ${code}`);
+  const file = join(folder, 'report.html');
+  await promisify(execFile)(process.execPath, [program, 'view', run, '--export', file], { cwd: folder });
+  const report = await readFile(file, 'utf8');
+  if (!report.includes('id="report"') || report.length < 50_000)
+    throw new Error(`the report is not one: ${report.slice(0, 500)}`);
 }
 
 async function text(url: string): Promise<string> {

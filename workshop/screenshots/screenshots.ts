@@ -1,6 +1,6 @@
 /**
- * `npm run screenshots -- <run> <run…>` takes the pictures of the pages for docs/view, in Chromium: CHROMIUM names the program.
- * The first run should have episodes. Look at each picture before you commit it.
+ * `npm run screenshots -- <run> <run…> [--evaluations <before> <after>]` takes the pictures of the pages for docs/view, in Chromium: CHROMIUM
+ * names the program. The first run should have episodes and evaluations. Look at each picture before you commit it.
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,7 +13,12 @@ import { servePlayground } from '../../site/playground/browser-test/serve-playgr
 
 type Theme = 'light' | 'dark';
 
-const runs = process.argv.slice(2);
+const [given, evaluations = []] = process.argv
+  .slice(2)
+  .join('\n')
+  .split('\n--evaluations\n')
+  .map((part) => part.split('\n'));
+const runs = given ?? [];
 if (runs.length < 2) throw new ToolEnvError('usage.arguments', 'Name the folders of two runs or more.');
 const out = join(import.meta.dirname, '../../docs/view');
 await mkdir(out, { recursive: true });
@@ -24,6 +29,7 @@ const browser = await chromium.launch({
 });
 try {
   await takeView(browser);
+  if (evaluations.length === 2) await takeEvaluations(browser);
   await takePlay(browser);
   await takePlayground(browser);
 } finally {
@@ -35,6 +41,8 @@ async function takeView(browser: Browser): Promise<void> {
   const view = await serveView({ runs, tokenTexts: async () => ({ texts }) });
   try {
     const light = await openPage(browser, view.url, 'light');
+    await picture(light, '#/runs', 'runs');
+    await picture(light, '#/overview', 'overview');
     await picture(light, '#/curves', 'curves');
     await picture(light, '#/episodes', 'episodes');
     await picture(light, '#/options', 'options');
@@ -48,6 +56,19 @@ async function takeView(browser: Browser): Promise<void> {
     const right = rows.find(({ turns, reward }) => turns > 2 && reward > 1)!;
     await picture(light, `#/episode?number=${right.number}`, 'episode', 'probability');
     await picture(dark, `#/group?step=${right.step}&group=${right.group}`, 'group', 'advantage');
+  } finally {
+    await view.close();
+  }
+}
+
+/** The first task that flipped. */
+async function takeEvaluations(browser: Browser): Promise<void> {
+  const texts = await tokenTexts(join(runs[0]!, 'policy'));
+  const view = await serveView({ runs: evaluations, tokenTexts: async () => ({ texts }) });
+  try {
+    const light = await openPage(browser, `${view.url}#/tasks`, 'light');
+    await light.locator('.compared').first().click();
+    await picture(light, undefined, 'pair');
   } finally {
     await view.close();
   }

@@ -90,6 +90,7 @@ export { type Curve, curveGroups, trainingCurves } from './run-folder/curves.ts'
 export { type FolderLock, lockFolder, refuseLockedFolder } from './run-folder/folder-lock.ts';
 export { type ChangesLine, readChanges } from './run-folder/run-changes.ts';
 export { changesText } from './run-folder/run-differences.ts';
+export { type RunStatus, readStatus } from './run-folder/run-end.ts';
 export { refuseRun, refuseUsedFolder } from './run-folder/run-folder.ts';
 export { type MetricsLine, RunLog, readMetrics } from './run-folder/run-log.ts';
 export { isSameValue, placeOf } from './run-folder/same-value.ts';

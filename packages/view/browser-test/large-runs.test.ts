@@ -27,7 +27,7 @@ it('10,000 episodes: the first paint comes within 2 s, with a curve', async () =
   const begun = performance.now();
   const view = await serveView({ runs: [run] });
   try {
-    const { page, expectQuiet } = await openPage(browser, view.url);
+    const { page, expectQuiet } = await openPage(browser, `${view.url}#/curves`);
     await page.locator('canvas').first().waitFor();
     const seconds = (performance.now() - begun) / 1000;
     process.stdout.write(`first curve after ${seconds.toFixed(2)} s, the start of the server included\n`);

@@ -25,7 +25,8 @@ export async function openPage(browser: Browser, url: string): Promise<OpenPage>
     if (['error', 'warning'].includes(message.type())) errors.push(message.text());
   });
   page.on('pageerror', (error) => errors.push(error.message));
-  const { origin } = new URL(url);
+  // A file has no origin.
+  const origin = url.startsWith('file:') ? url.split('#')[0]! : new URL(url).origin;
   page.on('request', (request) => {
     const asked = request.url();
     if (!asked.startsWith(origin) && !asked.startsWith('data:')) elsewhere.push(asked);
@@ -39,6 +40,32 @@ export async function openPage(browser: Browser, url: string): Promise<OpenPage>
       expect(elsewhere).toEqual([]);
     },
   };
+}
+
+/** Widths in pixels at which the pages must fit: a phone, a tablet, laptops and a desktop. */
+export const widths = [390, 768, 1024, 1280, 1440, 1512, 1920] as const;
+
+/** Fails if the page scrolls sideways, or if a text is cut that has no list's ellipsis. */
+export async function expectFits(page: Page): Promise<void> {
+  const found = await page.evaluate<string[]>(`(() => {
+    const isScrolled = (element) =>
+      element !== null && element !== document.body && (/auto|scroll/.test(getComputedStyle(element).overflowX) || isScrolled(element.parentElement));
+    const hasText = (element) => [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim() !== '');
+    const name = (element) => element.tagName + '.' + element.className + ' ' + element.textContent.slice(0, 40);
+    const texts = [...document.body.querySelectorAll('*')].filter((element) => hasText(element) && element.getClientRects().length > 0);
+    const cut = texts.filter((element) => {
+      // Letters below each other.
+      if (element.clientHeight > 4 * 24 && element.clientWidth < 24) return true;
+      if (element.closest('[role=gridcell], option, .u-legend, .unseen') || isScrolled(element)) return false;
+      const { right, left } = element.getBoundingClientRect();
+      const hides = getComputedStyle(element).overflowX !== 'visible' && element.scrollWidth > element.clientWidth + 1;
+      return hides || right > innerWidth + 0.5 || left < -0.5;
+    });
+    const sideways = document.documentElement.scrollWidth > innerWidth ? ['the page scrolls sideways'] : [];
+    const spilling = [...document.querySelectorAll('.panel')].filter((panel) => panel.scrollWidth > panel.clientWidth + 1);
+    return [...sideways, ...spilling.map(name), ...cut.map(name)];
+  })()`);
+  expect(found).toEqual([]);
 }
 
 /** Fails on serious and critical violations of WCAG that axe finds. `rules` are the names of axe's rules; all by default. */

@@ -41,7 +41,7 @@ async function cells(page: Page, column: number): Promise<string[]> {
 
 describe('a finished run', () => {
   it('has a curve for each run, named and with its last value', async () => {
-    const { page, close, expectQuiet } = await openPage(browser, view.url);
+    const { page, close, expectQuiet } = await openPage(browser, `${view.url}#/curves`);
     const chart = page.getByRole('img', { name: /^Loss over steps/ });
     await chart.waitFor();
     const label = await chart.getAttribute('aria-label');
@@ -151,8 +151,8 @@ describe('a finished run', () => {
 
   it('is read by keyboard: choose, open, colour, compare, and back', async () => {
     const { page, close, expectQuiet } = await openPage(browser, view.url);
-    await page.getByRole('img', { name: /^Loss/ }).waitFor();
-    await page.keyboard.press('2');
+    await page.locator('.run-rows', { hasText: 'second' }).waitFor();
+    await page.keyboard.press('3');
     await countOf(page, `${episodes} episodes`);
     await page.locator('[role=row][aria-rowindex="2"]', { hasText: 'answered' }).waitFor();
     for (const key of ['j', 'j', 'ArrowDown', 'k', 'Enter']) await page.keyboard.press(key);
@@ -239,7 +239,7 @@ it('follows a run that is still training', async () => {
   await makeRun(live, { steps: 1, seed: 3 });
   const own = await serveView({ runs: [live] });
   try {
-    const { page, close, expectQuiet } = await openPage(browser, own.url);
+    const { page, close, expectQuiet } = await openPage(browser, `${own.url}#/curves`);
     await page.getByRole('img', { name: /^Entropy over steps.*entropy 1$/ }).waitFor();
     await appendSteps(live, 2, 4);
     await page.getByRole('img', { name: /^Entropy over steps.*entropy 0\.25$/ }).waitFor();

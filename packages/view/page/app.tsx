@@ -1,5 +1,6 @@
 /** The frame of the page: runs, views, theme and help. */
-import { useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import type { RunHead } from '../src/view/viewed-run.ts';
 import { CurvesPage } from './curves/curves-page.tsx';
 import { EpisodePage } from './episode/episode-page.tsx';
 import { GroupPage } from './episode/group-page.tsx';
@@ -7,29 +8,52 @@ import { EpisodesPage } from './episodes/episodes-page.tsx';
 import { Help } from './help.tsx';
 import { useKeys } from './keys.ts';
 import { OptionsPage } from './options-page.tsx';
+import { OverviewPage } from './overview/overview-page.tsx';
+import { report } from './report.ts';
 import { go, hrefOf, useRoute, type ViewName } from './route.ts';
 import { RunList } from './run-list.tsx';
-import { useAnswer, useStates } from './server.ts';
+import { RunsPage } from './runs/runs-page.tsx';
+import { type States, useAnswer, useStates, useTicks } from './server.ts';
+import { PairPage } from './tasks/pair-page.tsx';
+import { TasksPage } from './tasks/tasks-page.tsx';
 import { useTheme } from './theme.ts';
 
-const tabs: readonly { view: ViewName; name: string; key: string }[] = [
-  { view: 'curves', name: 'Curves', key: '1' },
-  { view: 'episodes', name: 'Episodes', key: '2' },
-  { view: 'options', name: 'Options', key: '3' },
+const allTabs: readonly { view: ViewName; name: string; key: string }[] = [
+  { view: 'runs', name: 'Runs', key: '0' },
+  { view: 'overview', name: 'Overview', key: '1' },
+  { view: 'curves', name: 'Curves', key: '2' },
+  { view: 'episodes', name: 'Episodes', key: '3' },
+  { view: 'tasks', name: 'Tasks', key: '4' },
+  { view: 'options', name: 'Options', key: '5' },
 ];
 
+/** Milliseconds after which a run that goes on is looked at again. */
+const lookEvery = 3000;
+
 export function App() {
-  const { view, query } = useRoute();
+  const { view: named, query } = useRoute();
   const { states, isConnected } = useStates();
   const [theme, toggleTheme] = useTheme();
   const [isHelping, setHelping] = useState(false);
-  const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
+  const [made, setMade] = useState<string>();
+  useEffect(() => void report?.then((data) => setMade(data.made)), []);
   // The facts of a run may come with its first step.
-  const begun = Object.values(states).filter(({ metrics }) => metrics.count > 0).length;
-  const { answer: runs = [], problem } = useAnswer('/api/runs', {}, begun);
-  const shown = useMemo(() => runs.filter(({ name }) => !hidden.has(name)), [runs, hidden]);
+  const begun = Object.values(states).map(({ metrics }) => metrics.count > 0);
+  const { answer: runs = [], problem } = useAnswer('/api/runs', {}, begun.join());
+  const [isGoingOn, setGoingOn] = useState(false);
+  const ticks = useTicks(lookEvery, isGoingOn);
+  const { answer: overviews = {} } = useAnswer('/api/overviews', {}, `${ticks} ${extents(states)}`);
+  const isRunning = Object.values(overviews).some(({ status }) => status.kind === 'running');
+  if (isRunning !== isGoingOn) setGoingOn(isRunning);
+
+  const view = named ?? (runs.length > 1 ? 'runs' : 'overview');
   const run = query.run === undefined ? runs[0] : runs.find(({ name }) => name === query.run);
   const place = run === undefined || query.run === undefined ? {} : { run: query.run };
+  const hidden = useMemo(() => new Set(query.hide?.split(',')), [query.hide]);
+  const shown = useMemo(() => runs.filter(({ name }) => !hidden.has(name)), [runs, hidden]);
+  const hide = (names: ReadonlySet<string>) =>
+    go(hrefOf(view, { ...query, hide: [...names].join(',') }), { isStep: false });
+  const tabs = allTabs.filter((tab) => tab.view !== 'runs' || runs.length > 1);
   useKeys({
     '?': () => setHelping(!isHelping),
     d: toggleTheme,
@@ -47,9 +71,10 @@ export function App() {
       state.problem ? [`${name}: ${state.problem}`] : [],
     ),
   ];
+  const compares = view === 'curves' || view === 'options';
   return (
     <>
-      <header>
+      <header class="top">
         <h1>toolenv</h1>
         <nav aria-label="Views">
           {tabs.map((tab) => (
@@ -62,7 +87,11 @@ export function App() {
             </a>
           ))}
         </nav>
-        <RunList runs={runs} states={states} hidden={hidden} onHide={setHidden} />
+        {runs.length > 1 && view !== 'runs' && view !== 'pair' && !compares && (
+          <RunChoice {...{ runs, run, view }} />
+        )}
+        <span class="grow" />
+        {made !== undefined && <small>report of {made.slice(0, 10)}</small>}
         <button type="button" onClick={toggleTheme} title="Dark or light (d)">
           {theme === 'dark' ? 'Light' : 'Dark'}
         </button>
@@ -77,9 +106,16 @@ export function App() {
       ))}
       {isHelping && <Help onClose={() => setHelping(false)} />}
       <main>
-        {view === 'curves' && <CurvesPage runs={shown} all={runs} states={states} theme={theme} />}
-        {view === 'options' && <OptionsPage runs={shown} />}
-        {run && view === 'episodes' && <EpisodesPage runs={runs} run={run} states={states} query={query} />}
+        {compares && runs.length > 1 && <RunList runs={runs} states={states} hidden={hidden} onHide={hide} />}
+        {view === 'runs' && <RunsPage runs={runs} overviews={overviews} />}
+        {run && view === 'overview' && (
+          <OverviewPage key={run.name} {...{ run, states, theme }} overview={overviews[run.name]} />
+        )}
+        {view === 'curves' && <CurvesPage runs={shown} all={runs} {...{ states, theme, query }} />}
+        {view === 'options' && <OptionsPage runs={shown} query={query} />}
+        {run && view === 'episodes' && <EpisodesPage run={run} states={states} query={query} />}
+        {run && view === 'tasks' && <TasksPage key={run.name} {...{ runs, run, query, states }} />}
+        {view === 'pair' && <PairPage query={query} states={states} />}
         {run && view === 'episode' && <EpisodePage run={run} query={query} states={states} />}
         {run && view === 'group' && <GroupPage run={run} query={query} states={states} />}
       </main>
@@ -89,5 +125,38 @@ export function App() {
 
 /** The tab that a view belongs to. */
 function tabOf(view: ViewName): ViewName {
+  if (view === 'pair') return 'tasks';
   return view === 'episode' || view === 'group' ? 'episodes' : view;
+}
+
+/** What the overviews depend on. Episodes count only if there are no metrics, so that a file being read does not ask again and again. */
+function extents(states: States): string {
+  return Object.entries(states)
+    .map(
+      ([name, { metrics, episodes }]) => `${name} ${metrics.generation} ${metrics.count || episodes.count}`,
+    )
+    .join();
+}
+
+interface RunChoiceProps {
+  runs: readonly RunHead[];
+  run: RunHead | undefined;
+  view: ViewName;
+}
+
+function RunChoice({ runs, run, view }: RunChoiceProps) {
+  const to = view === 'overview' || view === 'tasks' ? view : 'episodes';
+  return (
+    <label class="run-choice">
+      <span>run</span>
+      <select
+        value={run?.name}
+        onChange={({ currentTarget }) => go(hrefOf(to, { run: currentTarget.value }))}
+      >
+        {runs.map(({ name }) => (
+          <option key={name}>{name}</option>
+        ))}
+      </select>
+    </label>
+  );
 }

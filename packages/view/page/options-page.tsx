@@ -1,10 +1,17 @@
 /** The options of the runs beside each other: those that differ first. */
-import { useState } from 'preact/hooks';
 import type { RunHead } from '../src/view/viewed-run.ts';
 import { plural } from './numbers.ts';
+import { go, hrefOf } from './route.ts';
 
-export function OptionsPage({ runs }: { runs: readonly RunHead[] }) {
-  const [showsAll, setShowsAll] = useState(runs.length === 1);
+interface Props {
+  runs: readonly RunHead[];
+  query: Readonly<Record<string, string>>;
+}
+
+export function OptionsPage({ runs, query }: Props) {
+  const showsAll = query.all === undefined ? runs.length === 1 : query.all === 'yes';
+  const showAll = (all: boolean) =>
+    go(hrefOf('options', { ...query, all: all ? 'yes' : 'no' }), { isStep: false });
   const values = runs.map(({ facts }) => flat(facts));
   const names = [...new Set(values.flatMap((each) => [...each.keys()]))];
   const differs = (name: string) => new Set(values.map((each) => each.get(name))).size > 1;
@@ -14,7 +21,7 @@ export function OptionsPage({ runs }: { runs: readonly RunHead[] }) {
     <section>
       <h2>{runs.length > 1 ? differText(differing.length) : 'Options'}</h2>
       <label class="inline">
-        <input type="checkbox" checked={showsAll} onChange={() => setShowsAll(!showsAll)} /> all options
+        <input type="checkbox" checked={showsAll} onChange={() => showAll(!showsAll)} /> all options
       </label>
       {shown.length === 0 && <p class="nothing">The options of these runs are the same.</p>}
       {shown.length > 0 && (

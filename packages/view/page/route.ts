@@ -1,17 +1,28 @@
 /** What the address of the page says: which view, and what of it. */
 import { useEffect, useState } from 'preact/hooks';
 
-export const views = ['curves', 'episodes', 'episode', 'group', 'options'] as const;
+export const views = [
+  'runs',
+  'overview',
+  'curves',
+  'episodes',
+  'episode',
+  'group',
+  'tasks',
+  'pair',
+  'options',
+] as const;
 export type ViewName = (typeof views)[number];
 
 export interface Route {
-  view: ViewName;
+  /** Absent for the first page. */
+  view?: ViewName;
   query: Readonly<Record<string, string>>;
 }
 
 export function parseRoute(hash: string): Route {
   const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?');
-  const view = views.find((name) => name === path) ?? 'curves';
+  const view = views.find((name) => name === path);
   return { view, query: Object.fromEntries(new URLSearchParams(query)) };
 }
 

@@ -1,7 +1,8 @@
-/** Asks the server of the page. */
+/** Asks the server of the page, or the report that the page came with. */
 import { useEffect, useState } from 'preact/hooks';
 import type { Answers, Path } from '../src/view/routes.ts';
 import type { RunState } from '../src/view/viewed-run.ts';
+import { answerFrom, report } from './report.ts';
 
 export type States = Readonly<Record<string, RunState>>;
 export type Query = Readonly<Record<string, string | number | undefined>>;
@@ -14,6 +15,7 @@ export async function ask<P extends Path>(
   const given = Object.entries(query).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, String(value)]],
   );
+  if (report) return answerFrom(await report, path, Object.fromEntries(given));
   const response = await fetch(`${path}?${new URLSearchParams(given)}`, { signal });
   const answer = await response.json();
   if (!response.ok) throw new Error(answer.message);
@@ -43,6 +45,17 @@ export function useAnswer<P extends Path>(path: P, query: Query, version: unknow
   return asked;
 }
 
+/** Counts up every so many milliseconds while `isOn`. */
+export function useTicks(every: number, isOn: boolean): number {
+  const [ticks, setTicks] = useState(0);
+  useEffect(() => {
+    if (!isOn) return;
+    const timer = setInterval(() => setTicks((count) => count + 1), every);
+    return () => clearInterval(timer);
+  }, [every, isOn]);
+  return ticks;
+}
+
 export interface Following {
   states: States;
   /** Whether the server answers. */
@@ -53,6 +66,13 @@ export interface Following {
 export function useStates(): Following {
   const [following, setFollowing] = useState<Following>({ states: {}, isConnected: true });
   useEffect(() => {
+    if (report) {
+      report.then(({ runs }) => {
+        const states = Object.fromEntries(runs.map(({ head, state }) => [head.name, state]));
+        setFollowing({ states, isConnected: true });
+      });
+      return;
+    }
     const source = new EventSource('/api/events');
     source.onmessage = ({ data }) => setFollowing({ states: JSON.parse(data), isConnected: true });
     source.onerror = () => setFollowing(({ states }) => ({ states, isConnected: false }));

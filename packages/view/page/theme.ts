@@ -11,14 +11,31 @@ export function useTheme(): [theme: Theme, toggle: () => void] {
   }, [theme]);
   const toggle = () => {
     const next = theme === 'dark' ? 'light' : 'dark';
-    localStorage.setItem(key, next);
+    remember(next);
     setTheme(next);
   };
   return [theme, toggle];
 }
 
+/** A page that is shown within another, as a report in a mail, may have no storage. */
+function remember(theme: Theme): void {
+  try {
+    localStorage.setItem(key, theme);
+  } catch {
+    // The choice lasts as long as the page.
+  }
+}
+
+function remembered(): string | null {
+  try {
+    return localStorage.getItem(key);
+  } catch {
+    return null;
+  }
+}
+
 function initial(): Theme {
-  const chosen = localStorage.getItem(key);
+  const chosen = remembered();
   if (chosen === 'dark' || chosen === 'light') return chosen;
   return matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light';
 }

@@ -2,6 +2,7 @@
 export { type HandPlayedEpisode, type Player, playByHand, type WrittenTurn } from './play/play-by-hand.ts';
 export { type PlayOptions, servePlay } from './play/serve-play.ts';
 export { solutionOf } from './play/solution.ts';
+export { makeReport, type ReportOptions } from './report/make-report.ts';
 export type { ServedPage } from './serve-page.ts';
 export { serveView, type ViewOptions } from './view/serve-view.ts';
 export type { TokenTexts } from './view/token-texts.ts';

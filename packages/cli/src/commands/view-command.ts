@@ -5,6 +5,7 @@ import { completeFlags, schemaFlags } from '../flags/schema-flags.ts';
 import { tokenTextsOf } from '../show/token-texts.ts';
 import type { MakeCommand } from './make-command.ts';
 import { stayOpen } from './stay-open.ts';
+import { writeReport } from './write-report.ts';
 
 const schema = {
   type: 'object',
@@ -13,30 +14,40 @@ const schema = {
   },
 } as const;
 
+interface OwnFlags {
+  policy?: string;
+  export?: string;
+  json?: boolean;
+}
+
 export const make: MakeCommand = (command, { signal }) => {
   command
     .description(
-      'Serves a web page on this machine, with the curves of one or more runs, their options side by side, and their episodes, token by token. The page follows runs that are still training. Ctrl-C ends it.',
+      'Serves a web page on this machine, with an overview of one or more runs and what is wrong with them, their curves, their options side by side, and their episodes, token by token. The page follows runs that are still training. Ctrl-C ends it.',
     )
-    .argument('<run...>', 'folders that train or eval wrote, or files of trajectories');
+    .argument(
+      '<run...>',
+      'folders that train, eval or rollout wrote, folders of such folders, or files of trajectories',
+    );
   for (const flag of schemaFlags(schema)) command.addOption(flag);
   command
     .option(
       '--policy <folder>',
       "policy whose tokenizer gives the tokens their texts: Hugging Face folder, or reference (default: each run's)",
     )
-    .option('--json', 'print the address as JSON');
-  command.action((runs: string[], given: { policy?: string; json?: boolean }) => view(runs, given, signal));
+    .option(
+      '--export <file>',
+      'write the page with its runs into one HTML file to send, instead of serving it',
+    )
+    .option('--json', 'print the address or the file as JSON');
+  command.action((runs: string[], given: OwnFlags) => view(runs, given, signal));
 };
 
-async function view(
-  runs: readonly string[],
-  given: { policy?: string; json?: boolean },
-  signal: AbortSignal,
-): Promise<void> {
-  const { port } = completeFlags(schema, given);
-  const { serveView } = await import('@toolenv/view');
+async function view(runs: readonly string[], given: OwnFlags, signal: AbortSignal): Promise<void> {
+  const { port } = completeFlags(schema, { ...given });
   const tokenTexts = (path: string) => tokenTextsOf(findRecordedRun(path), given.policy);
+  if (given.export !== undefined) return writeReport(given.export, { runs, tokenTexts }, given.json);
+  const { serveView } = await import('@toolenv/view');
   const page = await serveView({ runs, port, tokenTexts });
   const text = given.json ? JSON.stringify({ url: page.url }) : `${page.url}  (Ctrl-C ends it)`;
   process.stdout.write(`${text}\n`);

@@ -1,7 +1,7 @@
 /** A lock on a folder: two processes, or two runs of a process, never write into one folder at once. */
 import { randomBytes } from 'node:crypto';
 import { readFileSync, readlinkSync, rmSync } from 'node:fs';
-import { readdir, rm, writeFile } from 'node:fs/promises';
+import { readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -101,6 +101,27 @@ export async function refuseLockedFolder(
     if (lives === 'lives' || (await watchBeat(join(folder, claim.name), 2 * every)) === 'beats')
       throw inUse(folder, claim);
   }
+}
+
+/**
+ * What claims a folder has, without waiting: `live` if a process holds one, `dead` if a process ended without its release. The process
+ * of another machine lives if its heartbeat is younger than the expiry.
+ */
+export async function hasClaim(
+  folder: string,
+  expiry: number = 10 * beatEvery,
+): Promise<'live' | 'dead' | undefined> {
+  const claims = (await readdir(folder).catch(() => [])).flatMap(readClaim);
+  const beats = await Promise.all(
+    claims.map(async (claim) => {
+      const lives = liveness(claim);
+      if (lives !== 'unseen') return lives === 'lives';
+      const found = await stat(join(folder, claim.name)).catch(() => undefined);
+      return found !== undefined && Date.now() - found.mtimeMs < expiry;
+    }),
+  );
+  if (beats.length === 0) return undefined;
+  return beats.includes(true) ? 'live' : 'dead';
 }
 
 /** Whether a file name is that of a claim. */

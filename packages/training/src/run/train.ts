@@ -8,6 +8,7 @@ import { Reports } from '../reports/reports.ts';
 import { lockFolder } from '../run-folder/folder-lock.ts';
 import { recordChanges } from '../run-folder/run-changes.ts';
 import { configFile, envName, removeConfig, runVersions, writeConfig } from '../run-folder/run-config.ts';
+import { forgetEnd, recordEnd } from '../run-folder/run-end.ts';
 import { exportPolicy, exportPrompts, refuseRun } from '../run-folder/run-folder.ts';
 import { checkEvent } from './check-event.ts';
 import { type PreparedRun, type PromptTrainOptions, prepareRun, type TrainOptions } from './prepare-run.ts';
@@ -19,7 +20,7 @@ import { RunFiles } from './run-files.ts';
  * configured trainer. TypeScript knows them from a trainer; with a reference, name their type: `train<PpoOptions>({ … })`.
  *
  * `out` gets config.json, metrics.jsonl, trajectories.jsonl, curves.svg, `checkpoints/`, and at the end the trained policy
- * in `policy/`, or the texts in prompts.json if the trainer improves prompts. No other run can use it meanwhile.
+ * in `policy/`, or the texts in prompts.json if the trainer improves prompts, and end.json. No other run can use it meanwhile.
  * @throws ToolEnvError `usage.run` without an environment or a policy, `usage.not_trainable` for a policy without a learner,
  *   `usage.report`, `usage.unknown_plugin`, `usage.unknown_option`, `usage.bad_option`, `usage.out_not_empty`, `usage.other_run`,
  *   `usage.folder_in_use`, `infrastructure.disk`, and what the trainer throws.
@@ -54,10 +55,12 @@ async function* keepRun(
   const title = `${trainer.name}${env ? ` on ${envName(env)}` : ''}, seed ${run.seed}`;
   const isNew = !(resume && existsSync(join(out, configFile)));
   if (isNew) await writeConfig(out, config);
+  else await forgetEnd(out);
   const files = new RunFiles(out, { ...settings, title });
   const reports = await Reports.begin(sinks, { name: title, folder: out, config });
   let isAtWork = false;
   let end: RunEnd = 'killed';
+  let failure: unknown;
   try {
     for await (const event of events) {
       checkEvent(event, String(config.trainer));
@@ -72,11 +75,12 @@ async function* keepRun(
     await (trainer.improves === 'prompts' ? exportPrompts(out) : exportPolicy(out));
     end = 'finished';
   } catch (error) {
-    if (!signal?.aborted) end = 'failed';
+    if (!signal?.aborted) [end, failure] = ['failed', error];
     // A run that failed before its first step may be tried again with the same folder.
     if (!isAtWork && isNew) await removeConfig(out);
     throw error;
   } finally {
+    if (isAtWork || !isNew) await recordEnd(out, end, failure);
     await reports.close(end);
   }
 }

@@ -104,6 +104,7 @@ test('keeps a folder with config, metrics, episodes, curves, checkpoints and the
     'checkpoints',
     'config.json',
     'curves.svg',
+    'end.json',
     'metrics.jsonl',
     'policy',
     'tensorboard',

@@ -1,4 +1,5 @@
 /** Which charts the page draws: a few curves of one unit each, in the order in which a person asks. */
+import type { RewardSpec } from '@toolenv/core';
 import type { MetricsLine } from '@toolenv/training';
 
 export interface CurveSpec {
@@ -7,7 +8,12 @@ export interface CurveSpec {
   label: string;
 }
 
+export const sections = ['Reward', 'Validation', 'Policy', 'Episodes', 'Speed', 'Other metrics'] as const;
+
 export interface ChartSpec {
+  section: (typeof sections)[number];
+  /** Shown on the overview too. */
+  isFirst?: boolean;
   title: string;
   unit: string;
   curves: readonly CurveSpec[];
@@ -20,8 +26,11 @@ const rollout = (...curves: Short[]) =>
 const update = (...curves: Short[]) =>
   curves.map(([metric, label]) => ({ type: 'update' as const, metric, label }));
 
-/** The charts for these metrics. A curve without values is left out, as is a chart without curves. */
-export function chartSpecs(lines: readonly MetricsLine[]): ChartSpec[] {
+/**
+ * The charts for these metrics. A curve without values is left out, as is a chart without curves.
+ * @param rewardSpec Components without a weight, from which nothing is learned, get charts of their own.
+ */
+export function chartSpecs(lines: readonly MetricsLine[], rewardSpec: RewardSpec = {}): ChartSpec[] {
   const known = new Set(
     lines.flatMap(({ type, metrics }) => Object.keys(metrics).map((name) => `${type} ${name}`)),
   );
@@ -34,23 +43,39 @@ export function chartSpecs(lines: readonly MetricsLine[]): ChartSpec[] {
   const component = /^rewards\/([^/]+)\/mean$/;
   const isLarge = ({ type, metric }: CurveSpec) =>
     lines.some((line) => line.type === type && Math.abs(line.metrics[metric] ?? 0) > 1);
-  const shares = (type: MetricsLine['type']) => names(type, component).filter((curve) => !isLarge(curve));
+  const isTrained = ({ label }: CurveSpec) => Object(rewardSpec[label] ?? { weight: 1 }).weight !== 0;
   /** A component that counts something would press the others to the foot of a shared chart. */
-  const counts = (type: MetricsLine['type'], title: string, unit: string): ChartSpec[] =>
-    names(type, component)
-      .filter(isLarge)
-      .map((curve) => ({ title: `${title}: ${curve.label}`, unit, curves: [curve] }));
+  const shares = (type: MetricsLine['type']) =>
+    names(type, component).filter((curve) => !isLarge(curve) && isTrained(curve));
+  const others = (section: 'Reward' | 'Validation', type: MetricsLine['type'], unit: string): ChartSpec[] => {
+    const components = names(type, component);
+    const untrained = components.filter((curve) => !isLarge(curve) && !isTrained(curve));
+    const counts = components.filter(isLarge).map((curve) => ({
+      section,
+      title: `${section}: ${curve.label}`,
+      unit: isTrained(curve) ? unit : `${unit}, not trained`,
+      curves: [curve],
+    }));
+    return [
+      { section, title: `${section}, not trained`, unit: `${unit}, weight 0`, curves: untrained },
+      ...counts,
+    ];
+  };
   /** Without those that are always 0. */
   const moving = (curves: readonly CurveSpec[]) =>
     curves.filter(({ type, metric }) => lines.some((line) => line.type === type && line.metrics[metric]));
   const all: ChartSpec[] = [
     {
+      section: 'Reward',
+      isFirst: true,
       title: 'Reward',
       unit: 'mean of a step',
       curves: [...rollout(['reward', 'reward']), ...shares('rollout')],
     },
-    ...counts('rollout', 'Reward', 'mean of a step'),
+    ...others('Reward', 'rollout', 'mean of a step'),
     {
+      section: 'Validation',
+      isFirst: true,
       title: 'Validation',
       unit: 'mean',
       curves: [
@@ -59,16 +84,24 @@ export function chartSpecs(lines: readonly MetricsLine[]): ChartSpec[] {
         ...names('evaluation', /^(pass@\d+)$/),
       ],
     },
-    ...counts('evaluation', 'Validation', 'mean'),
-    { title: 'Loss', unit: '', curves: update(['loss', 'loss'], ['critic/vf_loss', 'critic']) },
-    { title: 'Entropy', unit: 'nats per token', curves: update(['entropy', 'entropy']) },
+    ...others('Validation', 'evaluation', 'mean'),
     {
+      section: 'Policy',
+      isFirst: !lines.some(({ type }) => type === 'rollout'),
+      title: 'Loss',
+      unit: '',
+      curves: update(['loss', 'loss'], ['critic/vf_loss', 'critic']),
+    },
+    { section: 'Policy', title: 'Entropy', unit: 'nats per token', curves: update(['entropy', 'entropy']) },
+    {
+      section: 'Policy',
       title: 'KL divergence',
       unit: 'nats per token',
       // One optimizer step per rollout moves the policy only after the metric was taken, so that it is 0.
       curves: [...update(['kl', 'to the start']), ...moving(update(['actor/ppo_kl', 'within the step']))],
     },
     {
+      section: 'Policy',
       title: 'Clipped tokens',
       unit: 'share',
       curves: update(
@@ -78,31 +111,39 @@ export function chartSpecs(lines: readonly MetricsLine[]): ChartSpec[] {
       ),
     },
     {
+      section: 'Policy',
       title: 'Gradient norm',
       unit: '',
       curves: update(['grad_norm', 'policy'], ['critic/grad_norm', 'critic']),
     },
     {
+      section: 'Episodes',
+      isFirst: true,
       title: 'Outcomes',
       unit: 'share of episodes',
       curves: [
-        ...names('rollout', /^truncated\/(.+)$/).map((curve) => ({
+        ...moving(names('rollout', /^truncated\/(.+)$/)).map((curve) => ({
           ...curve,
           label: `truncated: ${curve.label}`,
         })),
-        ...rollout(
-          ['response/aborted_ratio', 'aborted'],
-          ['frac_reward_zero_std', 'groups without variance'],
-        ),
+        ...moving(rollout(['response/aborted_ratio', 'aborted'])),
+        ...rollout(['frac_reward_zero_std', 'groups without variance']),
       ],
     },
-    { title: 'Mistakes', unit: 'share of calls', curves: names('rollout', /^mistakes\/(.+)$/) },
     {
+      section: 'Episodes',
+      title: 'Mistakes',
+      unit: 'share of calls',
+      curves: names('rollout', /^mistakes\/(.+)$/),
+    },
+    {
+      section: 'Episodes',
       title: 'Calls and turns',
       unit: 'per episode',
       curves: rollout(['tools/call_frequency', 'calls'], ['num_turns/mean', 'turns']),
     },
     {
+      section: 'Episodes',
       title: 'Length',
       unit: 'tokens',
       curves: rollout(
@@ -111,6 +152,7 @@ export function chartSpecs(lines: readonly MetricsLine[]): ChartSpec[] {
       ),
     },
     {
+      section: 'Speed',
       title: 'Speed',
       unit: 'tokens per second',
       curves: [
@@ -119,6 +161,7 @@ export function chartSpecs(lines: readonly MetricsLine[]): ChartSpec[] {
       ],
     },
     {
+      section: 'Speed',
       title: 'Time of a step',
       unit: 'seconds',
       curves: [
@@ -137,11 +180,11 @@ export function chartSpecs(lines: readonly MetricsLine[]): ChartSpec[] {
 
 /** A chart for each curve, so that several runs can be told apart. */
 export function oneCurveEach(specs: readonly ChartSpec[]): ChartSpec[] {
-  return specs.flatMap(({ title, unit, curves }) =>
+  return specs.flatMap(({ title, curves, ...rest }) =>
     curves.map((curve) => ({
+      ...rest,
       // The label of a curve is then the name of its run.
       title: title.toLowerCase().endsWith(curve.label.toLowerCase()) ? title : `${title}: ${curve.label}`,
-      unit,
       curves: [curve],
     })),
   );
@@ -159,6 +202,7 @@ export function otherSpecs(lines: readonly MetricsLine[], specs: readonly ChartS
     .map((key) => {
       const [type, metric] = key.split(' ') as [MetricsLine['type'], string];
       return {
+        section: 'Other metrics' as const,
         title: `${metric}${type === 'evaluation' ? ' (validation)' : ''}`,
         unit: '',
         curves: [{ type, metric, label: metric }],

@@ -33,6 +33,7 @@ export function Chart({ title, unit, data, theme, isOfRuns }: Props) {
         width: element.clientWidth,
         height,
         cursor: { sync: { key: 'step' }, points: { size: 6 } },
+        hooks: { setCursor: [(moved) => moved.cursor.idx ?? showLast(moved)] },
         scales: { x: { time: false }, y: { range: (_, low, high) => around(low, high) } },
         axes: [
           {
@@ -58,6 +59,7 @@ export function Chart({ title, unit, data, theme, isOfRuns }: Props) {
       element,
     );
     plot.current = made;
+    showLast(made);
     const observer = new ResizeObserver(() => made.setSize({ width: element.clientWidth, height }));
     observer.observe(element);
     return () => {
@@ -65,7 +67,10 @@ export function Chart({ title, unit, data, theme, isOfRuns }: Props) {
       made.destroy();
     };
   }, [shape]);
-  useEffect(() => plot.current?.setData(rows()), [data]);
+  useEffect(() => {
+    plot.current?.setData(rows());
+    if (plot.current) showLast(plot.current);
+  }, [data]);
 
   const last = data.curves.map(
     ({ label, values }) => `${label} ${short(values.findLast((value) => value !== null))}`,
@@ -78,6 +83,12 @@ export function Chart({ title, unit, data, theme, isOfRuns }: Props) {
       <div ref={place} role="img" aria-label={`${title} over steps. Last values: ${last.join(', ')}`} />
     </figure>
   );
+}
+
+/** The legend has the last value of each curve while no step is pointed at. */
+function showLast(plot: uPlot): void {
+  const lasts = plot.data.map((values) => Array.from(values).findLastIndex((value) => value !== null));
+  plot.setLegend({ idxs: [plot.data[0].length - 1, ...lasts.slice(1)] }, false);
 }
 
 /** The values with some room; a flat curve lies in the middle of its chart, and shares of 0 at its foot. */

@@ -1,11 +1,13 @@
-/** The curves of the runs, live while they train. */
-import { useMemo, useState } from 'preact/hooks';
+/** The curves of the runs by section, live while they train. */
+import type { RewardSpec } from '@toolenv/core';
+import { useMemo } from 'preact/hooks';
 import type { RunHead } from '../../src/view/viewed-run.ts';
+import { go, hrefOf } from '../route.ts';
 import type { States } from '../server.ts';
 import type { Theme } from '../theme.ts';
 import { Chart } from './chart.tsx';
 import { chartData } from './chart-data.ts';
-import { chartSpecs, oneCurveEach, otherSpecs } from './chart-specs.ts';
+import { chartSpecs, oneCurveEach, otherSpecs, sections } from './chart-specs.ts';
 import { useMetrics } from './use-metrics.ts';
 
 interface Props {
@@ -14,26 +16,33 @@ interface Props {
   all: readonly RunHead[];
   states: States;
   theme: Theme;
+  query: Readonly<Record<string, string>>;
 }
 
-export function CurvesPage({ runs, all, states, theme }: Props) {
-  const [smoothing, setSmoothing] = useState(0);
-  const [sought, setSought] = useState('');
+export function CurvesPage({ runs, all, states, theme, query }: Props) {
+  const smoothing = Math.min(0.95, Math.max(0, Number(query.smoothing) || 0));
+  const sought = query.metric ?? '';
+  const change = (changes: object) => go(hrefOf('curves', { ...query, ...changes }), { isStep: false });
   const { metrics, problem } = useMetrics(
     all.map(({ name }) => name),
     states,
   );
   const shown = useMemo(
     () =>
-      runs.map(({ name }) => ({
+      runs.map(({ name, facts }) => ({
         name,
         run: all.findIndex((each) => each.name === name),
+        rewardSpec: facts.rewardSpec as RewardSpec | undefined,
         lines: metrics.get(name) ?? [],
       })),
     [runs, all, metrics],
   );
   const specs = useMemo(() => {
-    const all = chartSpecs(shown.flatMap(({ lines }) => lines));
+    const spec: RewardSpec = Object.assign({}, ...shown.map(({ rewardSpec }) => rewardSpec));
+    const all = chartSpecs(
+      shown.flatMap(({ lines }) => lines),
+      spec,
+    );
     return shown.length > 1 ? oneCurveEach(all) : all;
   }, [shown]);
   const others = useMemo(() => {
@@ -45,11 +54,12 @@ export function CurvesPage({ runs, all, states, theme }: Props) {
       specs,
     ).filter(matching);
   }, [shown, specs, sought]);
-  const charts = [...others, ...specs];
   const drawn = useMemo(
-    () => charts.map((spec) => ({ spec, data: chartData(spec, shown, smoothing) })),
+    () => [...others, ...specs].map((spec) => ({ spec, data: chartData(spec, shown, smoothing) })),
     [others, specs, shown, smoothing],
   );
+  // What a person searches for comes first.
+  const order = [...sections].sort((a, b) => Number(b === 'Other metrics') - Number(a === 'Other metrics'));
   return (
     <section>
       <div class="bar">
@@ -61,7 +71,7 @@ export function CurvesPage({ runs, all, states, theme }: Props) {
             max="0.95"
             step="0.05"
             value={smoothing}
-            onInput={({ currentTarget }) => setSmoothing(Number(currentTarget.value))}
+            onInput={({ currentTarget }) => change({ smoothing: Number(currentTarget.value) || '' })}
           />
           <output>{smoothing.toFixed(2)}</output>
         </label>
@@ -71,7 +81,7 @@ export function CurvesPage({ runs, all, states, theme }: Props) {
             type="search"
             placeholder="such as ratio or critic"
             value={sought}
-            onInput={({ currentTarget }) => setSought(currentTarget.value)}
+            onInput={({ currentTarget }) => change({ metric: currentTarget.value })}
           />
         </label>
       </div>
@@ -83,18 +93,27 @@ export function CurvesPage({ runs, all, states, theme }: Props) {
             : 'No step is done yet. The curves appear with the first.'}
         </p>
       )}
-      <div class="charts">
-        {drawn.map(({ spec, data }) => (
-          <Chart
-            key={spec.title}
-            title={spec.title}
-            unit={spec.unit}
-            data={data}
-            theme={theme}
-            isOfRuns={runs.length > 1}
-          />
-        ))}
-      </div>
+      {order.map((section) => {
+        const charts = drawn.filter(({ spec }) => spec.section === section);
+        if (charts.length === 0) return null;
+        return (
+          <section key={section} class="curves" aria-label={section}>
+            <h2>{section}</h2>
+            <div class="charts">
+              {charts.map(({ spec, data }) => (
+                <Chart
+                  key={spec.title}
+                  title={spec.title}
+                  unit={spec.unit}
+                  data={data}
+                  theme={theme}
+                  isOfRuns={runs.length > 1}
+                />
+              ))}
+            </div>
+          </section>
+        );
+      })}
     </section>
   );
 }

@@ -4,6 +4,7 @@ import type { RecordedEpisode } from '@toolenv/view/recorded';
 import type { Answers } from '../../src/view/routes.ts';
 import type { TurnTexts } from '../../src/view/token-texts.ts';
 import { duration, plural } from '../numbers.ts';
+import type { TokenPlace } from '../tasks/first-difference.ts';
 import { type ColouredTurn, type TokenColour, weightedReward } from './token-colours.ts';
 
 type Step = RecordedEpisode['steps'][number];
@@ -13,22 +14,32 @@ type Message = Step['observation']['messages'][number];
 interface Props extends Pick<Answers['/api/episode'], 'episode' | 'texts' | 'learned'> {
   /** Shows the tokens in these colours, in place of the messages. */
   colour?: TokenColour;
+  /** The sampled token that is marked. */
+  marked?: TokenPlace;
 }
 
-export function Conversation({ episode, texts, learned, colour }: Props) {
+export function Conversation({ episode, texts, learned, colour, marked }: Props) {
   const { steps } = episode;
   return (
     <ol class="turns">
       {steps.map((step, index) => (
         <li key={index}>
-          <Turn {...{ episode, texts, learned, colour, step, index }} />
+          <Turn {...{ episode, texts, learned, colour, marked, step, index }} />
         </li>
       ))}
     </ol>
   );
 }
 
-function Turn({ episode, texts, learned, colour, step, index }: Props & { step: Step; index: number }) {
+function Turn({
+  episode,
+  texts,
+  learned,
+  colour,
+  marked,
+  step,
+  index,
+}: Props & { step: Step; index: number }) {
   const { action, calls, environmentCalls = [] } = step;
   const turn = texts.turns[index];
   const { conversation } = step.observation;
@@ -66,6 +77,7 @@ function Turn({ episode, texts, learned, colour, step, index }: Props & { step: 
             of={{ step, learned: learned[index], rewardSpec: episode.rewardSpec }}
             turn={turn}
             colour={colour}
+            marked={marked?.turn === index ? marked.token : undefined}
           />
         ) : (
           <>
@@ -102,7 +114,15 @@ function Images({ of: images = [] }: { of: readonly ImageBlock[] | undefined }) 
   );
 }
 
-function Tokens({ of, turn, colour }: { of: ColouredTurn; turn: TurnTexts; colour: TokenColour }) {
+interface TokensProps {
+  of: ColouredTurn;
+  turn: TurnTexts;
+  colour: TokenColour;
+  /** Place of the token that is marked. */
+  marked: number | undefined;
+}
+
+function Tokens({ of, turn, colour, marked }: TokensProps) {
   return (
     <>
       {!turn.goesOn && (
@@ -115,7 +135,8 @@ function Tokens({ of, turn, colour }: { of: ColouredTurn; turn: TurnTexts; colou
           return (
             <span
               key={token}
-              class={`token ${value === undefined ? '' : (colour.mark?.(value) ?? '')}`}
+              id={token === marked ? 'marked' : undefined}
+              class={`token ${token === marked ? 'marked' : ''} ${value === undefined ? '' : (colour.mark?.(value) ?? '')}`}
               style={{ background: value === undefined ? 'none' : colour.colour(value) }}
               title={`${JSON.stringify(text)}${value === undefined ? '' : ` ${colour.name} ${value.toPrecision(3)}`}`}
             >

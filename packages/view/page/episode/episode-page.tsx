@@ -1,5 +1,4 @@
 /** One episode: its conversation, its tokens in colours, and how it ended. */
-import { useState } from 'preact/hooks';
 import type { RunHead } from '../../src/view/viewed-run.ts';
 import { Outcome, Reward } from '../episodes/columns.tsx';
 import { useKeys } from '../keys.ts';
@@ -20,7 +19,7 @@ let lastColour = '';
 
 export function EpisodePage({ run, query, states }: Props) {
   const number = Number(query.number ?? 0);
-  const [colourName, setColourName] = useState(lastColour);
+  const colourName = query.colour ?? lastColour;
   // An episode that is in the file never changes; the version matters only until it is there.
   const count = states[run.name]?.episodes.count ?? 0;
   const { answer, problem } = useAnswer('/api/episode', { run: run.name, number }, count > number);
@@ -28,7 +27,7 @@ export function EpisodePage({ run, query, states }: Props) {
   const colour = colours.find(({ name }) => name === colourName);
   const choose = (name: string) => {
     lastColour = name;
-    setColourName(name);
+    go(hrefOf('episode', { ...query, colour: name || 'nothing' }), { isStep: false });
   };
   const row = answer?.row;
   const groupHref = row && hrefOf('group', { run: run.name, step: row.step, group: row.group });

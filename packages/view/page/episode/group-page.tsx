@@ -6,7 +6,7 @@ import type { RunHead } from '../../src/view/viewed-run.ts';
 import { Outcome, Reward } from '../episodes/columns.tsx';
 import { useKeys } from '../keys.ts';
 import { plural } from '../numbers.ts';
-import { hrefOf } from '../route.ts';
+import { go, hrefOf } from '../route.ts';
 import { ask, type States, useAnswer } from '../server.ts';
 import { ColourChoice, nextColour } from './colour-choice.tsx';
 import { Conversation } from './conversation.tsx';
@@ -33,7 +33,8 @@ export function GroupPage({ run, query, states }: Props) {
   );
   const rows = spread(answer?.rows ?? []);
   const [loaded, setLoaded] = useState<readonly Loaded[]>([]);
-  const [colourName, setColourName] = useState('');
+  const colourName = query.colour ?? '';
+  const setColourName = (colour: string) => go(hrefOf('group', { ...query, colour }), { isStep: false });
   const numbers = rows.map(({ number }) => number).join();
   useEffect(() => {
     const left = new AbortController();

@@ -11,7 +11,6 @@ import { useRows } from './use-rows.ts';
 import { useVirtualRows } from './use-virtual-rows.ts';
 
 interface Props {
-  runs: readonly RunHead[];
   run: RunHead;
   states: States;
   query: Readonly<Record<string, string>>;
@@ -21,7 +20,7 @@ const rowHeight = 32;
 /** The chosen row of each list that was left, so that coming back finds it. */
 const places = new Map<string, number>();
 
-export function EpisodesPage({ runs, run, states, query }: Props) {
+export function EpisodesPage({ run, states, query }: Props) {
   const filter: Filter = { ...query, run: run.name };
   const place = JSON.stringify(filter);
   const scroller = useRef<HTMLDivElement>(null);
@@ -47,8 +46,7 @@ export function EpisodesPage({ runs, run, states, query }: Props) {
   // A list that is shown again has its rows only now.
   useEffect(() => scrollTo(chosen), [total > 0]);
 
-  const change = (changes: Filter) =>
-    go(hrefOf('episodes', { ...filter, ...changes }), { isStep: changes.run !== undefined });
+  const change = (changes: Filter) => go(hrefOf('episodes', { ...filter, ...changes }), { isStep: false });
   const choose = (index: number) => {
     const next = Math.min(Math.max(index, 0), Math.max(total - 1, 0));
     setChosen(next);
@@ -79,7 +77,7 @@ export function EpisodesPage({ runs, run, states, query }: Props) {
   const sortBy = (name: string) => change({ sort: filter.sort === `-${name}` ? name : `-${name}` });
   return (
     <section class="episodes">
-      <FilterBar runs={runs} filter={filter} facets={list?.facets} onChange={change} />
+      <FilterBar filter={filter} facets={list?.facets} onChange={change} />
       {problem && (
         <p class="problem" role="alert">
           {problem}

@@ -1,7 +1,6 @@
 /** The conditions of the list: each is part of the page's address. */
 import { useEffect, useState } from 'preact/hooks';
 import type { Facets } from '../../src/view/episode-index.ts';
-import type { RunHead } from '../../src/view/viewed-run.ts';
 import { whole } from '../numbers.ts';
 
 export const conditions = ['reward', 'outcome', 'mistake', 'tool', 'step', 'task', 'group', 'text'] as const;
@@ -9,26 +8,15 @@ export type Condition = (typeof conditions)[number];
 export type Filter = Readonly<Partial<Record<Condition | 'run' | 'sort', string>>>;
 
 interface Props {
-  runs: readonly RunHead[];
   filter: Filter;
   facets: Facets | undefined;
   onChange(changes: Filter): void;
 }
 
-export function FilterBar({ runs, filter, facets, onChange }: Props) {
+export function FilterBar({ filter, facets, onChange }: Props) {
   const chosen = conditions.filter((name) => filter[name]);
   return (
     <form class="bar" onSubmit={(event) => event.preventDefault()}>
-      {runs.length > 1 && (
-        <label>
-          run
-          <select value={filter.run} onChange={({ currentTarget }) => onChange({ run: currentTarget.value })}>
-            {runs.map(({ name }) => (
-              <option key={name}>{name}</option>
-            ))}
-          </select>
-        </label>
-      )}
       <Words name="text" label="text" hint="written or read" filter={filter} onChange={onChange} />
       <Words name="reward" label="reward" hint=">0.5 or 0..0.5" filter={filter} onChange={onChange} />
       <Words name="step" label="step" hint="3 or 3..5" filter={filter} onChange={onChange} />

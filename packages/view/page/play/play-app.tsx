@@ -12,7 +12,7 @@ export function PlayApp() {
   useEffect(() => end.current?.scrollIntoView({ block: 'nearest' }), [state]);
   return (
     <>
-      <header>
+      <header class="top">
         <h1>toolenv play</h1>
         <span>{state && `${state.env}, episode ${state.number}`}</span>
         <span class="soft grow">{state?.out && `${state.kept} kept in ${state.out}`}</span>

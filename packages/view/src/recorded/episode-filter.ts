@@ -1,5 +1,5 @@
 /** Which episodes to show: each condition that is given must hold. */
-import { isParseFailure, ToolEnvError } from '@toolenv/core';
+import { ToolEnvError } from '@toolenv/core/errors';
 import type { EpisodeSummary } from './episode-summary.ts';
 import { readRange } from './number-range.ts';
 import { mistakeCodes, outcomeKinds, type RecordedEpisode } from './recorded-episode.ts';
@@ -69,7 +69,7 @@ export function containsText({ steps }: Pick<RecordedEpisode, 'steps'>, words: s
       has(action.text) ||
       calls.some(
         ({ call, text }) =>
-          has(text) || has(isParseFailure(call) ? call.text : JSON.stringify(call.arguments)),
+          has(text) || has('parseFailure' in call ? call.text : JSON.stringify(call.arguments)),
       ),
   );
 }

@@ -1,5 +1,5 @@
 /** Ranges of numbers as flags take them: `2`, `0..0.5`, `0.5..`, `>0`, `<=1`. */
-import { ToolEnvError } from '@toolenv/core';
+import { ToolEnvError } from '@toolenv/core/errors';
 
 const number = String.raw`[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?`;
 const comparison = new RegExp(`^(>=?|<=?)(${number})$`, 'i');

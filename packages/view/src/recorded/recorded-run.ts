@@ -54,7 +54,7 @@ export function findRecordedRun(path: string): RecordedRun {
 }
 
 /** The folders of the policies in a folder in which `toolenv eval` compares several; none for any other path. */
-export function comparedRuns(path: string): string[] {
+function comparedRuns(path: string): string[] {
   if (!existsSync(path) || !statSync(path).isDirectory() || factsOf(path)) return [];
   const folders = readdirSync(path, { withFileTypes: true }).filter((entry) => entry.isDirectory());
   return folders

@@ -1,5 +1,6 @@
 /** EpisodeIndex: a row for each episode of a file that may still grow, and the place where the episode stands in the file. */
 import { createHash } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import { type EpisodeSummary, summaryOf } from '../recorded/episode-summary.ts';
 import type { RecordedEpisode } from '../recorded/recorded-episode.ts';
 import type { Extent } from './extent.ts';
@@ -10,6 +11,8 @@ export interface EpisodeRow extends EpisodeSummary {
   number: number;
   /** Episodes of the same task have the same number, over all steps. */
   task: number;
+  /** Equal for equal tasks of any run. */
+  digest: string;
   /** What the policy was asked first, shortened. */
   question: string;
   /** What the policy said last, shortened. */
@@ -26,6 +29,9 @@ export interface Facets {
 }
 
 const excerptCharacters = 120;
+const digestCharacters = 10;
+/** Milliseconds of reading after which others have their turn: the page asks while a large file is read. */
+const longestTurn = 10;
 
 export class EpisodeIndex {
   readonly rows: EpisodeRow[] = [];
@@ -45,7 +51,12 @@ export class EpisodeIndex {
 
   /** Reads what was written since the last call. Call again only after it has ended. */
   async update(): Promise<void> {
+    let began = performance.now();
     for await (const { text, offset, length } of this.#tail.read(() => this.#restart())) {
+      if (performance.now() - began > longestTurn) {
+        await setImmediate();
+        began = performance.now();
+      }
       const episode = parse(text);
       if (!episode) {
         this.facets.damaged += 1;
@@ -87,6 +98,7 @@ export class EpisodeIndex {
       ...summary,
       number: this.rows.length,
       task,
+      digest: digest.slice(0, digestCharacters),
       question: excerpt(first?.content ?? ''),
       answer: excerpt(steps.at(-1)?.action.text ?? ''),
     };

@@ -2,9 +2,13 @@
 import { ToolEnvError } from '@toolenv/core';
 import type { TokenReport } from '@toolenv/core/plugins';
 import type { MetricsLine } from '@toolenv/training';
+import type { RunOverview } from '../overview/run-overview.ts';
 import type { RecordedEpisode } from '../recorded/recorded-episode.ts';
+import { comparedScore, compareTasks, type TaskComparison } from '../tasks/compare-tasks.ts';
+import { type TaskMap, taskMap } from '../tasks/task-map.ts';
+import type { EpisodeQuery } from './episode-choice.ts';
 import type { EpisodeRow, Facets } from './episode-index.ts';
-import { type EpisodeQuery, listEpisodes } from './episode-list.ts';
+import { listEpisodes } from './episode-list.ts';
 import { type EpisodeTexts, type TokenTexts, textsOf } from './token-texts.ts';
 import type { RunHead } from './viewed-run.ts';
 import type { ViewedRuns } from './viewed-runs.ts';
@@ -12,6 +16,8 @@ import type { ViewedRuns } from './viewed-runs.ts';
 /** What each path answers. The page imports this type. */
 export interface Answers {
   '/api/runs': RunHead[];
+  /** Of each run that was asked for, by name; of all without a name. */
+  '/api/overviews': Record<string, RunOverview>;
   /** `lines`: those from the line `from` on. */
   '/api/metrics': { lines: MetricsLine[]; next: number };
   '/api/episodes': {
@@ -23,6 +29,10 @@ export interface Answers {
     rows: EpisodeRow[];
     facets: Facets | undefined;
   };
+  /** How each task of a training run went over its steps. */
+  '/api/tasks': TaskMap;
+  /** The tasks of the evaluation `run`, and how the evaluation `with` did on them. */
+  '/api/compared': TaskComparison;
   '/api/episode': {
     row: EpisodeRow;
     episode: RecordedEpisode;
@@ -45,6 +55,14 @@ export function routesOf(runs: ViewedRuns, tokenTexts: (path: string) => Promise
   return {
     '/api/runs': () => Promise.all(runs.all.map((run) => run.head())),
 
+    async '/api/overviews'(query) {
+      const name = query.get('run');
+      const asked = name === null ? runs.all : [runs.find(name)];
+      return Object.fromEntries(
+        await Promise.all(asked.map(async (run) => [run.name, await run.overview()])),
+      );
+    },
+
     async '/api/metrics'(query) {
       const { metrics } = runs.find(query.get('run'));
       return { lines: metrics.slice(numberOf(query, 'from')), next: metrics.length };
@@ -59,6 +77,19 @@ export function routesOf(runs: ViewedRuns, tokenTexts: (path: string) => Promise
       const shown = numbers.slice(first, first + Math.min(numberOf(query, 'count', 100), mostRows));
       const rows = shown.map((number) => episodes.rows[number]!);
       return { total: numbers.length, of: episodes.rows.length, rows, facets: episodes.facets };
+    },
+
+    async '/api/tasks'(query) {
+      const { episodes } = runs.find(query.get('run'));
+      const { sort, kind } = Object.fromEntries(query);
+      const count = Math.min(numberOf(query, 'count', 100), mostRows);
+      return taskMap(episodes?.rows ?? [], { sort, kind, count });
+    },
+
+    async '/api/compared'(query) {
+      const [run, other] = ['run', 'with'].map((name) => runs.find(query.get(name)));
+      const { scores } = await run!.overview();
+      return compareTasks(run!.episodes?.rows ?? [], other!.episodes?.rows ?? [], comparedScore(scores));
     },
 
     async '/api/episode'(query) {

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf } from '@toolenv/core';
 import { type ChangesLine, type MetricsLine, readChanges } from '@toolenv/training';
+import { overviewOf, type RunOverview } from '../overview/run-overview.ts';
 import { findRecordedRun, type RecordedRun, type RunFacts } from '../recorded/recorded-run.ts';
 import { EpisodeIndex } from './episode-index.ts';
 import { type Extent, nothingRead } from './extent.ts';
@@ -63,6 +64,19 @@ export class ViewedRun {
     const { kind, facts } = existsSync(this.path) ? findRecordedRun(this.path) : this.#run;
     const changes = folder === undefined ? [] : await readChanges(folder);
     return { name: this.name, path: this.path, kind, facts, changes };
+  }
+
+  /** Of what has been read. */
+  async overview(): Promise<RunOverview> {
+    const { kind, facts } = await this.head();
+    const { folder } = this.#run;
+    return overviewOf({
+      kind,
+      folder,
+      facts,
+      metrics: this.metrics,
+      episodes: this.episodes?.rows.length ?? 0,
+    });
   }
 
   get state(): RunState {

@@ -1,25 +1,36 @@
 /** ViewedRuns: the runs of a page, and what grows while it is open. */
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { ToolEnvError } from '@toolenv/core';
-import { comparedRuns } from '../recorded/recorded-run.ts';
+import { type FoundRun, findRuns } from '../recorded/find-runs.ts';
 import { type RunState, ViewedRun } from './viewed-run.ts';
 
 /** Milliseconds between two looks at the files. */
 const lookEvery = 500;
+/** Looks at the files between two looks for new runs. */
+const searchEvery = 10;
 
 export class ViewedRuns {
-  readonly all: readonly ViewedRun[];
+  readonly #paths: readonly string[];
+  readonly #all = new Map<string, ViewedRun>();
   readonly #listeners = new Set<(state: string) => void>();
   readonly #timer: NodeJS.Timeout;
   #shown = '';
+  #looks = 0;
 
-  /** @throws ToolEnvError `usage.no_run` if a path is not a run, or there is none. */
+  /**
+   * @param paths Runs, and folders of runs.
+   * @throws ToolEnvError `usage.no_run` if a path neither is nor holds a run, or there is none.
+   */
   constructor(paths: readonly string[]) {
     if (paths.length === 0) throw new ToolEnvError('usage.no_run', 'Give a run folder to view.');
-    const full = [...new Set(paths.map((path) => resolve(path)).flatMap(eachRun))];
-    this.all = full.map((path) => new ViewedRun(path, nameAmong(path, full)));
+    this.#paths = paths;
+    this.#add(paths.flatMap(findRuns));
     this.#timer = setInterval(() => this.#look(), lookEvery);
     this.#look();
+  }
+
+  get all(): readonly ViewedRun[] {
+    return [...this.#all.values()];
   }
 
   /** @throws ToolEnvError `usage.unknown_run`. */
@@ -44,6 +55,35 @@ export class ViewedRuns {
     return () => this.#listeners.delete(listener);
   }
 
+  /** Runs that have begun since in the folders that were given. A run that is gone stays, with what was read of it. */
+  #search(): void {
+    const found = this.#paths.flatMap((path) => {
+      try {
+        return findRuns(path);
+      } catch {
+        return [];
+      }
+    });
+    this.#add(found);
+  }
+
+  #add(found: readonly FoundRun[]): void {
+    const names = new Set(this.all.map(({ name }) => name));
+    for (const run of found) {
+      if (this.#all.has(run.path)) continue;
+      const { path } = run;
+      const short = nameAmong(run, found);
+      const name = names.has(short) ? path : short;
+      try {
+        this.#all.set(path, new ViewedRun(path, name));
+        names.add(name);
+      } catch (error) {
+        // A run that begins or ends while it is looked for is found again.
+        if (this.#looks === 0) throw error;
+      }
+    }
+  }
+
   async close(): Promise<void> {
     clearInterval(this.#timer);
     await Promise.all(this.all.map((run) => run.update()));
@@ -51,6 +91,8 @@ export class ViewedRuns {
 
   /** A large file is read over several looks, and what was read so far is shown. */
   #look(): void {
+    this.#looks += 1;
+    if (this.#looks % searchEvery === 0) this.#search();
     for (const run of this.all) void run.update();
     const { state } = this;
     if (state === this.#shown) return;
@@ -59,14 +101,9 @@ export class ViewedRuns {
   }
 }
 
-/** A folder that compares policies stands for the folder of each. */
-function eachRun(path: string): string[] {
-  const compared = comparedRuns(path);
-  return compared.length > 0 ? compared : [path];
-}
-
-/** The last part of the path; with the part before it if another run has the same. */
-function nameAmong(path: string, all: readonly string[]): string {
-  const isAlone = all.every((other) => other === path || basename(other) !== basename(path));
-  return isAlone ? basename(path) : join(basename(dirname(path)), basename(path));
+/** Its name in the folder that was given, else the last part of the path; with the part before it if another run has the same. */
+function nameAmong({ path, name }: FoundRun, all: readonly FoundRun[]): string {
+  const short = name || basename(path);
+  const isAlone = all.every((other) => other.path === path || (other.name || basename(other.path)) !== short);
+  return isAlone ? short : join(basename(dirname(path)), basename(path));
 }

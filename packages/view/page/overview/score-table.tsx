@@ -1,0 +1,107 @@
+/** Scores with their confidence intervals, before training and after it. */
+import type { Score, ScoreRow } from '../../src/overview/score-rows.ts';
+import { short } from '../numbers.ts';
+
+export function ScoreTable({ rows }: { rows: readonly ScoreRow[] }) {
+  const [first] = rows;
+  const isChange = rows.some(({ before }) => before);
+  return (
+    <table class="scores">
+      <thead>
+        <tr>
+          <th scope="col">score</th>
+          {isChange && <th scope="col">{stepText(first?.before, 'before')}</th>}
+          <th scope="col">{isChange ? stepText(first?.after, 'after') : stepText(first?.after, 'mean')}</th>
+          {isChange && <th scope="col">change</th>}
+          <th scope="col" class="wide">
+            95 % interval
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <tr key={row.name}>
+            <th scope="row">{row.name}</th>
+            {isChange && <td>{row.before ? <Mean of={row.before} /> : '–'}</td>}
+            <td>
+              <Mean of={row.after} />
+            </td>
+            {isChange && <td>{row.before ? <Change {...row} before={row.before} /> : '–'}</td>}
+            <td class="wide">
+              <Whiskers row={row} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function stepText(score: Score | undefined, word: string): string {
+  return score?.step === undefined ? word : `${word}, step ${score.step}`;
+}
+
+function Mean({ of: { mean, interval } }: { of: Score }) {
+  return (
+    <>
+      <b>{mean.toFixed(3)}</b>
+      {interval && (
+        <small>
+          {' '}
+          {short(round(interval[0]))} to {short(round(interval[1]))}
+        </small>
+      )}
+    </>
+  );
+}
+
+/** Without the noise of floating-point numbers around 0. */
+function round(value: number): number {
+  return Number(value.toFixed(3));
+}
+
+function Change({ before, after }: { before: Score; after: Score }) {
+  const change = round(after.mean - before.mean);
+  const sign = change > 0 ? '▲ +' : change < 0 ? '▼ −' : '';
+  return (
+    <span class={change > 0 ? 'good' : change < 0 ? 'bad' : 'soft'}>
+      {sign}
+      {Math.abs(change).toFixed(3)}
+    </span>
+  );
+}
+
+const [width, height] = [150, 22];
+
+/** Before is hollow and above, after is filled and below, on one scale. */
+function Whiskers({ row: { name, before, after } }: { row: ScoreRow }) {
+  const ends = [before, after].flatMap((score) => (score ? [score.mean, ...(score.interval ?? [])] : []));
+  const [low, high] = [Math.min(0, ...ends), Math.max(1, ...ends)];
+  const x = (value: number) => 5 + ((width - 10) * (value - low)) / (high - low);
+  const scores = [
+    { score: before, y: 7, fill: 'var(--back)' },
+    { score: after, y: before ? 15 : 11, fill: 'var(--accent)' },
+  ];
+  return (
+    <svg
+      width={width}
+      height={height}
+      viewBox={`0 0 ${width} ${height}`}
+      role="img"
+      aria-label={`${name} from ${short(low)} to ${short(high)}`}
+    >
+      <line x1={x(low)} x2={x(high)} y1={height - 1} y2={height - 1} stroke="var(--line)" />
+      {scores.map(
+        ({ score, y, fill }) =>
+          score && (
+            <g key={y} stroke={fill === 'var(--back)' ? 'var(--text-soft)' : 'var(--accent)'}>
+              {score.interval && (
+                <line x1={x(score.interval[0])} x2={x(score.interval[1])} y1={y} y2={y} stroke-width="2" />
+              )}
+              <circle cx={x(score.mean)} cy={y} r="3.5" fill={fill} stroke-width="1.5" />
+            </g>
+          ),
+      )}
+    </svg>
+  );
+}

@@ -1,0 +1,110 @@
+/** RunOverview: what a person asks first of a run: is it done, is it better, what did it cost, and what is wrong with it. */
+import type { RewardSpec } from '@toolenv/core';
+import {
+  type Diagnosis,
+  diagnose,
+  diagnosisRules,
+  headlineMetric,
+  type MetricsLine,
+  type RunStatus,
+  readStatus,
+} from '@toolenv/training';
+import type { RecordedRun } from '../recorded/recorded-run.ts';
+import { type RunCost, trainingCost } from './run-cost.ts';
+import { evaluationScores, type ScoreRow, validationScores } from './score-rows.ts';
+
+/** A diagnosis, with what is wrong in a few words. */
+export interface NamedDiagnosis extends Diagnosis {
+  fault: string;
+}
+
+export interface RunProgress {
+  unit: 'step' | 'episode';
+  done: number;
+  /** Absent if nothing says how many there will be. */
+  of?: number;
+  /** Of a run that goes on: by the mean time of its last ten steps. */
+  secondsLeft?: number;
+}
+
+export interface RunOverview {
+  status: RunStatus;
+  progress: RunProgress;
+  scores: ScoreRow[];
+  /** Of the last step: the score that says which episodes were right, and the reward; else the loss. */
+  latest: { name: string; mean: number }[];
+  cost: RunCost;
+  /** Causes first. */
+  diagnoses: NamedDiagnosis[];
+  /** Episodes that infrastructure faults ended, by their cause. */
+  causes: Record<string, number>;
+}
+
+/** What has been read of a run. */
+export interface ReadRun extends Pick<RecordedRun, 'kind' | 'folder' | 'facts'> {
+  metrics: readonly MetricsLine[];
+  /** Episodes of its file. */
+  episodes: number;
+}
+
+/** Damaged records count as absent. */
+export async function overviewOf(run: ReadRun): Promise<RunOverview> {
+  const progress = progressOf(run);
+  const isComplete = progress.of === undefined || progress.done >= progress.of;
+  const { folder, kind, facts, metrics } = run;
+  const status: RunStatus = folder === undefined ? { kind: 'done' } : await readStatus(folder, isComplete);
+  if (status.kind !== 'running') delete progress.secondsLeft;
+  const isTraining = kind === 'training';
+  const records = {
+    metrics,
+    options: facts.trainerOptions,
+    rewardSpec: facts.rewardSpec as RewardSpec | undefined,
+  };
+  const found = isTraining ? diagnose(records) : [];
+  return {
+    status,
+    progress,
+    scores: isTraining ? validationScores(metrics) : evaluationScores(facts),
+    latest: latestOf(metrics),
+    cost: isTraining ? trainingCost(metrics) : evaluationCost(facts),
+    diagnoses: found.map((each) => ({ ...each, fault: diagnosisRules[each.name].fault })),
+    causes: Object(facts.causes),
+  };
+}
+
+function latestOf(lines: readonly MetricsLine[]): RunOverview['latest'] {
+  const rollout = lines.findLast(({ type }) => type === 'rollout')?.metrics;
+  const loss = lines.findLast(({ type }) => type === 'update')?.metrics.loss;
+  if (!rollout) return loss === undefined ? [] : [{ name: 'loss', mean: loss }];
+  const [name, mean] = headlineMetric(rollout) ?? [];
+  const headline = name === undefined || mean === undefined ? [] : [{ name, mean }];
+  return rollout.reward === undefined ? headline : [...headline, { name: 'reward', mean: rollout.reward }];
+}
+
+/** Steps over which the time of the next is estimated. */
+const recentSteps = 10;
+
+function progressOf({ kind, facts, metrics, episodes }: ReadRun): RunProgress {
+  if (kind !== 'training') {
+    const { count, samples } = facts as { count?: unknown; samples?: unknown };
+    const played = typeof facts.episodes === 'number' ? facts.episodes : undefined;
+    const planned =
+      typeof count === 'number' ? count * (typeof samples === 'number' ? samples : 1) : undefined;
+    return { unit: 'episode', done: Math.max(episodes, played ?? 0), of: played ?? planned };
+  }
+  const done = metrics.reduce((most, { type, step }) => (type === 'update' ? Math.max(most, step) : most), 0);
+  // 0: the data of the trainer say how many steps there are.
+  const steps = facts.trainerOptions?.steps;
+  const of = typeof steps === 'number' && steps > 0 ? steps : undefined;
+  const times = metrics
+    .flatMap(({ metrics: { step_time: seconds } }) => (Number.isFinite(seconds) ? [seconds!] : []))
+    .slice(-recentSteps);
+  const mean = times.reduce((sum, seconds) => sum + seconds, 0) / times.length;
+  const secondsLeft = of !== undefined && times.length > 0 ? Math.max(0, of - done) * mean : undefined;
+  return { unit: 'step', done, of, secondsLeft };
+}
+
+function evaluationCost({ seconds, tokens }: RecordedRun['facts']): RunCost {
+  const number = (value: unknown) => (typeof value === 'number' ? value : undefined);
+  return { parts: [], seconds: number(seconds), generatedTokens: number(tokens) };
+}

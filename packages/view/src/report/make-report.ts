@@ -1,0 +1,100 @@
+/** makeReport: runs as one HTML file that can be sent, and opened without a server. */
+import type { MetricsLine } from '@toolenv/training';
+import { routesOf } from '../view/routes.ts';
+import type { ViewOptions } from '../view/serve-view.ts';
+import type { ViewedRun } from '../view/viewed-run.ts';
+import { ViewedRuns } from '../view/viewed-runs.ts';
+import { chooseEpisodes } from './choose-episodes.ts';
+import type { ReportData, ReportedRun } from './report-data.ts';
+import { type ReportParts, readReportParts, reportHtml } from './report-html.ts';
+import { withoutKeys } from './without-keys.ts';
+
+export type ReportOptions = Pick<ViewOptions, 'runs' | 'tokenTexts'>;
+
+/** Bytes of the file at most. */
+const mostBytes = 3_000_000;
+/** Rows of the list of episodes, and steps with metrics, of all runs together. */
+const mostRows = 20_000;
+const mostSteps = 2_000;
+
+/**
+ * The overview, the curves, the options and the list of episodes of each run, and in full the episodes that say most: at most 3 MB. Keys of
+ * the configuration are left out.
+ * @returns HTML.
+ * @throws ToolEnvError `usage.no_run` if a path neither is nor holds a run, `usage.page_not_built`.
+ */
+export async function makeReport(options: ReportOptions): Promise<string> {
+  return reportOf(options, await readReportParts());
+}
+
+/** @param parts The page. */
+export async function reportOf(
+  { runs: paths, tokenTexts }: ReportOptions,
+  parts: ReportParts,
+): Promise<string> {
+  const runs = new ViewedRuns(paths);
+  await runs.close();
+  const routes = routesOf(runs, async (path) => (await tokenTexts?.(path)) ?? {});
+  const share = 1 / runs.all.length;
+  const read = async (run: ViewedRun): Promise<ReportedRun> => {
+    const overview = await run.overview();
+    const rows = run.episodes?.rows ?? [];
+    const episodes: ReportedRun['episodes'] = {};
+    for (const number of chooseEpisodes(rows, overview).slice(0, Math.ceil(96 * share))) {
+      const query = new URLSearchParams({ run: run.name, number: String(number) });
+      episodes[number] = await routes['/api/episode'](query, new AbortController().signal);
+    }
+    return {
+      // Where the folder lies on this machine is nobody else's concern.
+      head: { ...(await run.head()), path: run.name },
+      state: run.state,
+      overview,
+      metrics: shortened(run.metrics, mostSteps * share),
+      rows: rows.slice(-Math.ceil(mostRows * share)),
+      facets: run.episodes?.facets,
+      episodes,
+    };
+  };
+  const reported: ReportedRun[] = [];
+  for (const run of runs.all) reported.push(withoutKeys(await read(run)));
+  const data: ReportData = { version: 1, made: new Date().toISOString(), runs: reported };
+  return fitted(data, (fits) => reportHtml(fits, parts));
+}
+
+/** Leaves out what says least until the file is small enough: episodes in full, then rows. */
+function fitted(data: ReportData, html: (data: ReportData) => string): string {
+  for (let { runs } = data; ; runs = runs.map(halved)) {
+    const text = html({ ...data, runs });
+    const isLeast = runs.every(
+      ({ rows, episodes }) => rows.length <= 1 && Object.keys(episodes).length === 0,
+    );
+    if (Buffer.byteLength(text) <= mostBytes || isLeast) return text;
+  }
+}
+
+function halved(run: ReportedRun): ReportedRun {
+  const numbers = Object.keys(run.episodes).map(Number);
+  const kept = numbers.slice(0, Math.floor(numbers.length / 2));
+  if (numbers.length > 0)
+    return { ...run, episodes: Object.fromEntries(kept.map((number) => [number, run.episodes[number]!])) };
+  return { ...run, rows: run.rows.slice(Math.ceil(run.rows.length / 2)) };
+}
+
+/** Steps at equal distances with the last one, all evaluations, and five digits of each number. */
+function shortened(lines: readonly MetricsLine[], mostSteps: number): MetricsLine[] {
+  const steps = [...new Set(lines.map(({ step }) => step))];
+  const every = Math.max(1, Math.ceil(steps.length / mostSteps));
+  const kept = new Set(steps.filter((_, index) => index % every === 0 || index === steps.length - 1));
+  return lines
+    .filter(({ type, step }) => type === 'evaluation' || kept.has(step))
+    .map(({ type, step, metrics }) => ({
+      type,
+      step,
+      metrics: Object.fromEntries(
+        Object.entries(metrics).map(([name, value]) => [
+          name,
+          Number.isFinite(value) ? Number(value.toPrecision(5)) : value,
+        ]),
+      ),
+    }));
+}
