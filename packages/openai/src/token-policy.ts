@@ -24,6 +24,7 @@ export function tokenPolicy(parts: TokenPolicyParts): Policy {
     act: (observation, options) =>
       turns.act(observation, options, async ({ prompt, maxTokens, spoken }) => {
         refuseUntrainable(options, parts);
+        const usage = server.usage.part();
         const fields = {
           model,
           prompt: [...prompt],
@@ -31,9 +32,10 @@ export function tokenPolicy(parts: TokenPolicyParts): Policy {
           ...tokenFields,
           stop_token_ids: chat.endTokens,
         };
-        const { body, refusal } = await server.ask('completions', fields, { signal: options.signal });
+        const { body, refusal } = await server.ask('completions', fields, { signal: options.signal, usage });
         if (refusal) throw errorOf(refusal, spec.name, spoken);
-        return readTokenReply(body, { prompt, maxTokens, vocabularySize }, spec.name);
+        const sampled = readTokenReply(body, { prompt, maxTokens, vocabularySize }, spec.name);
+        return { ...sampled, usage: usage.turn };
       }),
     endEpisode: (episodeId) => turns.endEpisode(episodeId),
   };

@@ -3,6 +3,7 @@
 import type { JsonSchema } from '../protocol/json-schema.ts';
 import type { Learner } from '../protocol/learner.ts';
 import type { Policy } from '../protocol/policy.ts';
+import type { TurnUsage } from '../protocol/turn-usage.ts';
 
 /** Estimated memory of training a policy, before it begins. Sizes are in bytes. */
 export interface MemoryEstimate {
@@ -20,22 +21,10 @@ export interface MemoryEstimate {
   savers?: Record<string, unknown>;
 }
 
-/** The requests and tokens of a policy on a server so far. */
-export interface PolicyUsage {
-  /** Requests, repeated requests included. */
-  requests: number;
-  /** Requests that were sent again after a fault. */
+/** The requests and tokens of a policy on a server so far. Those of its opening and of turns that failed are in it. */
+export interface PolicyUsage extends Omit<TurnUsage, 'milliseconds'> {
+  /** Requests that were sent again after a fault; `requests` has them too. */
   retries: number;
-  inputTokens: number;
-  /** The input tokens that the server had in its cache. */
-  cachedTokens: number;
-  outputTokens: number;
-  /** In dollars; absent if no price is known. */
-  cost?: number;
-  /** Replies of which the server did not say how many tokens they have; absent if there are none. */
-  uncountedReplies?: number;
-  /** Replies that came from a cache on disk, without a request; absent without such a cache. */
-  cachedReplies?: number;
 }
 
 /** A policy that is open for a run. */

@@ -58,11 +58,23 @@ const observation = object({
   conversation: optional({ type: 'string', minLength: 1, maxLength: 256 }),
 });
 
+const turnUsage = object({
+  requests: natural,
+  inputTokens: natural,
+  cachedTokens: natural,
+  outputTokens: natural,
+  cost: optional({ ...finite, minimum: 0 }),
+  uncountedReplies: optional(natural),
+  cachedReplies: optional(natural),
+  milliseconds: { ...finite, minimum: 0 },
+});
+
 const action = object({
   text: string,
   toolCalls: { type: 'array', items: call },
   stopReason: { enum: ['stop', 'length', 'tool_call'] },
   tokens: optional(object({ prompt: tokenIds, action: tokenIds, logprobs: { type: 'array', items: float } })),
+  usage: optional(turnUsage),
 });
 
 /** A content block of MCP 2025-11-25 (server/tools#tool-result). Unknown types are allowed. */
