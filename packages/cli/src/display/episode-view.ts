@@ -10,6 +10,7 @@ import {
   type ToolCallRecord,
   type TrajectoryStep,
   type TurnUsage,
+  turnUsage,
 } from '@toolenv/core';
 import { endOf, mistakeOf, type RecordedEpisode } from '@toolenv/view/recorded';
 import { dollars } from './comparison-table.ts';
@@ -87,7 +88,7 @@ function usageText({
   cost,
   milliseconds,
 }: TurnUsage): string {
-  if (requests === 0) return 'a reply that was kept, which cost nothing';
+  if (requests === 0) return 'replies from disk, which cost nothing';
   const price = cost === undefined ? '' : `, ${dollars(cost)}`;
   const tokens = `${countText(inputTokens)} tokens in (${countText(cachedTokens)} cached) and ${countText(outputTokens)} out`;
   return `${tokens}${price}, ${(milliseconds / 1000).toFixed(1)} s`;
@@ -154,11 +155,13 @@ export function endView(episode: RecordedEpisode): string {
   const calls = steps.flatMap((step) => step.calls);
   const written = steps.reduce((total, { action }) => total + (action.tokens?.action.length ?? 0), 0);
   const tools = calls.reduce((total, { milliseconds }) => total + milliseconds, 0);
+  const asked = turnUsage([{ steps }]);
   const counts = [
     plural(steps.length, 'turn'),
     plural(calls.length, 'call'),
     `${plural(written, 'token')} written`,
     `tools took ${duration(tools)}`,
+    ...(asked ? [usageText(asked)] : []),
   ];
   const why =
     outcome.kind === 'aborted'

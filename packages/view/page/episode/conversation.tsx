@@ -95,7 +95,7 @@ function Turn({ episode, texts, learned, colour, step, index }: Props & { step: 
 
 function Usage({ of: usage }: { of: NonNullable<Step['action']['usage']> }) {
   const { requests, inputTokens, cachedTokens, outputTokens, cost, milliseconds } = usage;
-  if (requests === 0) return <small>a reply that was kept, which cost nothing</small>;
+  if (requests === 0) return <small>a reply from disk, which cost nothing</small>;
   return (
     <small>
       {whole(inputTokens)} tokens in ({whole(cachedTokens)} cached) and {whole(outputTokens)} out
