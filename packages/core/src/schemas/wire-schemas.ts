@@ -274,9 +274,31 @@ export const recordingHeader: JsonSchema = object({
     }),
   },
   instructions: optional(string),
+  policy: optional(
+    object({
+      name,
+      options: { type: 'object' },
+      spec: object({ name, contextLength: { type: 'integer', minimum: 1 } }),
+    }),
+  ),
 });
 
-/** Each further line of a recording. */
+/** A further line of a recording: a turn of the policy. */
+export const recordedTurn: JsonSchema = {
+  ...object({
+    episode: string,
+    take: natural,
+    conversation: optional(string),
+    turn: natural,
+    request: { type: 'object' },
+    action: optional(action),
+    error: optional(object({ message: string })),
+    abandoned: optional({ const: true }),
+  }),
+  oneOf: [{ required: ['action'] }, { required: ['error'] }, { required: ['abandoned'] }],
+};
+
+/** A further line of a recording. */
 export const recordedCall: JsonSchema = {
   ...object({
     episode: string,
@@ -322,7 +344,7 @@ export const wireSchemas: Readonly<Record<WireSchemaName, JsonSchema>> = {
   report,
   'reward-spec': rewardSpec,
   'tool-description': toolDescription,
-  'tool-recording': { anyOf: [recordingHeader, recordedCall] },
+  'tool-recording': { anyOf: [recordingHeader, recordedCall, recordedTurn] },
   'tool-result': toolResult,
   trajectory,
   transition,
