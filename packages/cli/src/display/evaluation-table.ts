@@ -59,7 +59,7 @@ function usageRow(
   const again = retries > 0 ? `, ${countText(retries)} of them again` : '';
   const price = cost === undefined ? '' : `, ${dollars(cost)}`;
   const tokens = `${countText(inputTokens)} tokens in and ${countText(outputTokens)} out`;
-  const kept = cachedReplies === undefined ? '' : `, ${countText(cachedReplies)} replies from the cache`;
+  const kept = cachedReplies === undefined ? '' : `, ${countText(cachedReplies)} replies from disk`;
   return [name, `${countText(requests)}${again}: ${tokens}${price}${kept}`];
 }
 

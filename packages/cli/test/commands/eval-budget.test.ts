@@ -158,5 +158,5 @@ it('--cache makes a second evaluation free, and equal', async () => {
   expect(second.usage).toMatchObject({ requests: 0, cost: 0 });
   expect(second.tasks).toEqual(first.tasks);
   const table = await play(server.url, '--cache', cache, '--temperature', '1');
-  expect(table.stdout).toMatch(/requests +0: 0 tokens in and 0 out, \d+ replies from the cache/);
+  expect(table.stdout).toMatch(/requests +0: 0 tokens in and 0 out, \d+ replies from disk/);
 });

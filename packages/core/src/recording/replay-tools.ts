@@ -82,16 +82,17 @@ async function replayPolicy(
   identity: PolicyIdentity,
   open: () => Promise<PolicyHandle>,
 ): Promise<PolicyHandle> {
-  const refuse = (why: string) => new ToolEnvError('usage.other_recording', `${file} ${why}: record again.`);
+  const refuse = (why: string) => new ToolEnvError('usage.other_recording', `${file} ${why}`);
   if (!header.policy) {
     const policy = await open();
     if (!asksServer(policy)) return policy;
     await policy.close?.();
-    throw refuse(`has no turns of ${policy.spec.name}, which would be asked`);
+    throw refuse(`has no turns of ${policy.spec.name}, which would be asked: record again.`);
   }
   const { spec, ...recorded } = header.policy;
   const found = differences(recorded, canonical(identity));
-  if (found.length > 0) throw refuse(`is of another policy:\n${describeDifferences(found)}\n`);
+  if (found.length > 0)
+    throw refuse(`was recorded with another policy. Record again, or name that policy:\n${describeDifferences(found)}`);
   return turns.policy(spec);
 }
 
