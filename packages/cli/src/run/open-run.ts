@@ -38,7 +38,10 @@ export interface RecordingFlags {
 
 export function recordingFlags(): Option[] {
   return [
-    new Option('--record <file>', "record every call of the environment's tools, and every turn of a model on a server, in a new file"),
+    new Option(
+      '--record <file>',
+      "record every call of the environment's tools, and every turn of a model on a server, in a new file",
+    ),
     new Option(
       '--replay <file>',
       "answer the calls of the environment's tools from a recording, without running the tools, and the turns of a model on a server without asking it",

@@ -25,6 +25,10 @@ export default definePolicy<ServedOptions>({
   },
   async open({ url, model, cache, prices }) {
     const provider = createOpenAICompatible({ name: 'wire', baseURL: url });
-    return languageModelPolicy(provider(model), { cache, toolCalls: 'text', ...(await readPrices(prices, model)) });
+    return languageModelPolicy(provider(model), {
+      cache,
+      toolCalls: 'text',
+      ...(await readPrices(prices, model)),
+    });
   },
 });

@@ -82,7 +82,10 @@ it('a replay that would ask for something else says what differs, and asks for n
     await replay('--max-tokens', '9'),
     await replay('--model', 'other'),
   ];
-  expect(seed).toMatchObject({ code: 1, stderr: expect.stringContaining('recorded nothing, now an answer to') });
+  expect(seed).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('recorded nothing, now an answer to'),
+  });
   expect(tokens.stderr).toMatch(/another request:\n {2}\/sampling\/maxTokens: recorded 8, now 9/);
   expect(model.code).toBe(2);
   expect(model.stderr).toMatch(/with another policy\. .* \/options\/model: recorded "tiny", now "other"\n$/);

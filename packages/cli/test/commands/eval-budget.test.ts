@@ -143,7 +143,9 @@ it('turns have what they asked for, in the records, the table and after --resume
   expect(turnUsage.requests).toBe(sum('requests'));
   expect(turnUsage.requests).toBeGreaterThan(usage.requests);
   const mean = (total: number) => Math.round(total / 12).toLocaleString('en-US');
-  expect(stdout).toMatch(new RegExp(`per episode +${mean(sum('inputTokens'))} tokens in \\(1 cached\\) and `));
+  expect(stdout).toMatch(
+    new RegExp(`per episode +${mean(sum('inputTokens'))} tokens in \\(1 cached\\) and `),
+  );
 });
 
 it('--cache makes a second evaluation free, and equal', async () => {

@@ -1,4 +1,6 @@
 /** recordTurns: a policy whose turns are written down. */
+import { boundAction } from '../boundary/bound-call.ts';
+import { checkAction } from '../boundary/check-action.ts';
 import type { PolicyHandle } from '../plugins/policy-definition.ts';
 import type { Action } from '../protocol/action.ts';
 import { plainAction } from './plain-action.ts';
@@ -24,7 +26,8 @@ export function recordTurns(
         await write({ ...asked, ...recordedError(thrown, options.signal?.aborted) });
         throw thrown;
       }
-      await write({ ...asked, action: plainAction(action) });
+      // The loop refuses a malformed action, and takes calls within bounds.
+      if (!checkAction(action)) await write({ ...asked, action: plainAction(boundAction(action)) });
       return action;
     },
     endEpisode(episodeId) {

@@ -92,7 +92,9 @@ async function replayPolicy(
   const { spec, ...recorded } = header.policy;
   const found = differences(recorded, canonical(identity));
   if (found.length > 0)
-    throw refuse(`was recorded with another policy. Record again, or name that policy:\n${describeDifferences(found)}`);
+    throw refuse(
+      `was recorded with another policy. Record again, or name that policy:\n${describeDifferences(found)}`,
+    );
   return turns.policy(spec);
 }
 

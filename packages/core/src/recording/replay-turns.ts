@@ -62,8 +62,7 @@ export class ReplayedTurns {
     if (found.length > 0) throw divergence(where, `another request:\n${describeDifferences(found)}`);
     this.#made.add(recorded);
     const { action, error } = recorded;
-    // A copy, because the caller may change it.
-    if (action) return restoreAction(structuredClone(action));
+    if (action) return restoreAction(action);
     if (error) rethrow(error);
     return untilAborted(options.signal, () => new Promise(() => {}));
   }

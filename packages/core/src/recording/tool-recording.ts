@@ -66,10 +66,7 @@ export function faceOf({
 }
 
 /** How a call or a turn ended that threw. @param abandoned Whether its caller had given up. */
-export function recordedError(
-  thrown: unknown,
-  abandoned = false,
-): Pick<RecordedCall, 'error' | 'abandoned'> {
+export function recordedError(thrown: unknown, abandoned = false): Pick<RecordedCall, 'error' | 'abandoned'> {
   // A time limit of the environment replays as an error. Any other reason to give up is the caller's own.
   if (ToolEnvError.isInstance(thrown)) return { error: { code: thrown.code, message: thrown.message } };
   return abandoned ? { abandoned: true } : { error: { message: messageOf(thrown) } };

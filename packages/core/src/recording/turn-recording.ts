@@ -35,7 +35,12 @@ export class Turns {
     this.#episodes.set(episodeId, episode);
     const turn = episode.turns.get(conversation) ?? 0;
     episode.turns.set(conversation, turn + 1);
-    return { episode: episodeId, take: episode.take, ...(conversation !== undefined && { conversation }), turn };
+    return {
+      episode: episodeId,
+      take: episode.take,
+      ...(conversation !== undefined && { conversation }),
+      turn,
+    };
   }
 
   /** The episode is over. */

@@ -41,7 +41,14 @@ function served(of: Policy = climber()): PolicyHandle & { asked: number } {
         action: Int32Array.of(3),
         logprobs: Float32Array.of(-Math.random()),
       };
-      const usage = { requests: 1, inputTokens: 2, cachedTokens: 0, outputTokens: 1, cost: 1, milliseconds: 5 };
+      const usage = {
+        requests: 1,
+        inputTokens: 2,
+        cachedTokens: 0,
+        outputTokens: 1,
+        cost: 1,
+        milliseconds: 5,
+      };
       return { ...action, text: `${action.text}${Math.random()}`, tokens, usage };
     },
     endEpisode: (episodeId: string) => of.endEpisode!(episodeId),
@@ -121,7 +128,9 @@ test('a policy of this machine is not recorded, and an environment without recor
   const local: PolicyHandle = { ...climber() };
   const tap = recordEnv(file);
   expect(await tap.policy(identity, async () => local)).toBe(local);
-  await expect(run(recordEnv(file), async () => local)).rejects.toMatchObject({ code: 'usage.not_recordable' });
+  await expect(run(recordEnv(file), async () => local)).rejects.toMatchObject({
+    code: 'usage.not_recordable',
+  });
   expect(existsSync(file)).toBe(false);
 });
 
@@ -146,7 +155,11 @@ test('recordings of another policy or without turns are refused before anything 
 
 test.each([
   ['torn', (line: string) => line.slice(0, -9), /not a complete JSON record/],
-  ['without an action', (line: string) => JSON.stringify({ ...JSON.parse(line), action: undefined }), /expected/],
+  [
+    'without an action',
+    (line: string) => JSON.stringify({ ...JSON.parse(line), action: undefined }),
+    /expected/,
+  ],
   ['of negative turns', (line: string) => line.replace('"turn":0', '"turn":-1'), /\/turn: expected/],
   ['of wrong tokens', (line: string) => line.replace('"prompt":[1,2]', '"prompt":["1"]'), /prompt/],
 ])('a line %s is refused', async (_, damage, message) => {
