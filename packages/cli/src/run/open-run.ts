@@ -70,16 +70,23 @@ export async function openRun<Opened extends { close(): Promise<void> }>(
 ): Promise<OpenRun<Opened>> {
   const { plugin, options } = chosen;
   const tap = record ? recordEnv(record) : replay ? await replayEnv(replay) : undefined;
-  let checkTap = () => {};
   // An environment without tools can be recorded if the policy can, which is known once the policy is open.
-  const opened = await open(tap && { ...tap, opened: (env) => void (checkTap = () => tap.opened(env)) });
+  let name: string | undefined;
+  const opened = await open(
+    tap && {
+      ...tap,
+      opened(env) {
+        name = env;
+      },
+    },
+  );
   try {
     // A policy may ignore the signal.
     const openPolicy = () => untilAborted(signal, () => plugin.open(options, { seed, signal, deadline }));
     const identity = { name: plugin.name, options: lastingOptions(chosen) };
-    const policy = tap ? await tap.policy(identity, openPolicy) : await openPolicy();
+    const policy: PolicyHandle = tap ? await tap.policy(identity, openPolicy) : await openPolicy();
     try {
-      checkTap();
+      if (name !== undefined) tap?.opened(name);
     } catch (error) {
       await policy.close?.();
       throw error;

@@ -3,7 +3,7 @@
 import type { JsonSchema } from '../protocol/json-schema.ts';
 import type { Learner } from '../protocol/learner.ts';
 import type { Policy } from '../protocol/policy.ts';
-import type { TurnUsage } from '../protocol/turn-usage.ts';
+import type { PolicyUsage } from '../protocol/turn-usage.ts';
 
 /** Estimated memory of training a policy, before it begins. Sizes are in bytes. */
 export interface MemoryEstimate {
@@ -19,12 +19,6 @@ export interface MemoryEstimate {
   cachePerToken: number;
   /** Options of the policy that need less memory, with values to try. */
   savers?: Record<string, unknown>;
-}
-
-/** The requests and tokens of a policy on a server so far. Those of its opening and of turns that failed are in it. */
-export interface PolicyUsage extends Omit<TurnUsage, 'milliseconds'> {
-  /** Requests that were sent again after a fault; `requests` has them too. */
-  retries: number;
 }
 
 /** A policy that is open for a run. */

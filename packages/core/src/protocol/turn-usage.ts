@@ -1,4 +1,4 @@
-/** TurnUsage: what a turn has asked of a model on a server. */
+/** TurnUsage and PolicyUsage: what a turn, and a policy, have asked of a model on a server. */
 import type { ModelUsage } from './tool.ts';
 
 /**
@@ -16,6 +16,12 @@ export interface TurnUsage extends ModelUsage {
   cachedReplies?: number;
   /** Wall-clock time until the reply, repeated requests included. */
   milliseconds: number;
+}
+
+/** The requests and tokens of a policy on a server so far. Those of its opening and of turns that failed are in it. */
+export interface PolicyUsage extends Omit<TurnUsage, 'milliseconds'> {
+  /** Requests that were sent again after a fault; `requests` has them too. */
+  retries: number;
 }
 
 /** The sum of both. Its cost is known if both costs are known. */

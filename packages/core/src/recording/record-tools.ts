@@ -4,12 +4,11 @@ import { appendFile, writeFile } from 'node:fs/promises';
 import { untilAborted } from '../boundary/deadline.ts';
 import { readToolResult } from '../boundary/read-tool-result.ts';
 import { notRecordable } from '../env/tool-tap.ts';
-import type { PolicyHandle } from '../plugins/policy-definition.ts';
 import { ToolEnvError } from '../protocol/errors.ts';
 import type { Tool, ToolContext, ToolResult } from '../protocol/tool.ts';
 import { recordTurns } from './record-turns.ts';
 import { createRedactor, type RedactionRules } from './redact.ts';
-import { asksServer, type PolicyIdentity, type RunTap } from './run-tap.ts';
+import { asksServer, type PolicyIdentity, type RecordablePolicy, type RunTap } from './run-tap.ts';
 import {
   canonical,
   faceOf,
@@ -134,7 +133,7 @@ class Recorder {
   }
 
   /** The policy, recording. To be called before the first line. */
-  policy(identity: PolicyIdentity, policy: PolicyHandle): PolicyHandle {
+  policy(identity: PolicyIdentity, policy: RecordablePolicy): RecordablePolicy {
     this.#policy = { ...identity, spec: policy.spec };
     return recordTurns(policy, (turn) => this.#write(turn));
   }

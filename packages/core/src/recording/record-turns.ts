@@ -1,17 +1,17 @@
 /** recordTurns: a policy whose turns are written down. */
 import { boundAction } from '../boundary/bound-call.ts';
 import { checkAction } from '../boundary/check-action.ts';
-import type { PolicyHandle } from '../plugins/policy-definition.ts';
 import type { Action } from '../protocol/action.ts';
 import { plainAction } from './plain-action.ts';
+import type { RecordablePolicy } from './run-tap.ts';
 import { recordedError } from './tool-recording.ts';
 import { type RecordedTurn, requestOf, Turns } from './turn-recording.ts';
 
 /** @param write Settles when the turn is in the file. A turn returns no earlier. */
 export function recordTurns(
-  policy: PolicyHandle,
+  policy: RecordablePolicy,
   write: (turn: RecordedTurn) => Promise<void>,
-): PolicyHandle {
+): RecordablePolicy {
   const turns = new Turns();
   return {
     spec: policy.spec,

@@ -2,7 +2,6 @@
 import { stat } from 'node:fs/promises';
 import { untilAborted } from '../boundary/deadline.ts';
 import { notRecordable } from '../env/tool-tap.ts';
-import type { PolicyHandle } from '../plugins/policy-definition.ts';
 import { ToolEnvError } from '../protocol/errors.ts';
 import { excerpt } from '../protocol/excerpt.ts';
 import type { JsonSchema } from '../protocol/json-schema.ts';
@@ -13,7 +12,7 @@ import { describeDifferences, differences } from './json-difference.ts';
 import { type JsonLine, type ReadOptions, readJsonLines } from './jsonl.ts';
 import { readRecord } from './read-record.ts';
 import { ReplayedTurns } from './replay-turns.ts';
-import { asksServer, type PolicyIdentity, type RunTap } from './run-tap.ts';
+import { asksServer, type PolicyIdentity, type RecordablePolicy, type RunTap } from './run-tap.ts';
 import {
   type CallKey,
   canonical,
@@ -80,8 +79,8 @@ export async function replayEnv(file: string, options: ReadOptions = {}): Promis
 async function replayPolicy(
   { file, header, turns }: { file: string; header: RecordingHeader; turns: ReplayedTurns },
   identity: PolicyIdentity,
-  open: () => Promise<PolicyHandle>,
-): Promise<PolicyHandle> {
+  open: () => Promise<RecordablePolicy>,
+): Promise<RecordablePolicy> {
   const refuse = (why: string) => new ToolEnvError('usage.other_recording', `${file} ${why}`);
   if (!header.policy) {
     const policy = await open();

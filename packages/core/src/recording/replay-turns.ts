@@ -1,12 +1,12 @@
 /** ReplayedTurns: a policy that answers from a recording, exactly, and fails when it is asked for anything else. */
 import { untilAborted } from '../boundary/deadline.ts';
-import type { PolicyHandle } from '../plugins/policy-definition.ts';
 import type { Action } from '../protocol/action.ts';
 import { excerpt } from '../protocol/excerpt.ts';
 import type { Observation } from '../protocol/message.ts';
 import type { PolicySpec, SamplingOptions } from '../protocol/policy.ts';
 import { describeDifferences, differences } from './json-difference.ts';
 import { restoreAction } from './plain-action.ts';
+import type { RecordablePolicy } from './run-tap.ts';
 import { divergence, rethrow } from './tool-recording.ts';
 import { type RecordedTurn, requestOf, type TurnKey, Turns } from './turn-recording.ts';
 
@@ -28,7 +28,7 @@ export class ReplayedTurns {
   }
 
   /** No server is behind it, and it costs nothing. */
-  policy(spec: PolicySpec): PolicyHandle {
+  policy(spec: PolicySpec): RecordablePolicy {
     const turns = new Turns();
     const made = this.#made;
     return {
