@@ -49,6 +49,7 @@ export type * from './protocol/sandbox.ts';
 export type * from './protocol/tool.ts';
 export { failure, refuse, text } from './protocol/tool.ts';
 export type * from './protocol/trajectory.ts';
+export { addTurnUsage, type TurnUsage } from './protocol/turn-usage.ts';
 export { EpisodeStatistics, type EpisodeSummary, summariseEpisode } from './rollout/episode-statistics.ts';
 export { finishTrajectory, type PlayedEpisode } from './rollout/finish-trajectory.ts';
 export type { OnImages } from './rollout/fit-images.ts';
@@ -62,6 +63,7 @@ export {
   rollout,
 } from './rollout/rollout.ts';
 export { toolUsage } from './rollout/tool-usage.ts';
+export { turnUsage } from './rollout/turn-usage.ts';
 // From the entry, so that declarations of programs can name the helper types of `@toolenv/core/schemas`.
 export type { JsonSchema } from './schemas/index.ts';
 export { defineTool, type Execute, type ToolDefinition } from './tools/define-tool.ts';

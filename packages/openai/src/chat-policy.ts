@@ -24,6 +24,7 @@ export function chatPolicy({ server, spec, model, refused, nativeTools }: ChatPo
       const { signal } = options;
       const stop = (options.stop ?? []).filter((text) => text !== '');
       let { maxTokens } = options;
+      const usage = server.usage.part();
       for (;;) {
         const fields = {
           model,
@@ -34,8 +35,9 @@ export function chatPolicy({ server, spec, model, refused, nativeTools }: ChatPo
         const { body, refusal } = await server.ask('chat/completions', fields, {
           signal,
           sample: options.seed,
+          usage,
         });
-        if (body) return actionOf(body, observation, spec);
+        if (body) return { ...actionOf(body, observation, spec), usage: usage.turn };
         const { room = 0 } = refusal;
         const spoken = observation.messages.some(({ role }) => role === 'assistant');
         if (room < 1 || room >= maxTokens) throw errorOf(refusal, spec.name, spoken);

@@ -10,13 +10,16 @@ import {
 import type { PolicyHandle } from '@toolenv/core/plugins';
 import { isTransient } from '@toolenv/core/remote';
 import { tryObject } from '@toolenv/core/schemas';
+import type { Json } from './answer.ts';
+import type { Prices } from './prices.ts';
 import { readTurn } from './read-turn.ts';
 import { errorOf, refusalOf, transientError } from './refusal.ts';
 import { type Attempt, type QueueOptions, RequestQueue } from './request-queue.ts';
+import { ResponseCache } from './response-cache.ts';
 import { retryAfter } from './retry-after.ts';
 import { refuseConstrainedCalls } from './sampling-fields.ts';
 import { withTextTools } from './text-tools.ts';
-import { type Prices, UsageCount } from './usage-count.ts';
+import { UsageCount } from './usage-count.ts';
 import { wireId } from './wire-messages.ts';
 
 /** The part of `LanguageModelV2`, `V3` and `V4` of `@ai-sdk/provider` that is used here: providers of the AI SDK give such models. */
@@ -73,6 +76,11 @@ export interface LanguageModelPolicyOptions extends QueueOptions, Prices {
   contextLength?: number | undefined;
   /** `native`: the service's own tool calls. `text`: tools and calls are text. Default `native`. */
   toolCalls?: 'native' | 'text' | undefined;
+  /**
+   * Folder where replies are kept by request, and read instead of asking again. Policies of `openai:` may share it. The names of the provider
+   * and the model are part of the request; other settings of the model object are not, so give models that differ in them other folders.
+   */
+  cache?: string | undefined;
 }
 
 /**
@@ -91,18 +99,29 @@ export function languageModelPolicy(
   const { contextLength = Number.MAX_SAFE_INTEGER, toolCalls = 'native' } = options;
   const name = `${model.provider}/${model.modelId}`;
   const usage = new UsageCount(options);
-  const queue = new RequestQueue(options, usage);
+  const queue = new RequestQueue(options);
+  const cache = options.cache === undefined ? undefined : new ResponseCache(options.cache);
   return {
     spec: { name, contextLength },
     async act(observation, sampling): Promise<Action> {
-      const { signal } = sampling;
+      const { signal, seed: sample } = sampling;
       const call = callOf(observation, sampling, { isText: toolCalls === 'text', name });
       const spoken = observation.messages.some(({ role }) => role === 'assistant');
-      const reply = await queue.run(() => attempt(model, call, { name, spoken }), { signal });
-      return actionOf(reply, observation, { name, usage });
+      const part = usage.part();
+      const ask = async () => {
+        const reply = await queue.run(() => attempt(model, call, { name, spoken }), { signal, usage: part });
+        return { body: bodyOf(reply, { name, usage: part }) };
+      };
+      const { abortSignal, ...body } = call;
+      const request = { url: `ai-sdk:${model.provider}`, path: 'doGenerate', sample };
+      const answer = cache
+        ? cache.answer({ ...request, body: { model: model.modelId, ...body } }, part, ask)
+        : ask();
+      const { body: reply = {} } = await answer;
+      return { ...actionOf(reply, observation, name), usage: part.turn };
     },
     get usage() {
-      return usage.total;
+      return { ...(cache && { cachedReplies: 0 }), ...usage.total };
     },
     close: async () => {},
   };
@@ -212,23 +231,33 @@ async function attempt(
   }
 }
 
-function actionOf(
+/** What is read of a reply, as JSON. Counts its tokens. */
+function bodyOf(
   { content, finishReason, usage: given }: LanguageModelReply,
-  { tools }: Observation,
   { name, usage }: { name: string; usage: UsageCount },
-): Action {
-  if (!Array.isArray(content)) {
-    throw new ToolEnvError('infrastructure.model_reply', `${name} answers without content.`);
-  }
+): Json {
+  if (!Array.isArray(content)) throw withoutContent(name);
   const { inputTokens: input, outputTokens: output, cachedInputTokens: cached } = Object(given);
-  usage.add(totalOf(input), totalOf(output), cached ?? Object(input).cacheRead);
-  const parts: LanguageModelReply['content'] = content;
+  usage.addReply(totalOf(input), totalOf(output), cached ?? Object(input).cacheRead);
+  const parts = (content as LanguageModelReply['content']).map((part) => {
+    const { type, text, toolName, input: args, providerExecuted } = Object(part);
+    return { type, text, toolName, input: args, providerExecuted };
+  });
+  return { content: parts, finishReason: Object(finishReason).unified ?? finishReason };
+}
+
+function actionOf({ content, finishReason }: Json, { tools }: Observation, name: string): Action {
+  if (!Array.isArray(content)) throw withoutContent(name);
+  const parts = content.map((part): Json => Object(part));
   const text = parts.map((part) => (part.type === 'text' && typeof part.text === 'string' ? part.text : ''));
   const calls = parts
     .filter(({ type, providerExecuted }) => type === 'tool-call' && providerExecuted !== true)
     .map(({ toolName, input: args }) => ({ name: toolName, arguments: args }));
-  const isCut = (Object(finishReason).unified ?? finishReason) === 'length';
-  return readTurn({ content: text.join(''), calls, isCut }, tools.length > 0);
+  return readTurn({ content: text.join(''), calls, isCut: finishReason === 'length' }, tools.length > 0);
+}
+
+function withoutContent(name: string): ToolEnvError {
+  return new ToolEnvError('infrastructure.model_reply', `${name} answers without content.`);
 }
 
 function totalOf(tokens: unknown): unknown {

@@ -5,6 +5,7 @@ import type { TokenChat } from '@toolenv/core/remote';
 import { Deadline } from '@toolenv/core/tools';
 import { findModel, probeCapabilities } from './capabilities.ts';
 import { chatPolicy } from './chat-policy.ts';
+import { pricesOf, readPriceTable } from './prices.ts';
 import { probeTokens } from './probe-tokens.ts';
 import { Server, type ServerOptions } from './server.ts';
 import { tokenPolicy } from './token-policy.ts';
@@ -12,6 +13,8 @@ import { tokenPolicy } from './token-policy.ts';
 export interface OpenAiPolicyOptions extends ServerOptions {
   /** Default: the only model of the server. */
   model?: string | undefined;
+  /** File of prices, as `readPrices` takes it. `inputPrice`, `cachedPrice` and `outputPrice` win over the file. */
+  prices?: string | undefined;
   /** Tokens of a prompt and its action together. Default: what the server tells; a server that does not tell refuses by itself. */
   contextLength?: number | undefined;
   /** Sends the images of observations. Default false: the policy gets words instead. */
@@ -34,6 +37,7 @@ export interface OpenAiPolicyOptions extends ServerOptions {
  * @throws ToolEnvError `usage.model_*` and `infrastructure.model_*`, naming the remedy.
  */
 export async function openAiPolicy(options: OpenAiPolicyOptions): Promise<PolicyHandle> {
+  const table = options.prices === undefined ? {} : await readPriceTable(options.prices);
   const server = new Server(options);
   const { signal: parent, deadline: after } = options;
   const reason = () => {
@@ -43,34 +47,46 @@ export async function openAiPolicy(options: OpenAiPolicyOptions): Promise<Policy
   const deadline = new Deadline({ ...(parent && { parent }), ...(after && { after }), reason });
   server.opening = deadline.signal;
   const open = options.tokens ? openTokens : openChatPolicy;
-  const policy = await deadline.race(() => open(server, options)).finally(() => deadline.clear());
+  const { policy, model } = await deadline.race(() => open(server, options)).finally(() => deadline.clear());
   server.opening = undefined;
+  const { inputPrice, cachedPrice, outputPrice } = pricesOf(table, model);
+  const { usage } = server;
+  usage.prices = {
+    inputPrice: options.inputPrice ?? inputPrice,
+    cachedPrice: options.cachedPrice ?? cachedPrice,
+    outputPrice: options.outputPrice ?? outputPrice,
+  };
   return {
     ...policy,
     get usage() {
-      const { cached } = server;
-      return { ...server.usage.total, ...(cached !== undefined && { cachedReplies: cached }) };
+      return { ...(options.cache !== undefined && { cachedReplies: 0 }), ...usage.total };
     },
     close: async () => {},
   };
 }
 
+interface OpenedModel {
+  policy: Policy;
+  /** Its name, which the server may have told. */
+  model: string;
+}
+
 async function openChatPolicy(
   server: Server,
   { model: wanted, contextLength: given, toolCalls = 'auto', sendImages = false }: OpenAiPolicyOptions,
-): Promise<Policy> {
+): Promise<OpenedModel> {
   const probes = toolCalls === 'auto';
   const { model, contextLength, refused, tools } = await probeCapabilities(server, wanted, probes);
   const text = specOf(server, model, given ?? contextLength);
   const spec = sendImages ? { ...text, capabilities: { images: true } } : text;
   const nativeTools = probes ? tools : toolCalls === 'native';
-  return chatPolicy({ server, spec, model, refused, nativeTools });
+  return { policy: chatPolicy({ server, spec, model, refused, nativeTools }), model };
 }
 
 async function openTokens(
   server: Server,
   { model: wanted, contextLength: given, tokens, sendImages = false, cache }: OpenAiPolicyOptions,
-): Promise<Policy> {
+): Promise<OpenedModel> {
   if (cache !== undefined) {
     const message =
       'Exact tokens are for training, which needs new samples: leave out cache or the tokenizer.';
@@ -85,7 +101,7 @@ async function openTokens(
   const spec = specOf(server, model, given ?? Math.min(contextLength, trained));
   const greeting: Observation = { messages: [{ role: 'user', content: 'Hello' }], tools: [] };
   const logprobsAt = await probeTokens(server, model, { prompt: chat.prompt(greeting), vocabularySize });
-  return tokenPolicy({ server, spec, model, chat, vocabularySize, logprobsAt });
+  return { policy: tokenPolicy({ server, spec, model, chat, vocabularySize, logprobsAt }), model };
 }
 
 function specOf({ url }: Server, model: string, contextLength = Number.MAX_SAFE_INTEGER): PolicySpec {

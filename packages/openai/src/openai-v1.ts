@@ -77,6 +77,13 @@ const schema = {
       description:
         'folder that keeps replies by request (by request and sample above temperature 0), so that an evaluation that is run again asks for nothing',
     },
+    prices: {
+      type: 'string',
+      minLength: 1,
+      mayChange: true,
+      description:
+        'JSON file with the prices of models: {"gpt-5-mini": {"input": 0.25, "cached": 0.025, "output": 2}}, in dollars for a million tokens',
+    },
     inputPrice: {
       type: 'number',
       minimum: 0,

@@ -21,33 +21,33 @@ const longestWait = 120_000;
 
 export class RequestQueue {
   readonly #options: QueueOptions;
-  readonly #usage: UsageCount;
   readonly #limit: LimitFunction;
 
-  constructor(options: QueueOptions, usage: UsageCount) {
+  constructor(options: QueueOptions) {
     this.#options = options;
-    this.#usage = usage;
     this.#limit = pLimit(options.concurrency ?? 64);
   }
 
   /**
    * The value of the first attempt that has one. A request that waits keeps its place, so that a server in trouble gets fewer.
    * @param attempt Never called once the signal has aborted.
+   * @param options.usage Counts the requests.
    * @throws The fault of the last attempt, `infrastructure.model_rate_limit` for a wait that is too long, the signal's reason,
    *   and what `attempt` throws.
    */
   async run<T>(
     attempt: () => Promise<Attempt<T>>,
     {
+      usage,
       signal,
       retries = this.#options.retries ?? 5,
-    }: { signal?: AbortSignal | undefined; retries?: number } = {},
+    }: { usage: UsageCount; signal?: AbortSignal | undefined; retries?: number },
   ): Promise<T> {
     signal?.throwIfAborted();
     const attempts = async () => {
       for (let count = 1; ; count++) {
         signal?.throwIfAborted();
-        this.#usage.requests += 1;
+        usage.addRequest();
         const result = await attempt();
         if ('value' in result) return result.value;
         const { fault, after } = result;
@@ -56,7 +56,7 @@ export class RequestQueue {
           const message = `${fault.message} It asks to wait ${Math.ceil(after / 1000)} s: start again later.`;
           throw new ToolEnvError('infrastructure.model_rate_limit', message, { cause: fault });
         }
-        this.#usage.retries += 1;
+        usage.addRetry();
         // Aborted waits end in the check above.
         await sleep(after ?? backoff(count), undefined, { signal }).catch(() => {});
       }

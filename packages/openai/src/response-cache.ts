@@ -7,6 +7,7 @@ import { isObject, tryObject } from '@toolenv/core/schemas';
 import { jsonWithoutSecrets } from '@toolenv/core/secrets';
 import type { Answer, Json } from './answer.ts';
 import type { Refusal } from './refusal.ts';
+import type { UsageCount } from './usage-count.ts';
 
 /** What decides a reply. */
 export interface CachedRequest {
@@ -20,8 +21,6 @@ export interface CachedRequest {
 export class ResponseCache {
   readonly #folder: string;
   #partials = 0;
-  /** Replies that were read. */
-  hits = 0;
 
   /** @param folder Is made when the first reply is kept. Several processes may use it at once. */
   constructor(folder: string) {
@@ -29,39 +28,45 @@ export class ResponseCache {
   }
 
   /**
-   * The reply that is kept for the request; else that of `ask`, which is kept. A damaged file counts as absent.
+   * The reply that is kept for the request; else that of `ask`, which is kept. A damaged file, and the file of another request, count as
+   * absent.
+   * @param usage Counts the replies that were kept.
    * @throws What `ask` throws, which is not kept; `usage.folder` and `infrastructure.disk`.
    */
-  async answer(request: CachedRequest, ask: () => Promise<Answer>): Promise<Answer> {
-    const file = this.#fileOf(request);
-    const kept = await readRegular(file).then(readAnswer, () => undefined);
+  async answer(request: CachedRequest, usage: UsageCount, ask: () => Promise<Answer>): Promise<Answer> {
+    const digest = digestOf(request);
+    const file = join(this.#folder, digest.slice(0, 2), `${digest}.json`);
+    const kept = await readRegular(file).then(
+      (text) => readAnswer(text, digest),
+      () => undefined,
+    );
     if (kept) {
-      this.hits += 1;
+      usage.addCached();
       return kept;
     }
     const answer = await ask();
     await makeFolder(dirname(file));
     const partial = `${file}.${process.pid}-${this.#partials++}`;
     await writing(file, async () => {
-      await writeFile(partial, jsonWithoutSecrets(answer));
+      await writeFile(partial, jsonWithoutSecrets({ request: digest, ...answer }));
       await rename(partial, file);
     });
     return answer;
   }
-
-  #fileOf({ url, path, body, sample }: CachedRequest): string {
-    const isGreedy = body?.temperature === 0;
-    const { seed, ...greedy } = body ?? {};
-    const key = isGreedy ? { url, path, body: greedy } : { url, path, body, sample };
-    const digest = createHash('sha256')
-      .update(JSON.stringify(canonical(key)))
-      .digest('hex');
-    return join(this.#folder, digest.slice(0, 2), `${digest}.json`);
-  }
 }
 
-function readAnswer(text: string): Answer | undefined {
-  const { body, refusal } = tryObject(text) ?? {};
+function digestOf({ url, path, body, sample }: CachedRequest): string {
+  const isGreedy = body?.temperature === 0;
+  const { seed, ...greedy } = body ?? {};
+  const key = isGreedy ? { url, path, body: greedy } : { url, path, body, sample };
+  return createHash('sha256')
+    .update(JSON.stringify(canonical(key)))
+    .digest('hex');
+}
+
+function readAnswer(text: string, digest: string): Answer | undefined {
+  const { request, body, refusal } = tryObject(text) ?? {};
+  if (request !== digest) return undefined;
   if (isObject(body)) return { body };
   const isWhole =
     isObject(refusal) && typeof refusal.status === 'number' && typeof refusal.message === 'string';

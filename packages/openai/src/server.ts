@@ -4,12 +4,13 @@ import { isTransient } from '@toolenv/core/remote';
 import { tryObject } from '@toolenv/core/schemas';
 import { keepSecret } from '@toolenv/core/secrets';
 import type { Answer, Json } from './answer.ts';
+import type { Prices } from './prices.ts';
 import { refusalOf, transientError } from './refusal.ts';
 import { type Attempt, type QueueOptions, RequestQueue } from './request-queue.ts';
 import { ResponseCache } from './response-cache.ts';
 import { retryAfter } from './retry-after.ts';
 import { type Reply, send } from './send.ts';
-import { type Prices, UsageCount } from './usage-count.ts';
+import { UsageCount } from './usage-count.ts';
 
 export interface ServerOptions extends QueueOptions, Prices {
   /** Where paths are added: `http://127.0.0.1:8000/v1`. */
@@ -36,7 +37,7 @@ export class Server {
     keepSecret(options.apiKey);
     this.#options = options;
     this.usage = new UsageCount(options);
-    this.#queue = new RequestQueue(options, this.usage);
+    this.#queue = new RequestQueue(options);
     this.#cache = options.cache === undefined ? undefined : new ResponseCache(options.cache);
   }
 
@@ -44,28 +45,25 @@ export class Server {
    * @param path Below the URL; GET without a body.
    * @param retries Replaces the server's own number, for a question whose answer is not needed.
    * @param sample Tells the samples of one request apart, for the cache.
+   * @param usage Counts it: a part of {@link usage}, for a turn.
    * @throws ToolEnvError `infrastructure.model_*` if the server cannot be reached, fails or answers with something else
    *   than a JSON object, in all attempts; `usage.model_key` if it refuses the key. The reason of the signal.
    */
   ask(
     path: string,
     body?: Json,
-    options: { signal?: AbortSignal | undefined; retries?: number; sample?: number } = {},
+    options: { signal?: AbortSignal | undefined; retries?: number; sample?: number; usage?: UsageCount } = {},
   ): Promise<Answer> {
-    const { signal = this.opening, sample } = options;
-    const ask = () => this.#queue.run(() => this.#attempt(path, body, signal), { ...options, signal });
-    return this.#cache ? this.#cache.answer({ url: this.url, path, body, sample }, ask) : ask();
-  }
-
-  /** Replies that came from the cache; `undefined` without a cache. */
-  get cached(): number | undefined {
-    return this.#cache?.hits;
+    const { signal = this.opening, sample, usage = this.usage } = options;
+    const ask = () =>
+      this.#queue.run(() => this.#attempt(path, body, { signal, usage }), { ...options, signal, usage });
+    return this.#cache ? this.#cache.answer({ url: this.url, path, body, sample }, usage, ask) : ask();
   }
 
   async #attempt(
     path: string,
     body: Json | undefined,
-    signal: AbortSignal | undefined,
+    { signal, usage }: { signal: AbortSignal | undefined; usage: UsageCount },
   ): Promise<Attempt<Answer>> {
     const { apiKey, timeout = 600_000 } = this.#options;
     const headers: Record<string, string> = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
@@ -77,13 +75,13 @@ export class Server {
       const message = `${this.url} cannot be reached (${reasonOf(error)}): start the server or correct the address.`;
       return { fault: new ToolEnvError('infrastructure.model_unreachable', message, { cause: error }) };
     }
-    if (!isTransient(reply.status)) return { value: this.#read(reply, body !== undefined) };
+    if (!isTransient(reply.status)) return { value: this.#read(reply, body && usage) };
     const refusal = refusalOf(reply.status, tryObject(reply.text) ?? reply.text);
     return { fault: transientError(refusal, this.url), after: retryAfter(reply.headers) };
   }
 
-  /** @param hasTokens Whether the reply is of a model. */
-  #read(reply: Reply, hasTokens: boolean): Answer {
+  /** @param usage Counts the tokens of a reply of a model. */
+  #read(reply: Reply, usage: UsageCount | undefined): Answer {
     const body = tryObject(reply.text);
     if (reply.status >= 400) {
       const refusal = refusalOf(reply.status, body ?? reply.text);
@@ -93,7 +91,7 @@ export class Server {
     }
     if (reply.status === 200 && body && body.error === undefined) {
       const { prompt_tokens, completion_tokens, prompt_tokens_details: details } = Object(body.usage);
-      if (hasTokens) this.usage.add(prompt_tokens, completion_tokens, Object(details).cached_tokens);
+      usage?.addReply(prompt_tokens, completion_tokens, Object(details).cached_tokens);
       return { body };
     }
     const what = body?.error ? refusalOf(200, body).message : `status ${reply.status}, no JSON object`;

@@ -29,6 +29,7 @@ export function tokenPolicy(parts: TokenPolicyParts): Policy & Pick<PolicyHandle
     act: (observation, options) =>
       turns.act(observation, options, async ({ prompt, maxTokens, spoken }) => {
         refuseUntrainable(options, parts);
+        const usage = server.usage.part();
         const fields = {
           model,
           prompt: [...prompt],
@@ -36,9 +37,10 @@ export function tokenPolicy(parts: TokenPolicyParts): Policy & Pick<PolicyHandle
           ...tokenFields,
           stop_token_ids: chat.endTokens,
         };
-        const { body, refusal } = await server.ask('completions', fields, { signal: options.signal });
+        const { body, refusal } = await server.ask('completions', fields, { signal: options.signal, usage });
         if (refusal) throw errorOf(refusal, spec.name, spoken);
-        return readTokenReply(body, { prompt, maxTokens, vocabularySize }, spec.name);
+        const sampled = readTokenReply(body, { prompt, maxTokens, vocabularySize }, spec.name);
+        return { ...sampled, usage: usage.turn };
       }),
     endEpisode: (episodeId) => turns.endEpisode(episodeId),
   };

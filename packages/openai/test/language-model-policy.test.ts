@@ -37,11 +37,8 @@ test('a conversation with tools reaches the server, and its calls come back', as
   await using server = await startWireServer({ speak: () => ({ content: null, tool_calls: [call] }) });
   const policy = languageModelPolicy(modelOf(server.url), { inputPrice: 3, outputPrice: 5 });
   expect(policy.spec.name).toBe('wire.chat/tiny');
-  expect(await policy.act(searched, { ...sampling, stop: ['END', ''] })).toEqual({
-    text: '',
-    toolCalls: [search('north')],
-    stopReason: 'tool_call',
-  });
+  const { usage, ...action } = await policy.act(searched, { ...sampling, stop: ['END', ''] });
+  expect(action).toEqual({ text: '', toolCalls: [search('north')], stopReason: 'tool_call' });
   expect(server.requests.at(-1)!.body).toMatchObject({
     model: 'tiny',
     max_tokens: 32,
@@ -70,6 +67,8 @@ test('a conversation with tools reaches the server, and its calls come back', as
     outputTokens: output,
     cost: (3 * input + 5 * output) / 1e6,
   });
+  const { retries, ...ofTurn } = policy.usage!;
+  expect(usage).toEqual({ ...ofTurn, milliseconds: expect.any(Number) });
 });
 
 test('tools may be text', async () => {
@@ -131,7 +130,7 @@ test('replies of V2 and of V3 are read', async () => {
   for (const reply of replies) {
     const model = { specificationVersion: 'v2', provider: 'a', modelId: 'b', doGenerate: async () => reply };
     const policy = languageModelPolicy(model);
-    expect(await policy.act(searched, sampling)).toEqual({
+    expect(await policy.act(searched, sampling)).toMatchObject({
       text: 'I look.',
       toolCalls: [search('north')],
       stopReason: 'length',

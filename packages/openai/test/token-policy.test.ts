@@ -53,6 +53,7 @@ test.each(['vllm', 'llama.cpp'] as const)(
     expect([...action.tokens!.action]).toEqual(ids);
     expect(action.tokens!.logprobs).toEqual(Float32Array.from(expected));
     expect(ids.length).toBeGreaterThan(0);
+    expect(action.usage).toMatchObject({ requests: 1, inputTokens: prompt.length, outputTokens: ids.length });
   },
 );
 

@@ -245,7 +245,7 @@ function checkTokens({ tokens, stopReason }: Action, maxTokens: number, contextL
 
 /** Expects the same text and tokens, and the same log-probabilities up to rounding. */
 function expectSame(rule: RuleId, what: string, expected: Action, received: Action): void {
-  const [left, right] = [expected, received].map(({ tokens, ...rest }) =>
+  const [left, right] = [expected, received].map(({ tokens, usage, ...rest }) =>
     JSON.stringify({ ...rest, tokens: tokens && [...tokens.action] }),
   );
   if (left !== right) throw new Violation(rule, `${what}: ${brief(left)}`, brief(right));

@@ -6,6 +6,7 @@ import { boundary } from './boundary.ts';
 import { calls } from './calls.ts';
 import { checkpoints } from './checkpoints.ts';
 import { containers } from './containers.ts';
+import { costs } from './costs.ts';
 import { disk } from './disk.ts';
 import { evaluations } from './evaluations.ts';
 import { judges } from './judges.ts';
@@ -31,6 +32,7 @@ export const areas: Readonly<Record<string, readonly Attack[]>> = {
   signals,
   disk,
   evaluations,
+  costs,
   serving,
   servers,
   ors,

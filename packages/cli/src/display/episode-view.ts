@@ -9,8 +9,11 @@ import {
   type Rewards,
   type ToolCallRecord,
   type TrajectoryStep,
+  type TurnUsage,
+  turnUsage,
 } from '@toolenv/core';
 import { endOf, mistakeOf, type RecordedEpisode } from '@toolenv/view/recorded';
+import { dollars } from './comparison-table.ts';
 import { callView, indented, messageView } from './message-view.ts';
 import { countText, plural, scoreText } from './number-text.ts';
 import { paint } from './paint.ts';
@@ -69,11 +72,26 @@ function turnView(
 
 /** `turn 2, prompt of 61 tokens, 14 written` */
 function turnLine({ action }: TrajectoryStep, index: number): string {
-  const { tokens } = action;
+  const { tokens, usage } = action;
   const counts = tokens
     ? `, prompt of ${plural(tokens.prompt.length, 'token')}, ${countText(tokens.action.length)} written`
     : '';
-  return `turn ${index + 1}${counts}`;
+  return `turn ${index + 1}${counts}${usage ? `, ${usageText(usage)}` : ''}`;
+}
+
+/** `120 tokens in (64 cached) and 14 out, $0.0003, 1.2 s` */
+function usageText({
+  requests,
+  inputTokens,
+  cachedTokens,
+  outputTokens,
+  cost,
+  milliseconds,
+}: TurnUsage): string {
+  if (requests === 0) return 'replies from disk, which cost nothing';
+  const price = cost === undefined ? '' : `, ${dollars(cost)}`;
+  const tokens = `${countText(inputTokens)} tokens in (${countText(cachedTokens)} cached) and ${countText(outputTokens)} out`;
+  return `${tokens}${price}, ${(milliseconds / 1000).toFixed(1)} s`;
 }
 
 /** The messages that came since the previous turn, apart from that turn's own, or a note that the environment rewrote the past. */
@@ -137,11 +155,13 @@ export function endView(episode: RecordedEpisode): string {
   const calls = steps.flatMap((step) => step.calls);
   const written = steps.reduce((total, { action }) => total + (action.tokens?.action.length ?? 0), 0);
   const tools = calls.reduce((total, { milliseconds }) => total + milliseconds, 0);
+  const asked = turnUsage([{ steps }]);
   const counts = [
     plural(steps.length, 'turn'),
     plural(calls.length, 'call'),
     `${plural(written, 'token')} written`,
     `tools took ${duration(tools)}`,
+    ...(asked ? [usageText(asked)] : []),
   ];
   const why =
     outcome.kind === 'aborted'

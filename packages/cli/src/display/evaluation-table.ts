@@ -1,5 +1,5 @@
 /** The numbers of an evaluation as a table for people to read. */
-import type { ModelUsage } from '@toolenv/core';
+import type { ModelUsage, TurnUsage } from '@toolenv/core';
 import type { PolicyUsage } from '@toolenv/core/plugins';
 import { type Evaluation, scoreLabel } from '@toolenv/training';
 import { dollars, estimateText } from './comparison-table.ts';
@@ -12,13 +12,14 @@ const longestCause = 400;
 
 /** @param usage What a policy on a server has asked of it. */
 export function evaluationTable(evaluation: Evaluation, usage?: PolicyUsage): string {
-  const { episodes, aborted, outcomes, toolCalls, turns, tokens, toolUsage, seconds } = evaluation;
+  const { episodes, aborted, outcomes, toolCalls, turns, tokens, turnUsage, toolUsage, seconds } = evaluation;
   const ends = Object.entries(outcomes).sort(([, a], [, b]) => b - a);
   const rows: [string, string][] = [
     ...scoreRows(evaluation),
     ['tool calls', `${toolCalls.toFixed(2)} per episode`],
     ['turns', `${turns.toFixed(2)} per episode`],
     ['tokens', `${countText(tokens)} generated, ${countText(tokens / seconds)} per second`],
+    ...(turnUsage ? [turnUsageRow(turnUsage, episodes)] : []),
     ...(usage ? [usageRow('requests', usage)] : []),
     ...(toolUsage ? [usageRow('asked by tools', toolUsage)] : []),
     [
@@ -58,8 +59,17 @@ function usageRow(
   const again = retries > 0 ? `, ${countText(retries)} of them again` : '';
   const price = cost === undefined ? '' : `, ${dollars(cost)}`;
   const tokens = `${countText(inputTokens)} tokens in and ${countText(outputTokens)} out`;
-  const kept = cachedReplies === undefined ? '' : `, ${countText(cachedReplies)} replies from the cache`;
+  const kept = cachedReplies === undefined ? '' : `, ${countText(cachedReplies)} replies from disk`;
   return [name, `${countText(requests)}${again}: ${tokens}${price}${kept}`];
+}
+
+/** Means over all episodes, those of an earlier run that was resumed included. */
+function turnUsageRow(usage: TurnUsage, episodes: number): [string, string] {
+  const { inputTokens, cachedTokens, outputTokens, cost, milliseconds } = usage;
+  const mean = (sum: number) => countText(sum / episodes);
+  const price = cost === undefined ? '' : `, ${dollars(cost / episodes)}`;
+  const tokens = `${mean(inputTokens)} tokens in (${mean(cachedTokens)} cached) and ${mean(outputTokens)} out`;
+  return ['per episode', `${tokens}${price}, ${(milliseconds / episodes / 1000).toFixed(1)} s`];
 }
 
 /** The scores with their confidence intervals. A summary of an earlier version has none. */

@@ -11,7 +11,8 @@ export const budgetSchema = {
     budget: {
       type: 'number',
       exclusiveMinimum: 0,
-      description: 'dollars that the policies may cost; their prices are flags, such as --input-price',
+      description:
+        'dollars that the policies may cost; their prices are in the file of --prices, or in flags such as --input-price',
     },
     budgetTokens: {
       type: 'integer',
@@ -43,7 +44,7 @@ export class Budget {
     if (this.#dollars === undefined && this.#tokens === undefined) return policy;
     if (this.#dollars !== undefined && policy.usage?.cost === undefined) {
       const remedy = policy.usage
-        ? 'give --input-price and --output-price, or --budget-tokens'
+        ? 'name its model in the file of --prices, give --input-price and --output-price, or give --budget-tokens'
         : 'it computes here and costs nothing, so give --budget-tokens or leave it out';
       throw new ToolEnvError(
         'usage.budget',

@@ -43,10 +43,13 @@ export interface RecordingFlags {
 
 export function recordingFlags(): Option[] {
   return [
-    new Option('--record <file>', "record every call of the environment's tools in a new file"),
+    new Option(
+      '--record <file>',
+      "record every call of the environment's tools, and every turn of a model on a server, in a new file",
+    ),
     new Option(
       '--replay <file>',
-      "answer the calls of the environment's tools from a recording, without running the tools",
+      "answer the calls of the environment's tools from a recording, without running the tools, and the turns of a model on a server without asking it",
     ).conflicts('record'),
   ];
 }
@@ -61,19 +64,38 @@ export interface OpenRun<Env> {
 }
 
 /**
+ * Opens the environments and the policy, whose turns may be recorded or replayed too.
  * @param open Opens the environments, whose tools may be recorded or replayed.
  * @throws ToolEnvError What opening the environment, its recording or the policy throws, and the signal's reason; then nothing stays open.
  */
 export async function openRun<Opened extends { close(): Promise<void> }>(
   open: (tap: ToolTap | undefined) => Promise<Opened>,
-  { plugin, options }: Chosen<'policies'>,
+  chosen: Chosen<'policies'>,
   { record, replay, seed, signal, deadline }: RecordingFlags & OpeningRun,
 ): Promise<OpenRun<Opened>> {
+  const { plugin, options } = chosen;
   const tap = record ? recordEnv(record) : replay ? await replayEnv(replay) : undefined;
-  const opened = await open(tap);
+  // An environment without tools can be recorded if the policy can, which is known once the policy is open.
+  let name: string | undefined;
+  const opened = await open(
+    tap && {
+      ...tap,
+      opened(env) {
+        name = env;
+      },
+    },
+  );
   try {
     // A policy may ignore the signal.
-    const policy = await untilAborted(signal, () => plugin.open(options, { seed, signal, deadline }));
+    const openPolicy = () => untilAborted(signal, () => plugin.open(options, { seed, signal, deadline }));
+    const identity = { name: plugin.name, options: lastingOptions(chosen) };
+    const policy: PolicyHandle = tap ? await tap.policy(identity, openPolicy) : await openPolicy();
+    try {
+      if (name !== undefined) tap?.opened(name);
+    } catch (error) {
+      await policy.close?.();
+      throw error;
+    }
     return {
       opened,
       policy,

@@ -1,7 +1,8 @@
-/** `--budget`, `--budget-tokens` and `--cache` of `toolenv eval` and `toolenv rollout`, with a model on a server of loopback. */
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+/** `--budget`, `--budget-tokens`, `--prices` and `--cache` of `toolenv eval` and `toolenv rollout`, with a model on a server of loopback. */
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { TrajectoryStep, TurnUsage } from '@toolenv/core';
 import { expect, it, onTestFinished } from 'vitest';
 import { startWireServer } from '../../../openai/test/wire-server.ts';
 import { fixture } from '../fixture.ts';
@@ -105,11 +106,46 @@ it('a worker that spent its budget leaves the rest to others', async () => {
   expect(second).toMatchObject({ episodes: 12, aborted: 0, worker: { groups: 12 - groups } });
 });
 
-it('dollars need a price', async () => {
+it('dollars need a price of the model, in the file of --prices or in flags', async () => {
+  const file = join(await scratch(), 'prices.json');
   await using server = await startWireServer();
   const { stderr, code } = await play(server.url, '--budget', '1');
-  expect(stderr).toContain('give --input-price and --output-price, or --budget-tokens');
+  expect(stderr).toContain('#tiny is known: name its model in the file of --prices, give --input-price and');
   expect(code).toBe(2);
+  await writeFile(file, '{"other": {"input": 1, "output": 1}}');
+  const missing = await play(server.url, '--budget', '1', '--prices', file);
+  expect(missing.stderr).toContain('#tiny is known: name its model in the file of --prices');
+  expect(missing.code).toBe(2);
+  await writeFile(file, '{"tin*": {"input": 1000, "output": 1000}}');
+  const ended = await play(server.url, '--budget', '0.5', '--prices', file);
+  expect(ended.stderr).toContain('The budget of $0.5000 is spent. ');
+  await writeFile(file, '{"tiny": ');
+  const torn = await play(server.url, '--prices', file);
+  expect(torn.stderr).toMatch(/^toolenv: The prices in .* are not JSON: write it as [^\n]+\n$/);
+  expect(torn.code).toBe(2);
+});
+
+it('turns have what they asked for, in the records, the table and after --resume', async () => {
+  const out = join(await scratch(), 'run');
+  await using server = await startWireServer();
+  await play(server.url, ...prices, '--budget', '0.5', '--out', out);
+  const { stdout } = await play(server.url, ...prices, '--out', out, '--resume');
+  const records = (await readFile(join(out, 'trajectories.jsonl'), 'utf8')).trim().split('\n');
+  const usages: TurnUsage[] = records.flatMap((line) =>
+    JSON.parse(line).steps.map(({ action }: TrajectoryStep) => action.usage),
+  );
+  const { turnUsage, usage } = JSON.parse(await readFile(join(out, 'summary.json'), 'utf8'));
+  const sum = (name: 'inputTokens' | 'outputTokens' | 'requests') =>
+    usages.reduce((total, each) => total + each[name], 0);
+  expect(turnUsage).toMatchObject({ inputTokens: sum('inputTokens'), outputTokens: sum('outputTokens') });
+  expect(turnUsage.cost).toBeCloseTo((sum('inputTokens') + sum('outputTokens')) / 1000);
+  // The episodes of both runs; `usage` is of the second run.
+  expect(turnUsage.requests).toBe(sum('requests'));
+  expect(turnUsage.requests).toBeGreaterThan(usage.requests);
+  const mean = (total: number) => Math.round(total / 12).toLocaleString('en-US');
+  expect(stdout).toMatch(
+    new RegExp(`per episode +${mean(sum('inputTokens'))} tokens in \\(1 cached\\) and `),
+  );
 });
 
 it('--cache makes a second evaluation free, and equal', async () => {
@@ -124,5 +160,5 @@ it('--cache makes a second evaluation free, and equal', async () => {
   expect(second.usage).toMatchObject({ requests: 0, cost: 0 });
   expect(second.tasks).toEqual(first.tasks);
   const table = await play(server.url, '--cache', cache, '--temperature', '1');
-  expect(table.stdout).toMatch(/requests +0: 0 tokens in and 0 out, \d+ replies from the cache/);
+  expect(table.stdout).toMatch(/requests +0: 0 tokens in and 0 out, \d+ replies from disk/);
 });

@@ -36,6 +36,20 @@ reward    1.050 from em 1.000 × 1 · found 0.500 × 0.1 · f1 0.250
 `);
   });
 
+  it('says what each turn asked of a server, and the whole episode', () => {
+    const episode = someEpisode();
+    const counts = { requests: 1, inputTokens: 1200, cachedTokens: 1000, outputTokens: 30 };
+    episode.steps[0]!.action.usage = { ...counts, cost: 0.0125, milliseconds: 2340 };
+    const nothing = { requests: 0, inputTokens: 0, cachedTokens: 0, outputTokens: 0, cost: 0 };
+    episode.steps[1]!.action.usage = { ...nothing, cachedReplies: 1, milliseconds: 60 };
+    const text = episodeView(episode, { width });
+    expect(text).toContain(
+      'turn 1, prompt of 2 tokens, 2 written, 1,200 tokens in (1,000 cached) and 30 out, $0.0125, 2.3 s\n',
+    );
+    expect(text).toContain('1 written, replies from disk, which cost nothing\n');
+    expect(text).toMatch(/, 1,200 tokens in \(1,000 cached\) and 30 out, \$0\.0125, 2\.4 s\n?$/);
+  });
+
   it('says what a fault of the infrastructure means, and marks a tool that failed', () => {
     const text = episodeView({ ...abortedEpisode, steps: someEpisode({}, [failedCall]).steps }, { width });
     expect(text).toContain('tool fetch  ✘ tool_error  2.5 s\n  Error: offline\n');

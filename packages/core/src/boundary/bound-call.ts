@@ -1,6 +1,7 @@
 /** boundCall: turns a call that exceeds the bounds into a parse failure, before anything recurses into it or repeats it. */
 import { type Action, isParseFailure, type ParseFailure } from '../protocol/action.ts';
 import type { ToolCall } from '../protocol/message.ts';
+import { copyTurnUsage } from '../protocol/turn-usage.ts';
 import { argumentBounds, type JsonBounds, jsonMistake } from '../schemas/json-bounds.ts';
 import { copyJson } from './copy-json.ts';
 
@@ -38,6 +39,7 @@ const unreadable = { expected: 'JSON', received: 'a value that cannot be read' }
 /** A copy of the action with each of its calls within the bounds. The policy may use its arrays of tokens again. */
 export function boundAction(action: Action): Action {
   const bounded = { ...action, toolCalls: action.toolCalls.map(boundCall) };
+  if (action.usage) bounded.usage = copyTurnUsage(action.usage);
   if (action.tokens) {
     const { prompt, action: sampled, logprobs } = action.tokens;
     bounded.tokens = { prompt: prompt.slice(), action: sampled.slice(), logprobs: logprobs.slice() };

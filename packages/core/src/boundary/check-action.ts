@@ -1,15 +1,18 @@
 /** checkAction: whether what a policy has returned has the form that environments and trainers rely on. */
+import { isTurnUsage } from '../protocol/turn-usage.ts';
 import { inWords, type Violation } from '../protocol/violation.ts';
 
 const stopReasons = new Set<unknown>(['stop', 'length', 'tool_call']);
 
 export function checkAction(given: unknown): Violation | undefined {
-  const { text, toolCalls, stopReason, tokens } = Object(given);
+  const { text, toolCalls, stopReason, tokens, usage } = Object(given);
   if (typeof text !== 'string') return malformed(`the text of the action is ${inWords(text)}`);
   if (!stopReasons.has(stopReason)) return malformed(`the stopReason is ${inWords(stopReason)}`);
   if (!Array.isArray(toolCalls)) return malformed(`the toolCalls are ${inWords(toolCalls)}`);
   const index = toolCalls.findIndex((call) => !isCall(Object(call)));
   if (index >= 0) return malformed(`call ${index} is neither a tool call nor a ParseFailure`);
+  if (usage !== undefined && !isTurnUsage(usage))
+    return malformed('the usage is not made of whole numbers, a cost and a time from 0 up');
   return tokens === undefined ? undefined : checkTokens(Object(tokens));
 }
 

@@ -1,6 +1,7 @@
 /** @toolenv/core/plugins: npm packages that offer environments, tools, trainers and policies. */
 
 export { type Manifest, type PluginKind, pluginKinds } from '../protocol/manifest.ts';
+export type { PolicyUsage } from '../protocol/turn-usage.ts';
 export { changeableOptions, completeOptions } from '../schemas/complete-options.ts';
 export {
   allPackages,

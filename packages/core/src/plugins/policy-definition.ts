@@ -3,6 +3,7 @@
 import type { JsonSchema } from '../protocol/json-schema.ts';
 import type { Learner, Rows, TokenBatch } from '../protocol/learner.ts';
 import type { Policy } from '../protocol/policy.ts';
+import type { PolicyUsage } from '../protocol/turn-usage.ts';
 
 /** Estimated memory of training a policy, before it begins. Sizes are in bytes. */
 export interface MemoryEstimate {
@@ -18,24 +19,6 @@ export interface MemoryEstimate {
   cachePerToken: number;
   /** Options of the policy that need less memory, with values to try. */
   savers?: Record<string, unknown>;
-}
-
-/** The requests and tokens of a policy on a server so far. */
-export interface PolicyUsage {
-  /** Requests, repeated requests included. */
-  requests: number;
-  /** Requests that were sent again after a fault. */
-  retries: number;
-  inputTokens: number;
-  /** The input tokens that the server had in its cache. */
-  cachedTokens: number;
-  outputTokens: number;
-  /** In dollars; absent if no price is known. */
-  cost?: number;
-  /** Replies of which the server did not say how many tokens they have; absent if there are none. */
-  uncountedReplies?: number;
-  /** Replies that came from a cache on disk, without a request; absent without such a cache. */
-  cachedReplies?: number;
 }
 
 /** A policy that is open for a run. */

@@ -1,5 +1,6 @@
 /** Action: what a policy does in one turn, and the tokens that it sampled. */
 import type { Message, ToolCall } from './message.ts';
+import type { TurnUsage } from './turn-usage.ts';
 
 /** Text that looks like a tool call but does not parse. The environment answers it; it is not an exception. */
 export interface ParseFailure {
@@ -29,6 +30,8 @@ export interface Action {
   toolCalls: (ToolCall | ParseFailure)[];
   stopReason: 'stop' | 'length' | 'tool_call';
   tokens?: ActionTokens;
+  /** What the turn asked of a server; absent if the policy computes on this machine. */
+  usage?: TurnUsage;
 }
 
 /** Whether a call is text that was meant as a call and could not be read. */

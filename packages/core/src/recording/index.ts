@@ -11,6 +11,7 @@ export { type RecordOptions, recordEnv, recordTools } from './record-tools.ts';
 export { createRedactor, type RedactionRules } from './redact.ts';
 export { openRegular, readRegular } from './regular-file.ts';
 export { type Replay, replayEnv, replayTools } from './replay-tools.ts';
+export type { PolicyIdentity, RecordablePolicy, RunTap } from './run-tap.ts';
 export { canonical } from './tool-recording.ts';
 export {
   appendTrajectory,

@@ -57,5 +57,10 @@ function excerpts(recorded: unknown, now: unknown): [string, string] {
 }
 
 function write(value: unknown): string {
-  return value === undefined ? 'nothing' : JSON.stringify(value);
+  try {
+    return value === undefined ? 'nothing' : JSON.stringify(value);
+  } catch {
+    // JSON.parse reads what JSON.stringify has no stack for.
+    return 'a value that nests too deeply';
+  }
 }

@@ -1,6 +1,7 @@
 /** Reads files with one JSON value per line. A crash may have left the last line half-written. */
 import { createReadStream } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
+import { ToolEnvError } from '../protocol/errors.ts';
 import { tryJson } from '../schemas/json-text.ts';
 
 /** A line of a file. */
@@ -16,20 +17,33 @@ export interface ReadOptions {
   skipHalfWritten?: boolean;
 }
 
-/** The non-empty lines in the file's order, one at a time in memory. */
+/** Characters of a line. */
+const longestLine = 2 ** 28;
+
+/**
+ * The non-empty lines in the file's order, one at a time in memory.
+ * @throws ToolEnvError `usage.broken_record` for a line of more than 2²⁸ characters.
+ */
 export async function* readJsonLines(
   file: string,
   options: ReadOptions = {},
 ): AsyncGenerator<JsonLine, void, void> {
   let number = 0;
   let open: string[] = [];
+  let length = 0;
   // node:readline would also break lines at U+2028, which JSON may contain unescaped.
   for await (const chunk of createReadStream(file, 'utf8') as AsyncIterable<string>) {
     const [first, ...lines] = chunk.split('\n');
     open.push(first!);
+    length += first!.length;
+    if (length > longestLine) {
+      const message = `${file}:${number + 1}: a line has more than ${longestLine} characters: it is no record.`;
+      throw new ToolEnvError('usage.broken_record', message);
+    }
     for (const next of lines) {
       const text = open.join('');
       open = [next];
+      length = next.length;
       number += 1;
       if (text.trim() !== '') yield { text, place: `${file}:${number}` };
     }

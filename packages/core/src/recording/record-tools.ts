@@ -3,11 +3,21 @@ import { existsSync } from 'node:fs';
 import { appendFile, writeFile } from 'node:fs/promises';
 import { untilAborted } from '../boundary/deadline.ts';
 import { readToolResult } from '../boundary/read-tool-result.ts';
-import { notRecordable, type ToolTap } from '../env/tool-tap.ts';
-import { messageOf, ToolEnvError } from '../protocol/errors.ts';
+import { notRecordable } from '../env/tool-tap.ts';
+import { ToolEnvError } from '../protocol/errors.ts';
 import type { Tool, ToolContext, ToolResult } from '../protocol/tool.ts';
+import { recordTurns } from './record-turns.ts';
 import { createRedactor, type RedactionRules } from './redact.ts';
-import { canonical, faceOf, type RecordedCall, type RecordingHeader, Takes } from './tool-recording.ts';
+import { asksServer, type PolicyIdentity, type RecordablePolicy, type RunTap } from './run-tap.ts';
+import {
+  canonical,
+  faceOf,
+  type RecordedCall,
+  type RecordingHeader,
+  recordedError,
+  Takes,
+} from './tool-recording.ts';
+import type { RecordedTurn } from './turn-recording.ts';
 import { diskError, writing } from './write-error.ts';
 
 /** What a recording leaves out. */
@@ -35,11 +45,11 @@ export async function recordTools(
 }
 
 /**
- * A tap for `openEnv` that records the calls of an environment's tools into one new `file`. The file appears with the
- * first call, or at {@link ToolTap.finish}: a run that fails before leaves none.
+ * A tap for `openEnv` that records the calls of an environment's tools into one new `file`, and the turns of a policy that asks a server.
+ * The file appears with the first of them, or at {@link RunTap.finish}: a run that fails before leaves none.
  * @throws ToolEnvError `usage.recording_exists` if the file exists.
  */
-export function recordEnv(file: string, options: RecordOptions = {}): ToolTap {
+export function recordEnv(file: string, options: RecordOptions = {}): RunTap {
   if (existsSync(file)) throw fileExists(file);
   const recorder = new Recorder(file, options);
   return {
@@ -73,6 +83,10 @@ export function recordEnv(file: string, options: RecordOptions = {}): ToolTap {
         close: () => source.close(),
       };
     },
+    async policy(identity, open) {
+      const policy = await open();
+      return asksServer(policy) ? recorder.policy(identity, policy) : policy;
+    },
     opened(env) {
       if (recorder.isEmpty) throw notRecordable(env);
     },
@@ -80,7 +94,7 @@ export function recordEnv(file: string, options: RecordOptions = {}): ToolTap {
   };
 }
 
-/** One recording: the tools in its first line, then the calls. */
+/** One recording: the tools and the policy in its first line, then calls and turns. */
 class Recorder {
   readonly #file: string;
   readonly #rules: RedactionRules;
@@ -90,6 +104,7 @@ class Recorder {
   readonly #takes = new Takes();
   /** How to use the tools. */
   instructions: string | undefined;
+  #policy: RecordingHeader['policy'];
   /** Lines one after another, and none after a line that failed, so that only the last line can be half-written. */
   #written: Promise<void> | undefined;
 
@@ -100,7 +115,7 @@ class Recorder {
   }
 
   get isEmpty(): boolean {
-    return this.#faces.size === 0;
+    return this.#faces.size === 0 && this.#policy === undefined;
   }
 
   /**
@@ -117,6 +132,12 @@ class Recorder {
     return tools.map((tool) => this.#recording(tool));
   }
 
+  /** The policy, recording. To be called before the first line. */
+  policy(identity: PolicyIdentity, policy: RecordablePolicy): RecordablePolicy {
+    this.#policy = { ...identity, spec: policy.spec };
+    return recordTurns(policy, (turn) => this.#write(turn));
+  }
+
   /** Settles when all lines so far are in the file, the first line at least. */
   written(): Promise<void> {
     this.#written ??= this.#create();
@@ -131,6 +152,7 @@ class Recorder {
       version: 1,
       tools: [...this.#faces.values()],
       instructions: this.instructions,
+      policy: this.#policy,
     };
     try {
       await writeFile(this.#file, `${JSON.stringify(redactFace(header))}\n`, { flag: 'wx' });
@@ -148,8 +170,11 @@ class Recorder {
         // Copied before the tool can change them.
         const asked = { ...key, tool: tool.name, arguments: canonical(args) };
         const answer = await settle(tool, args, context);
-        await this.#write({ ...asked, ...recorded(answer) });
-        if ('result' in answer) return answer.result;
+        if ('result' in answer) {
+          await this.#write({ ...asked, ...answer });
+          return answer.result;
+        }
+        await this.#write({ ...asked, ...recordedError(answer.thrown, answer.abandoned) });
         throw answer.thrown;
       },
       release: async (episodeId) => tool.release?.(episodeId),
@@ -160,8 +185,8 @@ class Recorder {
     };
   }
 
-  #write(call: RecordedCall): Promise<void> {
-    const line = `${JSON.stringify(this.#redact(call))}\n`;
+  #write(event: RecordedCall | RecordedTurn): Promise<void> {
+    const line = `${JSON.stringify(this.#redact(event))}\n`;
     this.#written = this.written().then(() => writing(this.#file, () => appendFile(this.#file, line)));
     return this.#written;
   }
@@ -179,15 +204,6 @@ async function settle(tool: Tool, args: Record<string, unknown>, context: ToolCo
   } catch (thrown) {
     return { thrown, abandoned: signal.aborted };
   }
-}
-
-function recorded(answer: Answer): Pick<RecordedCall, 'result' | 'error' | 'abandoned'> {
-  if ('result' in answer) return answer;
-  // A time limit of the environment replays as an error. Any other reason to give up is the caller's own.
-  if (ToolEnvError.isInstance(answer.thrown)) {
-    return { error: { code: answer.thrown.code, message: answer.thrown.message } };
-  }
-  return answer.abandoned ? { abandoned: true } : { error: { message: messageOf(answer.thrown) } };
 }
 
 function fileExists(file: string, cause?: unknown): ToolEnvError {

@@ -1,23 +1,29 @@
-/** Tools that answer from a recording, exactly, and fail when they are asked for anything else. */
-import { existsSync } from 'node:fs';
+/** Tools that answer from a recording, exactly, and fail when they are asked for anything else; and a policy that does so. */
+import { stat } from 'node:fs/promises';
 import { untilAborted } from '../boundary/deadline.ts';
-import { notRecordable, type ToolTap } from '../env/tool-tap.ts';
+import { notRecordable } from '../env/tool-tap.ts';
 import { ToolEnvError } from '../protocol/errors.ts';
 import { excerpt } from '../protocol/excerpt.ts';
 import type { JsonSchema } from '../protocol/json-schema.ts';
 import type { Tool, ToolContext, ToolResult } from '../protocol/tool.ts';
-import { recordedCall, recordingHeader } from '../schemas/wire-schemas.ts';
+import { tryObject } from '../schemas/json-text.ts';
+import { recordedCall, recordedTurn, recordingHeader } from '../schemas/wire-schemas.ts';
 import { describeDifferences, differences } from './json-difference.ts';
 import { type JsonLine, type ReadOptions, readJsonLines } from './jsonl.ts';
 import { readRecord } from './read-record.ts';
+import { ReplayedTurns } from './replay-turns.ts';
+import { asksServer, type PolicyIdentity, type RecordablePolicy, type RunTap } from './run-tap.ts';
 import {
   type CallKey,
   canonical,
+  divergence,
   faceOf,
   type RecordedCall,
   type RecordingHeader,
+  rethrow,
   Takes,
 } from './tool-recording.ts';
+import type { RecordedTurn } from './turn-recording.ts';
 
 /** The tools of a recording. */
 export interface Replay {
@@ -40,12 +46,12 @@ export async function replayTools(file: string, options: ReadOptions = {}): Prom
 }
 
 /**
- * A tap for `openEnv` that answers the calls of an environment's tools from a recording of `recordEnv`. The tools
- * themselves are not made: their plugins are not loaded, and no server or index is started.
+ * A tap for `openEnv` that answers the calls of an environment's tools, and the turns of a policy that asked a server, from a recording of
+ * `recordEnv`. The tools themselves are not made: their plugins are not loaded, and no server or index is started.
  * @throws ToolEnvError As {@link replayTools} does. A role that the recording lacks throws `usage.other_recording`.
  */
-export async function replayEnv(file: string, options: ReadOptions = {}): Promise<ToolTap> {
-  const { header, tools, finish } = await openReplay(file, options);
+export async function replayEnv(file: string, options: ReadOptions = {}): Promise<RunTap> {
+  const { header, tools, turns, finish } = await openReplay(file, options);
   const asked: (string | undefined)[] = [];
   const toolsOf = (role: string | undefined) => {
     asked.push(role);
@@ -62,15 +68,40 @@ export async function replayEnv(file: string, options: ReadOptions = {}): Promis
       const lease = { tools: toolsOf(undefined), instructions: header.instructions };
       return { acquire: async () => ({ ...lease, release: async () => {} }), close: async () => {} };
     },
+    policy: (identity, open) => replayPolicy({ file, header, turns }, identity, open),
     opened(env) {
-      if (asked.length === 0) throw notRecordable(env);
+      if (asked.length === 0 && !header.policy) throw notRecordable(env);
     },
     finish: async () => finish(),
   };
 }
 
-async function openReplay(file: string, options: ReadOptions): Promise<Replay & { header: RecordingHeader }> {
-  const { header, calls } = await read(file, options);
+async function replayPolicy(
+  { file, header, turns }: { file: string; header: RecordingHeader; turns: ReplayedTurns },
+  identity: PolicyIdentity,
+  open: () => Promise<RecordablePolicy>,
+): Promise<RecordablePolicy> {
+  const refuse = (why: string) => new ToolEnvError('usage.other_recording', `${file} ${why}`);
+  if (!header.policy) {
+    const policy = await open();
+    if (!asksServer(policy)) return policy;
+    await policy.close?.();
+    throw refuse(`has no turns of ${policy.spec.name}, which would be asked: record again.`);
+  }
+  const { spec, ...recorded } = header.policy;
+  const found = differences(recorded, canonical(identity));
+  if (found.length > 0)
+    throw refuse(
+      `was recorded with another policy. Record again, or name that policy:\n${describeDifferences(found)}`,
+    );
+  return turns.policy(spec);
+}
+
+async function openReplay(
+  file: string,
+  options: ReadOptions,
+): Promise<Replay & { header: RecordingHeader; turns: ReplayedTurns }> {
+  const { header, calls, turns } = await read(file, options);
   const takes = new Takes();
   const made = new Set<RecordedCall>();
 
@@ -89,13 +120,14 @@ async function openReplay(file: string, options: ReadOptions): Promise<Replay & 
       const found = differences(recorded.arguments, asked);
       if (found.length > 0) said.push(`other arguments of "${tool}":\n${describeDifferences(found)}`);
     }
-    if (!recorded || said.length > 0) throw diverged(`${file}: ${describeKey(key)}`, said.join('\n'));
+    if (!recorded || said.length > 0) throw divergence(`${file}: ${describeKey(key)}`, said.join('\n'));
     made.add(recorded);
     return recorded;
   };
 
   return {
     header,
+    turns,
     tools: header.tools.map((face) => ({
       ...faceOf(face),
       execute: async (args, context) => answer(find(face.name, args, context), context),
@@ -103,14 +135,10 @@ async function openReplay(file: string, options: ReadOptions): Promise<Replay & 
     finish() {
       const missing = [...calls.values()]
         .flatMap((take) => [...take.values()])
-        .filter((call) => !made.has(call));
-      if (missing.length === 0) return;
-      const first = missing.slice(0, 5).map((call) => `  ${describeKey(call)}: ${describe(call)}`);
-      const more = missing.length > 5 ? [`  and ${missing.length - 5} more`] : [];
-      throw diverged(
-        file,
-        [`recorded calls that were not made: ${missing.length}`, ...first, ...more].join('\n'),
-      );
+        .filter((call) => !made.has(call))
+        .map((call) => `${describeKey(call)}: ${describe(call)}`);
+      refuseMissing(file, 'calls', missing);
+      refuseMissing(file, 'turns', turns.missing);
     },
   };
 }
@@ -118,15 +146,27 @@ async function openReplay(file: string, options: ReadOptions): Promise<Replay & 
 async function read(
   file: string,
   options: ReadOptions,
-): Promise<{ header: RecordingHeader; calls: Map<string, Map<number, RecordedCall>> }> {
-  if (!existsSync(file)) {
-    throw new ToolEnvError('usage.broken_record', `There is no recording ${file}: record into it first.`);
+): Promise<{
+  header: RecordingHeader;
+  calls: Map<string, Map<number, RecordedCall>>;
+  turns: ReplayedTurns;
+}> {
+  const found = await stat(file).catch(() => undefined);
+  // Reading a pipe would wait for a writer.
+  if (!found?.isFile()) {
+    const why = found ? `${file} is not a regular file` : `There is no recording ${file}`;
+    throw new ToolEnvError('usage.broken_record', `${why}: record into it first.`);
   }
   let header: RecordingHeader | undefined;
   const calls = new Map<string, Map<number, RecordedCall>>();
+  const turns = new ReplayedTurns(file);
   for await (const line of readJsonLines(file, options)) {
     if (!header) {
       header = parse(line, recordingHeader) as RecordingHeader;
+      continue;
+    }
+    if (tryObject(line.text)?.turn !== undefined) {
+      turns.add(parse(line, recordedTurn) as RecordedTurn);
       continue;
     }
     const call = parse(line, recordedCall) as RecordedCall;
@@ -135,7 +175,7 @@ async function read(
     calls.set(name, take.set(call.call, call));
   }
   if (!header) throw new ToolEnvError('usage.broken_record', `${file} is empty: record into it first.`);
-  return { header, calls };
+  return { header, calls, turns };
 }
 
 function parse(line: JsonLine, schema: JsonSchema): unknown {
@@ -145,7 +185,7 @@ function parse(line: JsonLine, schema: JsonSchema): unknown {
 async function answer({ result, error }: RecordedCall, { signal }: ToolContext): Promise<ToolResult> {
   // A copy, because the caller may change it.
   if (result) return structuredClone(result);
-  if (error) throw error.code ? new ToolEnvError(error.code, error.message) : new Error(error.message);
+  if (error) rethrow(error);
   return untilAborted(signal, () => new Promise(() => {}));
 }
 
@@ -161,7 +201,10 @@ function describe({ tool, arguments: args }: Pick<RecordedCall, 'tool' | 'argume
   return `${tool}(${excerpt(JSON.stringify(args))})`;
 }
 
-function diverged(where: string, what: string): ToolEnvError {
-  const message = `The replay differs from the recording: ${where}: ${what}`;
-  return new ToolEnvError('bug.replay_divergence', message);
+function refuseMissing(file: string, what: string, missing: readonly string[]): void {
+  if (missing.length === 0) return;
+  const first = missing.slice(0, 5).map((line) => `  ${line}`);
+  const more = missing.length > 5 ? [`  and ${missing.length - 5} more`] : [];
+  const said = [`recorded ${what} that were not made: ${missing.length}`, ...first, ...more];
+  throw divergence(file, said.join('\n'));
 }

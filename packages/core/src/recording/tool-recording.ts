@@ -1,6 +1,11 @@
-/** A recording of tool calls, version 1: JSONL, the tools in the first line, then a line for each call as it ended. */
-import type { ErrorCode } from '../protocol/errors.ts';
+/**
+ * A recording, version 1: JSONL, the tools and the policy in the first line, then a line for each call of a tool and each turn of the policy
+ * as it ended.
+ */
+import { type ErrorCode, messageOf, ToolEnvError } from '../protocol/errors.ts';
+import type { PolicySpec } from '../protocol/policy.ts';
 import type { Tool, ToolContext, ToolResult } from '../protocol/tool.ts';
+import type { PolicyIdentity } from './run-tap.ts';
 
 /** A tool without its machinery. */
 export type ToolFace = Omit<Tool, 'execute' | 'close'>;
@@ -12,6 +17,8 @@ export interface RecordingHeader {
   tools: (ToolFace & { role?: string })[];
   /** How to use the tools that the environment opened itself. */
   instructions?: string;
+  /** The policy whose turns are recorded; absent if it computes on this machine. */
+  policy?: PolicyIdentity & { spec: PolicySpec };
 }
 
 /** One call and how it ended: a result, an error that the tool threw, or nothing because the caller gave up. */
@@ -56,6 +63,23 @@ export function faceOf({
   timeout,
 }: ToolFace): ToolFace {
   return { name, description, inputSchema, outputSchema, annotations, timeout };
+}
+
+/** How a call or a turn ended that threw. @param abandoned Whether its caller had given up. */
+export function recordedError(thrown: unknown, abandoned = false): Pick<RecordedCall, 'error' | 'abandoned'> {
+  // A time limit of the environment replays as an error. Any other reason to give up is the caller's own.
+  if (ToolEnvError.isInstance(thrown)) return { error: { code: thrown.code, message: thrown.message } };
+  return abandoned ? { abandoned: true } : { error: { message: messageOf(thrown) } };
+}
+
+/** Throws what was recorded. */
+export function rethrow({ code, message }: NonNullable<RecordedCall['error']>): never {
+  throw code ? new ToolEnvError(code, message) : new Error(message);
+}
+
+export function divergence(where: string, what: string): ToolEnvError {
+  const message = `The replay differs from the recording: ${where}: ${what}`;
+  return new ToolEnvError('bug.replay_divergence', message);
 }
 
 /** `value` as JSON holds it, with keys sorted by UTF-16 units at every depth like in RFC 8785: one text for each JSON value. */

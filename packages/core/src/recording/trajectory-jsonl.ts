@@ -5,6 +5,7 @@ import { jsonWithoutSecrets } from '../protocol/secrets.ts';
 import type { Trajectory } from '../protocol/trajectory.ts';
 import { wireSchemas } from '../schemas/wire-schemas.ts';
 import { type ReadOptions, readJsonLines, wholeLines } from './jsonl.ts';
+import { type PlainAction, plainAction, restoreAction } from './plain-action.ts';
 import { readRecord } from './read-record.ts';
 import { writing } from './write-error.ts';
 
@@ -22,17 +23,7 @@ export function encodeTrajectory(trajectory: Trajectory): string {
       outcome.kind === 'aborted'
         ? { ...outcome, cause: { code: outcome.cause.code, message: outcome.cause.message } }
         : outcome,
-    steps: steps.map(({ action, ...step }) => {
-      const { tokens } = action;
-      if (!tokens) return { ...step, action };
-      const { prompt, action: generated, logprobs } = tokens;
-      const plain = {
-        prompt: [...prompt],
-        action: [...generated],
-        logprobs: Array.from(logprobs, plainNumber),
-      };
-      return { ...step, action: { ...action, tokens: plain } };
-    }),
+    steps: steps.map(({ action, ...step }) => ({ ...step, action: plainAction(action) })),
   });
 }
 
@@ -86,33 +77,17 @@ export async function* readTrajectories(
   for await (const { text, place } of readJsonLines(file, options)) yield decodeTrajectory(text, place);
 }
 
-type PlainNumber = number | string;
-type PlainTokens = { prompt: number[]; action: number[]; logprobs: PlainNumber[] };
 type PlainTrajectory = Omit<Trajectory, 'version' | 'steps' | 'outcome'> & {
   version: number;
   outcome: { kind: string; cause?: { code: never; message: string } };
-  steps: { action: { tokens?: PlainTokens } }[];
+  steps: { action: PlainAction }[];
 };
-
-function plainNumber(value: number): PlainNumber {
-  if (Object.is(value, -0)) return '-0';
-  return Number.isFinite(value) ? value : String(value);
-}
 
 function restore(value: PlainTrajectory): Trajectory {
   const { cause } = value.outcome;
   const outcome = cause
     ? { ...value.outcome, cause: new ToolEnvError(cause.code, cause.message) }
     : value.outcome;
-  const steps = value.steps.map((step) => {
-    const { tokens } = step.action;
-    if (!tokens) return step;
-    const restored = {
-      prompt: Int32Array.from(tokens.prompt),
-      action: Int32Array.from(tokens.action),
-      logprobs: Float32Array.from(tokens.logprobs, Number),
-    };
-    return { ...step, action: { ...step.action, tokens: restored } };
-  });
+  const steps = value.steps.map((step) => ({ ...step, action: restoreAction(step.action) }));
   return { ...value, outcome, steps } as Trajectory;
 }

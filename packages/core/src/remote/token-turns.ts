@@ -3,6 +3,7 @@ import type { Action } from '../protocol/action.ts';
 import { ToolEnvError } from '../protocol/errors.ts';
 import type { Observation } from '../protocol/message.ts';
 import type { SamplingOptions } from '../protocol/policy.ts';
+import type { TurnUsage } from '../protocol/turn-usage.ts';
 import { findTurnEnd, type TokenChat, type TokenTurn } from './token-chat.ts';
 
 /** What to sample. */
@@ -22,6 +23,8 @@ export interface SampledTokens {
   logprobs: Float32Array;
   /** Whether the turn ended at the largest number of tokens. */
   isCut: boolean;
+  /** What the sampling asked of a server. */
+  usage?: TurnUsage;
 }
 
 /** Plays turns with a sampler, or a server, that takes and returns token ids. */
@@ -65,7 +68,7 @@ export class TokenTurns {
     const isCut = sampled.isCut && !stopped;
     const stopReason = isCut ? 'length' : toolCalls.length > 0 ? 'tool_call' : 'stop';
     const tokens = { prompt, action, logprobs: sampled.logprobs.slice(0, length) };
-    return { text, toolCalls, stopReason, tokens };
+    return { text, toolCalls, stopReason, tokens, ...(sampled.usage && { usage: sampled.usage }) };
   }
 
   endEpisode(episodeId: string): void {

@@ -3,7 +3,9 @@ import { episodeLeft } from '../protocol/outcome.ts';
 import type { Rewards } from '../protocol/reward.ts';
 import type { ModelUsage } from '../protocol/tool.ts';
 import type { Trajectory } from '../protocol/trajectory.ts';
+import { addTurnUsage, type TurnUsage } from '../protocol/turn-usage.ts';
 import { addUsage, toolUsage } from './tool-usage.ts';
+import { turnUsage } from './turn-usage.ts';
 
 /** What the averages need of a trajectory, which then need not be kept. */
 export interface EpisodeSummary {
@@ -30,12 +32,15 @@ export interface EpisodeSummary {
   tokens: number;
   /** What its tools have asked of models; absent if nothing. */
   toolUsage?: ModelUsage;
+  /** What its turns have asked of a model on a server; absent if nothing. */
+  turnUsage?: TurnUsage;
 }
 
 /** What the averages need of a trajectory. */
 export function summariseEpisode({ index, outcome, reward, rewards, steps }: Trajectory): EpisodeSummary {
   const calls = steps.flatMap((step) => step.calls);
   const usage = toolUsage([{ steps }]);
+  const asked = turnUsage([{ steps }]);
   return {
     index,
     ...(outcome.kind === 'aborted' && { fault: outcome.cause.code, cause: outcome.cause.message }),
@@ -48,6 +53,7 @@ export function summariseEpisode({ index, outcome, reward, rewards, steps }: Tra
     failures: calls.filter(({ mistake, result }) => mistake !== undefined || result?.isError === true).length,
     tokens: steps.reduce((sum, { action }) => sum + (action.tokens?.action.length ?? 0), 0),
     ...(usage && { toolUsage: usage }),
+    ...(asked && { turnUsage: asked }),
   };
 }
 
@@ -66,6 +72,8 @@ export class EpisodeStatistics {
   generatedTokens = 0;
   /** What the tools of all episodes have asked of models; `undefined` if nothing. */
   toolUsage: ModelUsage | undefined;
+  /** What the turns of all episodes have asked of a model on a server; `undefined` if nothing. */
+  turnUsage: TurnUsage | undefined;
   /** Scored episodes by how they ended. */
   readonly outcomes: Record<string, number> = {};
   /** Mean of each reward component over the episodes that scored it. */
@@ -92,6 +100,7 @@ export class EpisodeStatistics {
     const { fault, cause, end, rewards, reward, turns, calls, mistakes, failures, tokens } = episode;
     this.generatedTokens += tokens;
     this.toolUsage = addUsage(this.toolUsage, episode.toolUsage);
+    this.turnUsage = addTurnUsage(this.turnUsage, episode.turnUsage);
     if (fault !== undefined) {
       const named = `${fault}: ${cause}`;
       const count = this.#causes.get(named);

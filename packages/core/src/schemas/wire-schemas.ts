@@ -58,11 +58,23 @@ const observation = object({
   conversation: optional({ type: 'string', minLength: 1, maxLength: 256 }),
 });
 
+const turnUsage = object({
+  requests: natural,
+  inputTokens: natural,
+  cachedTokens: natural,
+  outputTokens: natural,
+  cost: optional({ ...finite, minimum: 0 }),
+  uncountedReplies: optional(natural),
+  cachedReplies: optional(natural),
+  milliseconds: { ...finite, minimum: 0 },
+});
+
 const action = object({
   text: string,
   toolCalls: { type: 'array', items: call },
   stopReason: { enum: ['stop', 'length', 'tool_call'] },
   tokens: optional(object({ prompt: tokenIds, action: tokenIds, logprobs: { type: 'array', items: float } })),
+  usage: optional(turnUsage),
 });
 
 /** A content block of MCP 2025-11-25 (server/tools#tool-result). Unknown types are allowed. */
@@ -262,9 +274,31 @@ export const recordingHeader: JsonSchema = object({
     }),
   },
   instructions: optional(string),
+  policy: optional(
+    object({
+      name,
+      options: { type: 'object' },
+      spec: object({ name, contextLength: { type: 'integer', minimum: 1 } }),
+    }),
+  ),
 });
 
-/** Each further line of a recording. */
+/** A further line of a recording: a turn of the policy. */
+export const recordedTurn: JsonSchema = {
+  ...object({
+    episode: string,
+    take: natural,
+    conversation: optional(string),
+    turn: natural,
+    request: { type: 'object' },
+    action: optional(action),
+    error: optional(object({ message: string })),
+    abandoned: optional({ const: true }),
+  }),
+  oneOf: [{ required: ['action'] }, { required: ['error'] }, { required: ['abandoned'] }],
+};
+
+/** A further line of a recording. */
 export const recordedCall: JsonSchema = {
   ...object({
     episode: string,
@@ -310,7 +344,7 @@ export const wireSchemas: Readonly<Record<WireSchemaName, JsonSchema>> = {
   report,
   'reward-spec': rewardSpec,
   'tool-description': toolDescription,
-  'tool-recording': { anyOf: [recordingHeader, recordedCall] },
+  'tool-recording': { anyOf: [recordingHeader, recordedCall, recordedTurn] },
   'tool-result': toolResult,
   trajectory,
   transition,

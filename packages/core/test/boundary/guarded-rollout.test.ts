@@ -137,6 +137,22 @@ const good: Action = { text: 'done', toolCalls: [], stopReason: 'stop' };
 const tokens = { prompt: new Int32Array(3), action: new Int32Array(2), logprobs: new Float32Array(2) };
 
 test.each<[string, RegExp, unknown]>([
+  [
+    'a usage of fractions',
+    /POL-2: the usage is not made of whole numbers/,
+    { ...good, usage: { requests: 0.5, inputTokens: 1, cachedTokens: 0, outputTokens: 1, milliseconds: 1 } },
+  ],
+  [
+    'an endless price',
+    /POL-2: the usage/,
+    {
+      ...good,
+      usage: {
+        ...{ requests: 1, inputTokens: 1, cachedTokens: 0, outputTokens: 1 },
+        ...{ cost: Number.POSITIVE_INFINITY, milliseconds: 1 },
+      },
+    },
+  ],
   ['nothing', /POL-2: the text of the action is missing/, undefined],
   ['an unknown stop reason', /POL-2: the stopReason is "eos"/, { ...good, stopReason: 'eos' }],
   ['a call without arguments', /POL-2: call 0 is neither/, { ...good, toolCalls: [{ id: 'c', name: 'x' }] }],

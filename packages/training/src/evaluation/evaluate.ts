@@ -13,6 +13,7 @@ import {
   type TaskSet,
   ToolEnvError,
   type Trajectory,
+  type TurnUsage,
 } from '@toolenv/core';
 import { completeOptions } from '@toolenv/core/plugins';
 import { headlineScore } from '../metrics/headline-score.ts';
@@ -68,6 +69,8 @@ export interface Evaluation {
   tokens: number;
   /** What tools have asked of models, such as a judge; absent if nothing. */
   toolUsage?: ModelUsage;
+  /** What the turns of all episodes have asked of a model on a server, those that were played before included; absent if nothing. */
+  turnUsage?: TurnUsage;
   /** Wall-clock time. */
   seconds: number;
   /** The tasks that were played, in the order of the split. */
@@ -161,6 +164,7 @@ function summarise(
     turns: turns ?? 0,
     tokens: statistics.generatedTokens,
     ...(statistics.toolUsage && { toolUsage: statistics.toolUsage }),
+    ...(statistics.turnUsage && { turnUsage: statistics.turnUsage }),
   };
 }
 

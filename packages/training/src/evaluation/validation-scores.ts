@@ -1,7 +1,7 @@
 /** How well a policy does in the middle of its training. */
 import type { EnvHandle } from '@toolenv/core';
 import type { Metrics, Run } from '@toolenv/core/plugins';
-import { namedUsage } from '../metrics/rollout-metrics.ts';
+import { namedTurnUsage, namedUsage } from '../metrics/rollout-metrics.ts';
 import type { RunOptions } from '../options/run-options.ts';
 import type { Interval } from './confidence-interval.ts';
 import { evaluate } from './evaluate.ts';
@@ -38,7 +38,7 @@ async function scoresOn(run: WithEnv, options: RunOptions): Promise<Metrics> {
   const bounds = { maxTokens, deadline, onDeadline, onBug, onImages, maxAborted };
   const found = await evaluate({ ...plan, ...bounds, env, policy, seed, signal, onProgress });
   const { reward, means, rewardInterval, intervals, pass } = found;
-  const metrics: Metrics = namedUsage(found.toolUsage);
+  const metrics: Metrics = { ...namedTurnUsage(found.turnUsage), ...namedUsage(found.toolUsage) };
   const add = (name: string, of: string, mean: number | null, interval: Interval | null | undefined) => {
     if (mean === null) return;
     metrics[name] = mean;

@@ -39,6 +39,13 @@ export const metricNames = {
   'tokens_per_turn/max': 'most tokens',
   'tokens_per_turn/clipped_ratio': 'share of the turns that ended at maxTokens',
   generated_tokens: 'tokens that the policy generated, in aborted episodes too',
+  // A policy on a server
+  'policy/model_requests': 'requests of turns to a model on a server, in aborted episodes too',
+  'policy/model_input_tokens': 'tokens that this model read, cached tokens included',
+  'policy/model_cached_tokens': 'of these, tokens that its server had in its cache',
+  'policy/model_output_tokens': 'tokens that this model generated',
+  'policy/model_cost': 'what they cost in dollars, if prices are known',
+  'policy/model_seconds': 'seconds until the replies, summed over turns; turns at one time count each',
   // Tools
   'tools/call_frequency': 'tool calls of an episode',
   'tools/failure_frequency': 'share of the calls that were mistakes or failed',

@@ -1,5 +1,13 @@
 /** The metrics of a rollout, named as in `metricNames`. */
-import { type ModelMistake, type ModelUsage, type Outcome, type Trajectory, toolUsage } from '@toolenv/core';
+import {
+  type ModelMistake,
+  type ModelUsage,
+  type Outcome,
+  type Trajectory,
+  type TurnUsage,
+  toolUsage,
+  turnUsage,
+} from '@toolenv/core';
 import type { Metrics } from '@toolenv/core/plugins';
 import { scoresOfGroups, zeroVarianceFraction } from '../advantages/zero-variance.ts';
 import { outcomeScore } from '../rewards/outcome-score.ts';
@@ -47,6 +55,7 @@ export function rolloutMetrics(trajectories: readonly Trajectory[], time: Rollou
     ...metricsByTool(scored),
     ...unusedTools(scored),
     generated_tokens: generated,
+    ...namedTurnUsage(turnUsage(trajectories)),
     ...namedUsage(toolUsage(trajectories)),
     'time/rollout': time.rollout,
     ...(time.environment !== undefined && {
@@ -161,6 +170,19 @@ export function namedUsage(usage: ModelUsage | undefined): Metrics {
     'tools/model_requests': usage.requests,
     'tools/model_input_tokens': usage.inputTokens,
     'tools/model_output_tokens': usage.outputTokens,
+  };
+}
+
+/** What the policy has asked of a model on a server. Nothing if it computes on this machine. */
+export function namedTurnUsage(usage: TurnUsage | undefined): Metrics {
+  if (!usage) return {};
+  return {
+    'policy/model_requests': usage.requests,
+    'policy/model_input_tokens': usage.inputTokens,
+    'policy/model_cached_tokens': usage.cachedTokens,
+    'policy/model_output_tokens': usage.outputTokens,
+    ...(usage.cost !== undefined && { 'policy/model_cost': usage.cost }),
+    'policy/model_seconds': usage.milliseconds / 1000,
   };
 }
 

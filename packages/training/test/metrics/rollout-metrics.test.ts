@@ -1,5 +1,11 @@
 /** What a rollout reports, in numbers that can be counted by hand. */
-import { type ToolCallRecord, ToolEnvError, type Trajectory, type TrajectoryStep } from '@toolenv/core';
+import {
+  type ToolCallRecord,
+  ToolEnvError,
+  type Trajectory,
+  type TrajectoryStep,
+  type TurnUsage,
+} from '@toolenv/core';
 import { expect, test } from 'vitest';
 import { rolloutMetrics } from '../../src/metrics/rollout-metrics.ts';
 
@@ -169,4 +175,22 @@ test('without a scored episode there is no reward, and every number is finite', 
   expect(metrics).not.toHaveProperty('reward');
   expect(metrics['response/aborted_ratio']).toBe(1);
   expect(Object.values(metrics).filter((value) => !Number.isFinite(value))).toEqual([]);
+});
+
+test('counts what the turns asked of a server, and leaves out a price that is not known of all', () => {
+  const asked = { requests: 2, inputTokens: 100, cachedTokens: 40, outputTokens: 10, milliseconds: 1500 };
+  const free = { requests: 0, inputTokens: 0, cachedTokens: 0, outputTokens: 0, cost: 0, milliseconds: 1 };
+  const withUsage = (usage: TurnUsage) => ({ ...turn(1), action: { ...turn(1).action, usage } });
+  const of = (...usages: TurnUsage[]) =>
+    rolloutMetrics([episode(0, 1, { steps: usages.map(withUsage) })], { rollout: 1 });
+  expect(of({ ...asked, cost: 0.25 }, { ...asked, cost: 0.5 }, { ...free, cachedReplies: 1 })).toMatchObject({
+    'policy/model_requests': 4,
+    'policy/model_input_tokens': 200,
+    'policy/model_cached_tokens': 80,
+    'policy/model_output_tokens': 20,
+    'policy/model_cost': 0.75,
+    'policy/model_seconds': 3.001,
+  });
+  expect(of(asked, { ...asked, cost: 0.5 })).not.toHaveProperty(['policy/model_cost']);
+  expect(Object.keys(of()).filter((name) => name.startsWith('policy/'))).toEqual([]);
 });

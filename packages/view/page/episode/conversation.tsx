@@ -3,7 +3,7 @@ import type { ImageBlock } from '@toolenv/core';
 import type { RecordedEpisode } from '@toolenv/view/recorded';
 import type { Answers } from '../../src/view/routes.ts';
 import type { TurnTexts } from '../../src/view/token-texts.ts';
-import { duration, plural } from '../numbers.ts';
+import { duration, plural, whole } from '../numbers.ts';
 import type { TokenPlace } from '../tasks/first-difference.ts';
 import { type ColouredTurn, type TokenColour, weightedReward } from './token-colours.ts';
 
@@ -70,6 +70,7 @@ function Turn({
           {conversation !== undefined && <small>conversation {conversation}</small>}
           {step.learn === false && <small>not learned from</small>}
           {tokens !== undefined && <small>{plural(tokens, 'token')}</small>}
+          {action.usage && <Usage of={action.usage} />}
           {action.stopReason === 'length' && <small class="bad">cut at the largest number of tokens</small>}
         </h4>
         {colour && turn ? (
@@ -101,6 +102,17 @@ function Turn({
       ))}
       <Rewards step={step} spec={episode.rewardSpec} />
     </>
+  );
+}
+
+function Usage({ of: usage }: { of: NonNullable<Step['action']['usage']> }) {
+  const { requests, inputTokens, cachedTokens, outputTokens, cost, milliseconds } = usage;
+  if (requests === 0) return <small>a reply from disk, which cost nothing</small>;
+  return (
+    <small>
+      {whole(inputTokens)} tokens in ({whole(cachedTokens)} cached) and {whole(outputTokens)} out
+      {cost !== undefined && `, $${cost.toFixed(4)}`}, {duration(milliseconds)}
+    </small>
   );
 }
 
