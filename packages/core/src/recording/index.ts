@@ -5,7 +5,7 @@ export { isGzip } from './gzip.ts';
 export { type JsonLine, type ReadOptions, readJsonLines, wholeLines } from './jsonl.ts';
 export { makeFolder } from './make-folder.ts';
 export { type RecordOptions, recordEnv, recordTools } from './record-tools.ts';
-export type { RedactionRules } from './redact.ts';
+export { createRedactor, type RedactionRules } from './redact.ts';
 export { openRegular, readRegular } from './regular-file.ts';
 export { type Replay, replayEnv, replayTools } from './replay-tools.ts';
 export { canonical } from './tool-recording.ts';
