@@ -9,17 +9,17 @@ import type { Conversation, SpokenMessage } from './conversation.ts';
  */
 export type Redaction = (text: string) => string | null | Promise<string | null>;
 
-/** Values that look secret whatever is around them. */
+/** Values that look secret whatever is around them. Repetitions that may fail after a match are bounded, so that no text takes quadratic time. */
 const patterns = [
-  /\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b/gu,
-  /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g,
+  /[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+/gu,
+  /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]{0,40}PRIVATE KEY-----|$)/g,
   /\b(?:sk|pk|rk)[-_][\w-]{16,}/g,
   /\b(?:gh[pousr]|github_pat|glpat|hf|npm|xox[abeoprs]|dop_v1|ya29)[-_.][\w.-]{10,}/g,
   /\bA(?:KIA|SIA)[A-Z0-9]{16}\b/g,
   /\bAIza[\w-]{30,}/g,
-  /\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g,
-  /(?<=\b(?:bearer|basic)\s+)[\w.~+/=-]{8,}/gi,
-  /(?<=:\/\/[^\s/:@]*:)[^\s/@]+(?=@)/g,
+  /\beyJ[\w-]{8,2048}\.[\w-]{8,4096}\.[\w-]*/g,
+  /(?<=\b(?:bearer|basic)\s{1,4})(?:(?=[\w.~+/=-]{0,64}\d)[\w.~+/=-]{8,}|[\w.~+/=-]{20,})/gi,
+  /(?<=:\/\/[^\s/:@]{0,256}:)[^\s/@]{1,256}(?=@)/g,
 ];
 
 let redactor: ((text: string) => string) | undefined;
