@@ -19,6 +19,7 @@ import { servers } from './servers.ts';
 import { serving } from './serving.ts';
 import { signals } from './signals.ts';
 import { terminal } from './terminal.ts';
+import { traffic } from './traffic.ts';
 
 export const areas: Readonly<Record<string, readonly Attack[]>> = {
   boundary,
@@ -38,5 +39,6 @@ export const areas: Readonly<Record<string, readonly Attack[]>> = {
   machines,
   python,
   judges,
+  traffic,
   terminal,
 };

@@ -27,7 +27,7 @@ export function trafficTable(summary: TrafficSummary): string {
   ] as [string, number, string][];
   const width = Math.max(...counts.map(([, count]) => countText(count).length));
   const lines = counts.map(([name, count, note]) =>
-    `  ${name.padEnd(16)}${countText(count).padStart(width)}${note && ` (${note})`}`.trimEnd(),
+    `  ${name.padEnd(17)}${countText(count).padStart(width)}${note && `  (${note})`}`.trimEnd(),
   );
   return [plural(conversations, 'conversation'), ...lines, '', ...splitRows(summary)].join('\n');
 }
