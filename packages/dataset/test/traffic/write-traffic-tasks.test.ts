@@ -41,7 +41,7 @@ const traffic = fc
 const score = ({ text }: { text: string }) => Number(/\d+$/.exec(text)![0]);
 const shares = { validation: 0.3, test: 0.3 };
 const plain = (text: string) => text.replace(/\s+/g, ' ').trim();
-const keyOf = ({ messages, tools }: TrafficTask) =>
+const keyOf = ({ messages, tools }: Pick<TrafficTask, 'messages' | 'tools'>) =>
   JSON.stringify([messages.map(({ role, content }) => [role, plain(content)]), tools]);
 
 test.each(['task', 'user', 'time'] as const)(
@@ -70,9 +70,9 @@ test.each(['task', 'user', 'time'] as const)(
         expect(new Set(keys).size).toBe(keys.length);
         const asked = lines.map(({ messages, tools }) =>
           keyOf({
-            messages: (messages as TrafficTask['messages']).slice(0, -1),
-            tools: tools as never,
-          } as TrafficTask),
+          messages: (messages as TrafficTask['messages']).slice(0, -1),
+          tools: tools as never,
+        }),
         );
         expect(new Set(keys)).toEqual(new Set(asked));
         for (const { scores, conversations, reference } of allTasks(result)) {
