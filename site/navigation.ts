@@ -46,6 +46,7 @@ function learningPages(): Item[] {
         'README',
         'agents',
         'command-line-agents',
+        'traffic',
         'tool',
         'environment',
         'environment-parts',

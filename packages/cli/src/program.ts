@@ -20,6 +20,7 @@ export const commands: Readonly<Record<string, readonly [usage: string, summary:
   mcp: ['[options] <action> <url>', 'log in at an MCP server that wants OAuth, or log out'],
   serve: ['[options] [environment]', 'serve an environment to clients of MCP or OpenEnv, or a policy'],
   capture: ['[options]', 'record the conversations that clients have with a server of models'],
+  tasks: ['[options] <captured...>', 'make tasks of recorded conversations, split and without duplicates'],
   data: ['[options] <name>', 'download a dataset from its authors'],
   index: ['[options] <passages>', 'build a search index from a file of passages'],
   init: ['[options] <folder>', 'make an environment from an MCP server and a task file'],

@@ -22,6 +22,7 @@ import { serving } from './serving.ts';
 import { signals } from './signals.ts';
 import { teachers } from './teachers.ts';
 import { terminal } from './terminal.ts';
+import { traffic } from './traffic.ts';
 
 export const areas: Readonly<Record<string, readonly Attack[]>> = {
   boundary,
@@ -44,6 +45,7 @@ export const areas: Readonly<Record<string, readonly Attack[]>> = {
   judges,
   prompts,
   teachers,
+  traffic,
   terminal,
 };
 

@@ -30,6 +30,7 @@ const ofListener = [
   'idleTimeout',
   'requestTimeout',
   'maxBodyBytes',
+  'userHeader',
 ];
 
 interface Flags extends Record<string, unknown> {

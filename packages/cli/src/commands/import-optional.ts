@@ -30,6 +30,11 @@ export function importSearch(need: string): Promise<typeof import('@toolenv/tool
   return importOptional('@toolenv/tools-search', need, () => import('@toolenv/tools-search'));
 }
 
+/** Throws as {@link importMcp} does. */
+export function importDataset(need: string): Promise<typeof import('@toolenv/dataset')> {
+  return importOptional('@toolenv/dataset', need, () => import('@toolenv/dataset'));
+}
+
 const everyServer: JsonSchema = { type: 'object', properties: serveProperties };
 
 /** The schema of the options of serving over HTTP; without `@toolenv/mcp`, the options of every protocol. */
@@ -60,6 +65,12 @@ export function serverSchema(): Promise<JsonSchema> {
 export function indexSchema(): Promise<JsonSchema> {
   const load = async () => (await import('@toolenv/tools-search/options')).indexOptionsSchema;
   return unlessMissing('@toolenv/tools-search', load, () => ({}));
+}
+
+/** The schema of the options of `toolenv tasks`; empty without `@toolenv/dataset`. */
+export function trafficOptionsSchema(): Promise<JsonSchema> {
+  const load = async () => (await import('@toolenv/dataset/traffic-options')).trafficSchema;
+  return unlessMissing('@toolenv/dataset', load, () => ({}));
 }
 
 function importOptional<Module>(name: string, need: string, load: () => Promise<Module>): Promise<Module> {

@@ -46,7 +46,9 @@ it('records until Ctrl-C, loses nothing, and prints no key', async () => {
   expect({ code, stdout }).toEqual({ code: 130, stdout: '' });
   expect(stderr).not.toContain('upstream-key');
   const lines = (await readFile(out, 'utf8')).trim().split('\n');
-  expect(lines.map((each) => JSON.parse(each))).toEqual([{ messages }]);
+  expect(lines.map((each) => JSON.parse(each))).toEqual([
+    { messages, time: expect.stringMatching(/^\d{4}-.*Z$/) },
+  ]);
 });
 
 it.each([

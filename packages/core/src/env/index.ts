@@ -5,3 +5,4 @@ export { declareEnv, type EnvDeclaration, type EpisodeMaker, type EpisodeParts }
 export type { ScoredReward } from './reward-declaration.ts';
 export { expectStep, RunningEpisode } from './running-episode.ts';
 export { scoreTurn } from './score-turn.ts';
+export { Spool } from './spool.ts';

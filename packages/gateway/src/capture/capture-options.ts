@@ -9,6 +9,8 @@ export interface CaptureOptions extends ServeOptions {
   out: string;
   /** Key of the server. Default: that of each client. */
   key?: string;
+  /** Header of a request that names its user. Default: the request itself does, in the field of its API. */
+  userHeader?: string;
   /** Called with what could not be forwarded or written. Default: write to stderr. */
   onError?(error: unknown): void;
   /** Called with why an answer is not recorded, once for each reason. Default: write to stderr. */
@@ -29,6 +31,12 @@ const own = {
     minimum: 1,
     default: 67_108_864,
     description: 'largest body of a request',
+  },
+  userHeader: {
+    type: 'string',
+    pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$",
+    description:
+      'header that names the user of a request, such as x-user-id (default: the request itself, in user, safety_identifier or metadata.user_id)',
   },
 } as const;
 

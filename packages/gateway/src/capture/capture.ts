@@ -45,7 +45,7 @@ export interface CaptureService {
 /**
  * Forwards every request below `/v1` to the server, and its answers as they come. Each conversation on one of the three wires becomes a
  * line of the file, which `@toolenv/trainer-sft` reads, once it has not grown for `idleTimeout`, or at the end. A turn is recorded if it is whole.
- * Headers, and so keys, are never written.
+ * Headers, and so keys, are never written, but for the one of `userHeader`.
  * @throws ToolEnvError `usage.upstream`, `infrastructure.disk` if the file cannot be written, and as `servePolicy` does.
  */
 export async function capture({
@@ -82,7 +82,7 @@ export async function capture({
 }
 
 interface ProxyParts extends Required<Pick<CaptureOptions, 'onError' | 'onSkip'>> {
-  options: { maxBodyBytes: number; token?: string | undefined };
+  options: { maxBodyBytes: number; token?: string | undefined; userHeader?: string | undefined };
   access: HttpAccess;
 }
 
@@ -154,7 +154,9 @@ class RecordingProxy {
     // A shorter key, such as not-needed of a local server, is a word that texts may have.
     const key = clientKey(http);
     if (key.length >= shortestKey) keepSecret(key);
-    this.#record(wire, body, text, answer.headers['content-type'] ?? '');
+    const { userHeader } = this.#parts.options;
+    const named = userHeader === undefined ? undefined : http.headers[userHeader.toLowerCase()];
+    this.#record({ wire, body, named }, text, answer.headers['content-type'] ?? '');
   }
 
   /** Passes the answer on as it comes. @returns Its text if it is to be read and is whole. */
@@ -179,7 +181,12 @@ class RecordingProxy {
     return isRead && size <= longestAnswer ? Buffer.concat(chunks).toString('utf8') : undefined;
   }
 
-  #record(wire: Wire, body: Buffer, text: string, type: string): void {
+  /** @param request `named` is what the header says of the user. */
+  #record(
+    { wire, body, named }: { wire: Wire; body: Buffer; named: unknown },
+    text: string,
+    type: string,
+  ): void {
     try {
       const asked = tryObject(body.toString('utf8')) ?? {};
       const { answers, body: answered } = readAnswers(wire, text, type.startsWith('text/event-stream'));
@@ -187,7 +194,8 @@ class RecordingProxy {
       if (answers.length === 0) return;
       if (asked.conversation) throw new BadRequest('conversation', 'the server keeps the conversation');
       const request = wire.conversation(asked, this.#stored);
-      for (const answer of answers) this.log.add(request, answer);
+      const user = userOf(named, asked);
+      for (const answer of answers) this.log.add(request, answer, user);
     } catch (error) {
       if (!(error instanceof BadRequest)) throw error;
       this.#skip(error.message);
@@ -211,4 +219,13 @@ class RecordingProxy {
     this.#skipped.add(kind);
     this.#parts.onSkip(kind);
   }
+}
+
+/** The user that a request names, in its header or in the fields of OpenAI's APIs and Anthropic's. */
+function userOf(
+  named: unknown,
+  { user, safety_identifier, metadata }: Record<string, unknown>,
+): string | undefined {
+  const given = [named, safety_identifier, user, Object(metadata).user_id];
+  return given.find((each): each is string => typeof each === 'string' && each !== '');
 }

@@ -15,6 +15,10 @@ interface OpenConversation {
   /** The server's answers as the server gave them. */
   messages: SentMessage[];
   tools: ToolDescription[];
+  /** Who talks to the server, if known. */
+  user: string | undefined;
+  /** When the first answer came, in ISO 8601. */
+  time: string;
   /** Indices of the messages that the server answered. */
   answered: Set<number>;
   /** Of `performance.now`. */
@@ -23,7 +27,7 @@ interface OpenConversation {
 
 export class ConversationLog {
   readonly #file: string;
-  /** By the digest of their messages; the one that has not grown for longest first. */
+  /** By their users and the digests of their messages; the one that has not grown for longest first. */
   readonly #open: Map<string, OpenConversation> = new Map();
   /** Lines that are not written yet. */
   #lines: string[] = [];
@@ -59,22 +63,25 @@ export class ConversationLog {
   }
 
   /**
-   * Adds an answer to the conversation that the request goes on, or begins another.
+   * Adds an answer to the conversation that the request goes on, or begins another. Users share no conversation, even if they say the same.
    * @throws BadRequest for a conversation that no example can hold.
    */
-  add(request: Conversation, answer: Answer): void {
+  add(request: Conversation, answer: Answer, user?: string): void {
     checkCalls([...request.messages, answer]);
+    const placeOf = (digest: string) => JSON.stringify([digest, user]);
     const digests = digestsOf(request);
-    const known = digests.findLastIndex((digest) => this.#open.has(digest));
-    const past = known < 0 ? undefined : this.#open.get(digests[known]!)!;
-    if (past) this.#open.delete(digests[known]!);
+    const known = digests.findLastIndex((digest) => this.#open.has(placeOf(digest)));
+    const past = known < 0 ? undefined : this.#open.get(placeOf(digests[known]!))!;
+    if (past) this.#open.delete(placeOf(digests[known]!));
     const messages = [...(past?.messages ?? []), ...request.messages.slice(known + 1), answer];
     const answered = new Set(past?.answered).add(messages.length - 1);
-    const digest = next(digests.at(-1)!, keyOf(answer));
-    const same = this.#open.get(digest);
+    const place = placeOf(next(digests.at(-1)!, keyOf(answer)));
+    const same = this.#open.get(place);
     // Said twice, word for word: both were answers of the model.
-    if (same) this.#end(digest, same);
-    this.#open.set(digest, { messages, tools: request.tools, answered, used: performance.now() });
+    if (same) this.#end(place, same);
+    const time = past?.time ?? new Date().toISOString();
+    const used = performance.now();
+    this.#open.set(place, { messages, tools: request.tools, user, time, answered, used });
     const [[oldest, conversation] = []] = this.#open;
     if (this.#open.size > mostOpen) this.#end(oldest!, conversation!);
   }
@@ -82,16 +89,16 @@ export class ConversationLog {
   /** Writes the conversations that have not grown for so many milliseconds. Throws as {@link open} does; then nothing is lost. */
   async write({ idle }: { idle: number }): Promise<void> {
     const before = performance.now() - idle;
-    for (const [digest, conversation] of this.#open)
-      if (conversation.used <= before) this.#end(digest, conversation);
+    for (const [place, conversation] of this.#open)
+      if (conversation.used <= before) this.#end(place, conversation);
     // One after another, in their order.
     const turn = this.#writing.then(() => this.#writeLines());
     this.#writing = turn.catch(() => {});
     return turn;
   }
 
-  #end(digest: string, conversation: OpenConversation): void {
-    this.#open.delete(digest);
+  #end(place: string, conversation: OpenConversation): void {
+    this.#open.delete(place);
     this.#lines.push(`${lineOf(conversation)}\n`);
   }
 
@@ -133,8 +140,8 @@ function checkCalls(messages: readonly SentMessage[]): void {
   }
 }
 
-/** As `sft-v1` reads it. What the server has not answered here is context only: the words of a client, or a turn of another line. */
-function lineOf({ messages, tools, answered }: OpenConversation): string {
+/** As `sft-v1` reads it, and the time and the user, by which tasks are split. What the server has not answered here is context only: the words of a client, or a turn of another line. */
+function lineOf({ messages, tools, answered, user, time }: OpenConversation): string {
   return jsonWithoutSecrets({
     messages: messages.map((message, i) => ({
       ...openAiMessage(message),
@@ -146,6 +153,8 @@ function lineOf({ messages, tools, answered }: OpenConversation): string {
         function: { name, description, parameters },
       })),
     }),
+    time,
+    user,
   });
 }
 

@@ -191,6 +191,33 @@ test('a branch is another line, and each answer is learned in one of them', asyn
   ]);
 });
 
+test('a line has the user that the request names, and users who say the same share no line', async () => {
+  const { url } = await serving(caller());
+  const captured = await capturing(url, { userHeader: 'X-User-Id' });
+  const before = new Date().toISOString();
+  const say = async (path: string, body: object, headers: Record<string, string> = {}) =>
+    (await captured.ask(path, body, { headers })).text();
+  const messages = [question, { role: 'assistant', content: 'Yes?' }, { role: 'user', content: 'Go on.' }];
+  await say(chat, { messages, user: 'ada' });
+  await say(chat, { messages, user: 'old', safety_identifier: 'ben' });
+  await say('/v1/messages', { messages, max_tokens: 9, metadata: { user_id: 'cy' } });
+  await say(chat, { messages, user: 'ada' }, { 'x-user-id': 'dan' });
+  await say(chat, { messages, user: 7 });
+  // Goes on from what all of them were told.
+  const told = { role: 'assistant', content: 'Answer 1' };
+  await say(chat, { messages: [...messages, told, { role: 'user', content: 'And?' }], user: 'ben' });
+  await captured.close();
+  const lines = await captured.lines();
+  expect(lines.map((line) => [line.user, line.messages.length])).toEqual([
+    ['ada', 4],
+    ['cy', 4],
+    ['dan', 4],
+    [undefined, 4],
+    ['ben', 6],
+  ]);
+  for (const { time } of lines) expect(time >= before && time <= new Date().toISOString()).toBe(true);
+});
+
 test('a conversation is written when it has been idle, and what comes later is a line that learns only that', async () => {
   const { url } = await serving(caller());
   const captured = await capturing(url, { idleTimeout: 150 });
