@@ -36,7 +36,10 @@ test('the README’s command distils with known metrics, and a killed run resume
     const [whole, killed] = [join(folder, 'whole'), join(folder, 'killed')];
     const { code, stdout } = await runCliIn(root, ...wordsOf(whole));
     expect(code).toBe(0);
-    const events = stdout.trim().split('\n').map((line) => JSON.parse(line));
+    const events = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
     const updates = events.filter(({ type }) => type === 'update');
     expect(updates.map(({ step }) => step)).toEqual([1, 2, 3]);
     for (const { metrics } of updates) {
