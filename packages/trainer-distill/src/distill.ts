@@ -140,7 +140,12 @@ function needsForward({ options, run }: Context): boolean {
 function refuseUnfit({ options, parts, run }: Context): void {
   const loss = (parts.loss as Loss | undefined) ?? losses[String(options.loss)]!;
   refuseUnfitCorrection('distill', loss, correctionOf(options, run));
-  if (options.rewardCoefficient === 0 || options.groupSize > 1) return;
-  const message = `distill: option "groupSize": rewards are compared within the episodes of a task: give 2 or more, or set rewardCoefficient 0.`;
-  throw new ToolEnvError('usage.bad_option', message);
+  if (options.rewardCoefficient === 0) return;
+  const refuse = (option: string, why: string) =>
+    new ToolEnvError('usage.bad_option', `distill: option "${option}": ${why}.`);
+  const estimator = parts.advantage as AdvantageEstimator | undefined;
+  if (estimator?.needsCritic) throw refuse('advantage', `${estimator.name} needs a critic: take another one`);
+  if (options.groupSize > 1) return;
+  const remedy = 'give 2 or more, or set rewardCoefficient 0';
+  throw refuse('groupSize', `rewards are compared within the episodes of a task: ${remedy}`);
 }
