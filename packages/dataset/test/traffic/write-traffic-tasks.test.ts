@@ -70,9 +70,9 @@ test.each(['task', 'user', 'time'] as const)(
         expect(new Set(keys).size).toBe(keys.length);
         const asked = lines.map(({ messages, tools }) =>
           keyOf({
-          messages: (messages as TrafficTask['messages']).slice(0, -1),
-          tools: tools as never,
-        }),
+            messages: (messages as TrafficTask['messages']).slice(0, -1),
+            tools: tools as never,
+          }),
         );
         expect(new Set(keys)).toEqual(new Set(asked));
         for (const { scores, conversations, reference } of allTasks(result)) {
