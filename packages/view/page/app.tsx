@@ -12,7 +12,7 @@ import { OverviewPage } from './overview/overview-page.tsx';
 import { report } from './report.ts';
 import { go, hrefOf, useRoute, type ViewName } from './route.ts';
 import { RunList } from './run-list.tsx';
-import { RunsPage } from './runs/runs-page.tsx';
+import { RunsPage } from './all-runs/runs-page.tsx';
 import { type States, useAnswer, useStates, useTicks } from './server.ts';
 import { PairPage } from './tasks/pair-page.tsx';
 import { TasksPage } from './tasks/tasks-page.tsx';

@@ -9,7 +9,7 @@ import { chartSpecs } from '../curves/chart-specs.ts';
 import { useMetrics } from '../curves/use-metrics.ts';
 import { plural, timeText, whole } from '../numbers.ts';
 import { hrefOf } from '../route.ts';
-import { StatusBadge } from '../runs/status-badge.tsx';
+import { StatusBadge } from '../all-runs/status-badge.tsx';
 import { type States, useAnswer } from '../server.ts';
 import type { Theme } from '../theme.ts';
 import { CostPanel } from './cost-panel.tsx';
