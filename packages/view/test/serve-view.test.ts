@@ -27,8 +27,8 @@ beforeAll(async () => {
     tokenTexts: async (path) =>
       path.endsWith('run') ? { texts: (ids) => Array.from(ids, (id) => `t${id}`) } : { note: 'no tokenizer' },
   });
-  await vi.waitUntil(async () => (await ask('/api/episodes', 'run=run')).of === episodes, 10_000);
-});
+  await vi.waitUntil(async () => (await ask('/api/episodes', 'run=run')).of === episodes, 50_000);
+}, 60_000);
 
 afterAll(() => view.close());
 
