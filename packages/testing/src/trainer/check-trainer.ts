@@ -74,11 +74,7 @@ export async function checkTrainer<Options>(
 /** What a run has learned: its last weights, or the texts of a trainer of prompts. */
 type Learned = number[] | string;
 
-function learnedBy(
-  subject: TrainerSubject,
-  model: BanditModel,
-  events: readonly TrainEvent[],
-): Learned {
+function learnedBy(subject: TrainerSubject, model: BanditModel, events: readonly TrainEvent[]): Learned {
   if (!subject.improvesPrompts) return model.weights;
   const last = events.at(-1);
   const file = last?.type === 'checkpoint' ? join(last.folder, 'prompts.json') : '';
