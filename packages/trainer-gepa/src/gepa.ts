@@ -30,16 +30,8 @@ import {
 } from '@toolenv/training';
 import { bestScore } from './best-score.ts';
 import { type GepaOptions, gepaOptions } from './gepa-options.ts';
+import { type Candidate, readState } from './read-state.ts';
 import { Reflection } from './reflection.ts';
-
-/** Texts that the evolution keeps. JSON values. */
-interface Candidate {
-  prompts: Prompts;
-  /** The number of the candidate that it was made from. */
-  parent: number | null;
-  /** The score on each Pareto task; `null` if the episode was aborted. */
-  scores: readonly (number | null)[];
-}
 
 /** What a step has found. */
 interface Found {
@@ -116,14 +108,14 @@ class Evolution implements PromptAlgorithm {
 
   /** Step 1 scores the texts as they are. Every other step is an iteration of the evolution. */
   async play({ step, seed }: { step: number; seed: number }): ReturnType<PromptAlgorithm['play']> {
-    const { run, options } = this.#context;
+    const { run } = this.#context;
     const played: Trajectory[] = [];
     const found = await this.#found(step, seed, (part, prompts, tasks) => {
       // Candidates play the Pareto tasks, and texts before and after a reflection a minibatch, with equal seeds.
       const equal = part === 'pareto' ? deriveSeed(run.seed, 'pareto') : deriveSeed(seed, 'minibatch');
       return this.#playAll(played, { prompts, tasks, seed: equal, step, part });
     });
-    return { trajectories: played, learn: () => this.#learn(found, played.length, options) };
+    return { trajectories: played, learn: () => this.#learn(found, played.length) };
   }
 
   async #found(step: number, seed: number, play: PlayTasks): Promise<Found> {
@@ -157,7 +149,7 @@ class Evolution implements PromptAlgorithm {
     return { reflection: 'used', gain, candidate: { prompts: changed, parent, scores } };
   }
 
-  #learn({ candidate, gain, reflection }: Found, episodes: number, { reflections }: GepaOptions): Metrics {
+  #learn({ candidate, gain, reflection }: Found, episodes: number): Metrics {
     this.#episodes += episodes;
     if (reflection) this.#reflections += 1;
     if (candidate) this.#candidates.push(candidate);
@@ -169,7 +161,7 @@ class Evolution implements PromptAlgorithm {
       ...(gain !== undefined && Number.isFinite(gain) && { 'prompts/gain': gain }),
       'prompts/refused': Number(reflection === 'refused'),
       'prompts/episodes': this.#episodes,
-      'prompts/reflections': Math.min(this.#reflections, reflections),
+      'prompts/reflections': this.#reflections,
     };
   }
 
@@ -199,7 +191,7 @@ class Evolution implements PromptAlgorithm {
       return `${JSON.stringify({ version: 1, episodes, reflections, candidates }, null, 2)}\n`;
     },
     read: (text) => {
-      const { episodes, reflections, candidates } = JSON.parse(text);
+      const { episodes, reflections, candidates } = readState(text, this.#pareto.length);
       [this.#episodes, this.#reflections, this.#candidates] = [episodes, reflections, candidates];
     },
   };
@@ -322,11 +314,9 @@ function meanGain(before: readonly (number | null)[], after: readonly (number | 
 }
 
 /** @throws ToolEnvError `usage.no_prompts` without an open text, `usage.unknown_prompt` for a text that is not declared. */
-function improvedTexts(
-  { prompts = {}, ref, episode }: EnvHandle<unknown>,
-  chosen?: readonly string[],
-): string[] {
-  const owner = ref ?? episode().spec.name;
+function improvedTexts(env: EnvHandle<unknown>, chosen?: readonly string[]): string[] {
+  const owner = env.ref ?? env.episode().spec.name;
+  const { prompts = {} } = env;
   const names = Object.keys(prompts);
   if (names.length === 0) {
     const message = `gepa improves open texts, and ${owner} declares none: add prompts: { system: '…' } to its definition, and use context.prompt('system').`;

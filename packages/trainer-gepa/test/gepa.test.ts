@@ -8,6 +8,7 @@ import { readPrompts } from '@toolenv/core/recording';
 import { type GepaOptions, gepaWith } from '@toolenv/trainer-gepa';
 import { evaluate, type RunOptions, readMetrics, train } from '@toolenv/training';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { readState } from '../src/read-state.ts';
 import { dates, environments, obedient, order, reflecting, units } from './missing-rules.ts';
 
 type Options = Partial<GepaOptions & RunOptions>;
@@ -157,4 +158,16 @@ test('a run that cannot be is refused with the remedy', async () => {
   expect(await code(run(units, { groupSize: 4 } as never, { out: join(folder, 'd') }))).toBe(
     'usage.unknown_option',
   );
+});
+
+test('scores on other tasks, and a state of another form, are refused', () => {
+  const candidate = { prompts: { system: 'x' }, parent: null, scores: [1, null] };
+  const state = { version: 1, episodes: 2, reflections: 0, candidates: [candidate] };
+  expect(readState(JSON.stringify(state), 2)).toEqual(state);
+  expect(() => readState(JSON.stringify(state), 3)).toThrow(
+    'compared on 2 Pareto tasks, and now there are 3',
+  );
+  const wrong = { ...state, candidates: [{ ...candidate, prompts: { system: 5 } }] };
+  expect(() => readState(JSON.stringify(wrong), 2)).toThrow('candidates.json: /candidates/0/prompts/system');
+  expect(() => readState('null', 2)).toThrow('candidates.json: the whole file');
 });
