@@ -70,9 +70,9 @@ test.each(['task', 'user', 'time'] as const)(
         expect(new Set(keys).size).toBe(keys.length);
         const asked = lines.map(({ messages, tools }) =>
           keyOf({
-          messages: (messages as TrafficTask['messages']).slice(0, -1),
-          tools: tools as never,
-        }),
+            messages: (messages as TrafficTask['messages']).slice(0, -1),
+            tools: tools as never,
+          }),
         );
         expect(new Set(keys)).toEqual(new Set(asked));
         for (const { scores, conversations, reference } of allTasks(result)) {
@@ -319,6 +319,7 @@ test('options that cannot be, and places that are taken, are refused', async () 
   const stop = new AbortController();
   stop.abort(new Error('stop'));
   await expect(make({ signal: stop.signal })).rejects.toThrow('stop');
-  await make({});
+  await make({ out: `${out}/` });
+  expect((await readdir(folder)).sort()).toEqual(['captured.jsonl', 'pipe.jsonl', 'tasks']);
   await expect(make({})).rejects.toMatchObject({ code: 'usage.folder' });
 });
