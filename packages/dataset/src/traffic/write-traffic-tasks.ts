@@ -1,6 +1,6 @@
 /** writeTrafficTasks: recorded conversations as the tasks of an environment, in a file for each split. */
 import { readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { ToolEnvError } from '@toolenv/core';
 import { makeFolder, writing } from '@toolenv/core/recording';
 import { jsonWithoutSecrets } from '@toolenv/core/secrets';
@@ -79,7 +79,7 @@ export async function writeTrafficTasks(options: TrafficOptions): Promise<Traffi
   const { kept, nearDuplicates } = keptTasks(traffic, options.nearDuplicates);
   if (kept.length === 0) throw noTasks(traffic.dropped, options.captured);
   const scores = options.score && (await scoreTraffic(traffic, new Set(kept), options));
-  const partial = `${out}.partial`;
+  const partial = `${resolve(out)}.partial`;
   try {
     await rm(partial, { recursive: true, force: true });
     await makeFolder(partial);

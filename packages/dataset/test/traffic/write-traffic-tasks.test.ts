@@ -319,6 +319,7 @@ test('options that cannot be, and places that are taken, are refused', async () 
   const stop = new AbortController();
   stop.abort(new Error('stop'));
   await expect(make({ signal: stop.signal })).rejects.toThrow('stop');
-  await make({});
+  await make({ out: `${out}/` });
+  expect((await readdir(folder)).sort()).toEqual(['captured.jsonl', 'pipe.jsonl', 'tasks']);
   await expect(make({})).rejects.toMatchObject({ code: 'usage.folder' });
 });
