@@ -51,6 +51,7 @@ test('no episode and no reflection is beyond its budget', async () => {
     extra: fc.integer({ min: 0, max: 30 }),
     reflections: fc.integer({ min: 1, max: 3 }),
   });
+  let asked = 0;
   await fc.assert(
     fc.asyncProperty(cases, async ({ extra, ...options }) => {
       const episodes = 2 * options.paretoTasks + 2 * options.minibatch + extra;
@@ -58,10 +59,11 @@ test('no episode and no reflection is beyond its budget', async () => {
       expect(used.episodes).toBeLessThanOrEqual(episodes);
       expect(used.requests).toBeLessThanOrEqual(options.reflections);
       expect(used.said).toBe(used.episodes);
-      expect(used.requests).toBeGreaterThan(0);
+      asked += used.requests;
     }),
     { numRuns: 8 },
   );
+  expect(asked).toBeGreaterThan(0);
 });
 
 test('aborted episodes are not repeated, count towards the budget, and decide nothing', async () => {
