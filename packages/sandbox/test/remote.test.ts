@@ -57,7 +57,7 @@ describe.skipIf(skipped !== '').each(found.length > 0 ? found : Object.entries(s
     });
 
     test('a command ends in its time with all of its processes, or when it is killed', async () => {
-      const late = await run('echo begun; sleep 7654 & sleep 7654', { timeout: 200 });
+      const late = await run('echo begun; sleep 7654 & sleep 7654', { timeout: 1000 });
       expect([late.stdout.toString(), late.exitCode, late.timedOut]).toEqual(['begun\n', 124, true]);
       const asked = command('sleep 7654');
       const running = output(shell, commandScript(asked));

@@ -7,7 +7,7 @@ export default defineConfig({
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   define: { 'process.env.NODE_ENV': '"production"' },
   build: {
-    outDir: '../dist/report',
+    outDir: '../dist/report-page',
     emptyOutDir: true,
     target: 'es2022',
     reportCompressedSize: false,

@@ -7,7 +7,7 @@ import { ToolEnvError } from '@toolenv/core';
 import type { ReportData } from './report-data.ts';
 
 /** The page as one script and one style sheet, as they were built into the package. */
-const folder = join(import.meta.dirname, '..', '..', 'dist', 'report');
+const folder = join(import.meta.dirname, '..', '..', 'dist', 'report-page');
 
 export interface ReportParts {
   script: string;
