@@ -1,6 +1,7 @@
 /** The frame of the page: runs, views, theme and help. */
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { RunHead } from '../src/view/viewed-run.ts';
+import { RunsPage } from './all-runs/runs-page.tsx';
 import { CurvesPage } from './curves/curves-page.tsx';
 import { EpisodePage } from './episode/episode-page.tsx';
 import { GroupPage } from './episode/group-page.tsx';
@@ -12,7 +13,6 @@ import { OverviewPage } from './overview/overview-page.tsx';
 import { report } from './report.ts';
 import { go, hrefOf, useRoute, type ViewName } from './route.ts';
 import { RunList } from './run-list.tsx';
-import { RunsPage } from './all-runs/runs-page.tsx';
 import { type States, useAnswer, useStates, useTicks } from './server.ts';
 import { PairPage } from './tasks/pair-page.tsx';
 import { TasksPage } from './tasks/tasks-page.tsx';

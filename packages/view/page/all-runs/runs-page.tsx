@@ -32,7 +32,15 @@ export function RunsPage({ runs, overviews }: Props) {
   );
 }
 
-function RunRow({ head, index, overview }: { head: RunHead; index: number; overview: RunOverview | undefined }) {
+function RunRow({
+  head,
+  index,
+  overview,
+}: {
+  head: RunHead;
+  index: number;
+  overview: RunOverview | undefined;
+}) {
   const { name, facts, kind } = head;
   const about = [facts.env, facts.trainer ?? kind].filter(Boolean).map(shortName).join(' · ');
   return (
@@ -51,11 +59,15 @@ function RunRow({ head, index, overview }: { head: RunHead; index: number; overv
   );
 }
 
-function RunNumbers({ overview: { status, progress, scores, latest, diagnoses } }: { overview: RunOverview }) {
+function RunNumbers({
+  overview: { status, progress, scores, latest, diagnoses },
+}: {
+  overview: RunOverview;
+}) {
   const score = scores[0]?.name === 'reward' ? undefined : scores[0];
   const reward = scores.find(({ name }) => name === 'reward')?.after.mean;
   const last = latest.find(({ name }) => name === 'reward')?.mean;
-  const headline = score ? [score.name, score.after.mean] as const : latestOf(latest);
+  const headline = score ? ([score.name, score.after.mean] as const) : latestOf(latest);
   return (
     <>
       <span>
