@@ -14,6 +14,7 @@ interface Props {
 }
 
 const chart: ChartSpec = {
+  section: 'Reward',
   title: 'Reward',
   unit: `mean of the ${training.tasksPerStep * training.groupSize} episodes of a step`,
   curves: [
