@@ -238,13 +238,11 @@ const price: Study = {
       name: 'GRPO',
       trainer: grpo,
       options: { ...wide, algorithm: 'grpo' },
-      rates: groupRates,
     }),
     {
       name: 'Dr. GRPO',
       trainer: grpo,
       options: { ...wide, algorithm: 'dr_grpo' },
-      rates: groupRates,
       price: mainPrice,
     },
     { name: 'GRPO without a price', trainer: grpo, options: { ...wide, algorithm: 'grpo' }, price: 0 },

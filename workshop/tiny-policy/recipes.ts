@@ -64,7 +64,7 @@ const habits = {
 
 /** The strategies of a family in the recipe `price`. */
 export function wastefulMix(family: Family): Mix {
-  return waste.mixes?.[family] ?? waste.mix;
+  return guesses.mixes?.[family] ?? guesses.mix;
 }
 
 const bridge: readonly Phase[] = [
