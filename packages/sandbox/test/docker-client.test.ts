@@ -40,6 +40,7 @@ test('the oldest version of the API is spoken that the daemon and the client kno
 
 test('the daemon gets the context of a build as it is packed, and its log is read line by line', async () => {
   let received = 0;
+  let onBuild = () => {};
   const lines = ['{"stream":"STEP 1\\n"}\n{"str', 'eam":"é"}\n{"aux":{"ID":"sha256:1"}}\n'];
   const socket = await daemon(async (request, response) => {
     if (request.url === '/version') return response.end('{"ApiVersion":"1.41"}');
@@ -47,6 +48,7 @@ test('the daemon gets the context of a build as it is packed, and its log is rea
     expect(query.get('networkmode')).toBe('none');
     expect(JSON.parse(query.get('labels')!)).toMatchObject({ 'dev.toolenv.sandbox': 'v1' });
     for await (const chunk of request) received += chunk.length;
+    onBuild();
     for (const line of lines) response.write(line);
     return response.end();
   });
@@ -55,10 +57,20 @@ test('the daemon gets the context of a build as it is packed, and its log is rea
   const context = [1, 2, 3].map((n) => ({ path: `file${n}`, bytes }));
   expect(await buildImage(docker, context, { timeout: 10_000 })).toBe('sha256:1');
   expect(received).toBe(3 * (512 + 2 ** 20) + 1024);
-  lines[1] = 'eam":"é"}\n{"error":"no such base."}\n';
+  let builds = 0;
+  onBuild = () => {
+    builds += 1;
+    lines[1] =
+      builds === 1 ? 'eam":"é"}\n{"error":"layer not known"}\n' : 'eam":"é"}\n{"aux":{"ID":"sha256:2"}}\n';
+  };
+  expect(await buildImage(docker, context, { timeout: 10_000 })).toBe('sha256:2');
+  onBuild = () => {
+    lines[1] = 'eam":"é"}\n{"error":"no such base."}\n';
+  };
   await expect(buildImage(docker, context, { timeout: 10_000 })).rejects.toThrow(
     'An image did not build: no such base.\nSTEP 1\né',
   );
+  onBuild = () => {};
   lines.splice(0, 2, 'x'.repeat(2 ** 21));
   await expect(buildImage(docker, context, { timeout: 10_000 })).rejects.toThrow('is too long');
 });

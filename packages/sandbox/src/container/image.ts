@@ -91,13 +91,20 @@ export async function buildImage(
   });
   const late = AbortSignal.timeout(timeout);
   const log = { text: '' };
-  try {
+  const build = async () => {
     const answer = await client.stream('POST', `/build?${query}`, {
       body: packedTar(context),
       silence: 0,
       signal: signal ? AbortSignal.any([signal, late]) : late,
     });
-    return await builtImage(answer, log);
+    return builtImage(answer, log);
+  };
+  try {
+    return await build().catch((error) => {
+      if (!isRace(error)) throw error;
+      log.text = '';
+      return build();
+    });
   } catch (error) {
     signal?.throwIfAborted();
     if (!(late.aborted || error instanceof FailedBuild)) throw error;
@@ -116,6 +123,14 @@ export async function removeImage(client: DockerClient, id: string): Promise<voi
 }
 
 class FailedBuild extends Error {}
+
+/** Whether podman met the storage of another build half-way (containers/buildah issue 5674). The same build works the next time. */
+function isRace(error: unknown): boolean {
+  return (
+    error instanceof FailedBuild &&
+    /identifier is not a container|(layer|container) not known/.test(error.message)
+  );
+}
 
 /** Reads the log of a build, a line of JSON for each message, and keeps its end in `log`. */
 async function builtImage(answer: IncomingMessage, log: { text: string }): Promise<string> {
