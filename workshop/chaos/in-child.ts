@@ -47,8 +47,8 @@ export async function inChild<Result>(
   const child = fork(join(import.meta.dirname, 'child.ts'), [module], {
     execArgv: [
       '--expose-gc',
-      // From 22.18, Node reads TypeScript itself, in less time.
-      ...(Reflect.get(process.features, 'typescript') ? [] : ['--import', 'tsx']),
+      // From 24, Node reads TypeScript with `await using` itself, in less time.
+      ...(Number.parseInt(process.versions.node, 10) >= 24 ? [] : ['--import', 'tsx']),
       ...(heap === undefined ? [] : [`--max-old-space-size=${heap}`]),
     ],
     cwd: join(import.meta.dirname, '../..'),

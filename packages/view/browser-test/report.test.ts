@@ -112,7 +112,7 @@ it('has a script of at most 200 KB, compressed', async () => {
   const served = await Promise.all(
     [...names].map(([, name]) => readFile(join(import.meta.dirname, '../dist/page', name!))),
   );
-  const whole = await readFile(join(import.meta.dirname, '../dist/report/report.js'));
+  const whole = await readFile(join(import.meta.dirname, '../dist/report-page/report.js'));
   for (const script of [Buffer.concat(served), whole]) {
     expect(script.length).toBeGreaterThan(50_000);
     expect(gzipSync(script).length).toBeLessThan(200_000);

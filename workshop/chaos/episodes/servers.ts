@@ -30,7 +30,7 @@ export async function playServers(count: number, seed: number, limit: number): P
     name: 'mortal-v1',
     server: { command: process.execPath, args: [join(import.meta.dirname, 'mortal-server.js')] },
     // A call to a server that works must not take as long, even on a busy machine.
-    limits: { toolTimeout: 6_000 },
+    limits: { toolTimeout: 10_000 },
     tasks,
   });
   const policy = scriptedPolicy(({ messages }, turn) => {
