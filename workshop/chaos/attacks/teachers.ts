@@ -76,11 +76,11 @@ function echo(response: ServerResponse, logprobs: string): void {
   response.end(`{"choices":[{"logprobs":{"token_logprobs":${logprobs}}}],"usage":{}}`);
 }
 
-/** The four rows of the first step are answered well; what follows is the attack. */
+/** The first request, which asks whether the server echoes, and the four rows of the first step are answered well; what follows is the attack. */
 const later =
   (attack: Answer): Answer =>
   (row, response, n) =>
-    n < 4 ? echo(response, '[null,-0.3]') : attack(row, response, n);
+    n < 5 ? echo(response, '[null,-0.3]') : attack(row, response, n);
 
 function endsWith({ student, error, checkpoints }: Taught, code: RegExp): void {
   holds(ToolEnvError.isInstance(error), `it threw ${error}`);
