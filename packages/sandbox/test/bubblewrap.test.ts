@@ -24,6 +24,23 @@ test('without bwrap, opening and the report say how to install it', async () => 
 /** What `ps` prints. Containers may have hundreds of processes with long arguments. */
 const processes = (...args: string[]) => execFileSync('ps', args, { maxBuffer: 2 ** 28 }).toString();
 
+/** The oldest process of the sandbox in which a command runs. Other tests have sandboxes too. */
+function oldestAbove(command: string): number {
+  const table = new Map(
+    processes('axo', 'pid,ppid,args')
+      .split('\n')
+      .flatMap((line): [number, { parent: number; args: string }][] => {
+        const [, pid, parent, args = ''] = /^ *(\d+) +(\d+) (.*)$/.exec(line) ?? [];
+        return pid === undefined ? [] : [[Number(pid), { parent: Number(parent), args }]];
+      }),
+  );
+  const [start] = [...table].find(([, { args }]) => args.endsWith(command))!;
+  let oldest = 0;
+  for (let pid = start; table.has(pid); pid = table.get(pid)!.parent)
+    if (table.get(pid)!.args.startsWith('/usr/bin/bwrap')) oldest = pid;
+  return oldest;
+}
+
 describe.skipIf(missing)(`bubblewrap${missing ? ` (skipped: ${missing})` : ''}`, () => {
   const { use, host } = providerCases(bubblewrap, limits);
 
@@ -105,10 +122,9 @@ describe.skipIf(missing)(`bubblewrap${missing ? ` (skipped: ${missing})` : ''}`,
     const run = sandbox.run('sleep 9876');
     run.catch(() => {});
     await sleep(100);
-    // The oldest process of the sandbox.
-    const lines = processes('axo', 'pid,args').split('\n');
-    const own = lines.filter((line) => /\d+ \/usr\/bin\/bwrap .*--die-with-parent/.test(line)).at(-2);
-    process.kill(Number(own?.trim().split(' ')[0]), 'SIGKILL');
+    const oldest = oldestAbove('sleep 9876');
+    expect(oldest).toBeGreaterThan(1);
+    process.kill(oldest, 'SIGKILL');
     await expect(run).rejects.toMatchObject({ code: 'infrastructure.sandbox' });
     await expect(sandbox.read('x')).rejects.toMatchObject({ code: 'infrastructure.sandbox' });
     await sandbox.close();
