@@ -86,7 +86,7 @@ const waste: Phase = {
   maxTurns: 9,
 };
 
-/** More guesses. */
+/** A short phase whose demonstrators guess more of the yes/no questions. */
 const guesses: Phase = {
   ...waste,
   name: 'guesses',

@@ -5,9 +5,9 @@ import type { RunHead } from '../../src/view/viewed-run.ts';
 import { go, hrefOf } from '../route.ts';
 import type { States } from '../server.ts';
 import type { Theme } from '../theme.ts';
-import { Chart } from './chart.tsx';
 import { chartData } from './chart-data.ts';
 import { chartSpecs, oneCurveEach, otherSpecs, sections } from './chart-specs.ts';
+import { Charts } from './charts.tsx';
 import { useMetrics } from './use-metrics.ts';
 
 interface Props {
@@ -99,18 +99,7 @@ export function CurvesPage({ runs, all, states, theme, query }: Props) {
         return (
           <section key={section} class="curves" aria-label={section}>
             <h2>{section}</h2>
-            <div class="charts">
-              {charts.map(({ spec, data }) => (
-                <Chart
-                  key={spec.title}
-                  title={spec.title}
-                  unit={spec.unit}
-                  data={data}
-                  theme={theme}
-                  isOfRuns={runs.length > 1}
-                />
-              ))}
-            </div>
+            <Charts charts={charts} theme={theme} isOfRuns={runs.length > 1} />
           </section>
         );
       })}

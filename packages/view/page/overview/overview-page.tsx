@@ -4,9 +4,9 @@ import { useMemo } from 'preact/hooks';
 import type { RunOverview, RunProgress } from '../../src/overview/run-overview.ts';
 import type { RunHead } from '../../src/view/viewed-run.ts';
 import { StatusBadge } from '../all-runs/status-badge.tsx';
-import { Chart } from '../curves/chart.tsx';
 import { chartData } from '../curves/chart-data.ts';
 import { chartSpecs } from '../curves/chart-specs.ts';
+import { Charts } from '../curves/charts.tsx';
 import { useMetrics } from '../curves/use-metrics.ts';
 import { plural, timeText, whole } from '../numbers.ts';
 import { hrefOf } from '../route.ts';
@@ -168,18 +168,7 @@ function FirstCharts({ run, states, theme }: Omit<Props, 'overview'>) {
   if (problem) return <p class="problem">{problem}</p>;
   return (
     <section aria-label="Curves">
-      <div class="charts">
-        {drawn.map(({ spec, data }) => (
-          <Chart
-            key={spec.title}
-            title={spec.title}
-            unit={spec.unit}
-            data={data}
-            theme={theme}
-            isOfRuns={false}
-          />
-        ))}
-      </div>
+      <Charts charts={drawn} theme={theme} isOfRuns={false} />
       <p class="more">
         <a href={hrefOf('curves', { run: run.name })}>All curves</a>
         <a href={hrefOf('options', { run: run.name })}>Options and versions</a>
