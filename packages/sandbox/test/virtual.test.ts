@@ -61,6 +61,14 @@ describe('a thread that fails', () => {
     expect((await sandbox.run('cat kept')).stdout).toBe('x');
   });
 
+  test('an exception is a result too when the exit of the thread is seen at the same moment', async () => {
+    const crashed = sandbox.run('echo lost > kept', { timeout: -1 });
+    await new Promise((resolve) => setTimeout(resolve));
+    // This process sees nothing while the thread throws and exits.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
+    expect(await crashed).toMatchObject({ exitCode: 134, lost: 'shell' });
+  });
+
   test('a thread that was ended from outside is a fault', async () => {
     await thread.end();
     const fault = { code: 'infrastructure.sandbox' };

@@ -75,9 +75,10 @@ export class ShellThread {
       if (answer.machineFault === undefined) return answer as ThreadAnswer;
       throw sandboxFault(`The virtual shell could not load a command: ${answer.machineFault}`);
     } catch (error) {
-      const { reason } = done.signal;
       await this.end();
       if (ToolEnvError.isInstance(error)) throw error;
+      // A thread that throws also exits, so the signal may have aborted after this error: only an abort carries its reason.
+      const reason = (error as Error).name === 'AbortError' ? (error as Error).cause : undefined;
       if (reason === 'late') return 'late';
       if (reason === 'aborted') throw signal?.reason;
       if (reason === 'ended') throw sandboxFault('The thread of a virtual sandbox ended.');
