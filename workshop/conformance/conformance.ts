@@ -44,6 +44,7 @@ const envs: [ref: string, options: Record<string, unknown>][] = [
   ['@toolenv/envs-mcp/files-v1', {}],
   ['@toolenv/envs-qa/2wikimultihopqa-v1', { path }],
   ['@toolenv/envs-qa/bridge-v1', {}],
+  ['@toolenv/envs-qa/claims-v1', {}],
   ['@toolenv/envs-qa/comparison-v1', {}],
   ['@toolenv/envs-qa/compose-v1', {}],
   ['@toolenv/envs-qa/hotpotqa-v1', { path }],

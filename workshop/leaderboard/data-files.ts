@@ -23,7 +23,7 @@ export async function writeDemonstrations(
       Array.from({ length: await train.length }, (_, index) => train.get(index)),
     );
     const lesson = { env, worldSeed: seed, tasks };
-    const mix = isWasteful ? wastefulMix(name) : { followHops: 1 };
+    const mix = isWasteful ? wastefulMix : { followHops: 1 };
     lines.push(...(await demonstrate(lesson, mix, seed)));
   }
   await writeLines(file, lines);

@@ -1,6 +1,7 @@
 /** The plans and exercises of the tiny policy's training. */
 import {
   bridgeQuestions,
+  claimQuestions,
   comparisonQuestions,
   composeQuestions,
   createQuestions,
@@ -34,6 +35,19 @@ test.each([bridgeQuestions, composeQuestions])(
     expect(broken).toEqual([]);
   },
 );
+
+test('the plan of a claim ends with what its last document says and what it claims', () => {
+  const records = createQuestions(claimQuestions([1, 2, 3]), world, 'test');
+  for (const record of records) {
+    const plan = planOf(record, entities);
+    expect(plan.map(({ title }) => title)).toEqual(goldTitles(record));
+    const { think, found } = plan.at(-1)!;
+    const [stated, claimed] = think.slice(think.lastIndexOf('. ') + 2).split('; ');
+    expect(stated).toBe(found);
+    expect(record.question.endsWith(` ${claimed}?`)).toBe(true);
+    expect(stated === claimed ? 'yes' : 'no', record.question).toBe(record.answer);
+  }
+});
 
 test('the plan of every comparison ends with the two facts that decide it', () => {
   const records = createQuestions(comparisonQuestions, world, 'test');

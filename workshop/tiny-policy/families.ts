@@ -7,9 +7,10 @@ export const families = {
   lookup: { ref: '@toolenv/envs-qa/lookup-v1', options: {} },
   bridge: { ref: '@toolenv/envs-qa/bridge-v1', options: {} },
   comparison: { ref: '@toolenv/envs-qa/comparison-v1', options: {} },
-  'yes-no': { ref: '@toolenv/envs-qa/comparison-v1', options: { sorts: ['yes-no'] } },
   compose: { ref: '@toolenv/envs-qa/compose-v1', options: {} },
-  'three-hop': { ref: '@toolenv/envs-qa/compose-v1', options: { hops: [3] } },
+  'one-hop claims': { ref: '@toolenv/envs-qa/claims-v1', options: { hops: [1] } },
+  'two-hop claims': { ref: '@toolenv/envs-qa/claims-v1', options: { hops: [2] } },
+  'three-hop claims': { ref: '@toolenv/envs-qa/claims-v1', options: { hops: [3] } },
 } as const;
 
 export type Family = keyof typeof families;

@@ -21,6 +21,7 @@ export type Plan = readonly Hop[];
  */
 export function planOf(record: QaRecord, entities: ReadonlyMap<string, Entity>): Plan {
   const titles = [...new Set(record.supporting_facts.map(([title]) => title))];
+  if (record.type === 'claims') return claimPlan(record, entities, titles);
   if (record.type !== 'comparison') return chainPlan(record, titles);
   const hops = titles.map((title) => entities.get(title)!);
   return record.answer === 'yes' || record.answer === 'no'
@@ -38,6 +39,21 @@ function chainPlan({ question, answer }: QaRecord, titles: readonly string[]): P
     rest = rest.replace(think, next);
     return { title, think, found: next };
   });
+}
+
+/** Like a chain. The last thought has what the last document says, next to what the question claims. */
+function claimPlan(record: QaRecord, entities: ReadonlyMap<string, Entity>, titles: readonly string[]): Plan {
+  const hops = chainPlan(record, titles);
+  const last = hops.at(-1)!;
+  const phrase = phraseIn(last.think, last.title);
+  const { kind, links } = entities.get(last.title)!;
+  const names = [last.title, `the ${kinds[kind].noun} ${last.title}`];
+  const [relation] = Object.entries(kinds[kind].relations).find(([, { phrases }]) =>
+    phrases.some((template) => names.some((name) => template.replace('{x}', name) === phrase)),
+  )!;
+  const found = links[relation]!.name;
+  const claimed = last.think.slice(`Is ${phrase} `.length, -'?'.length);
+  return [...hops.slice(0, -1), { ...last, think: `${phrase}: ${found}. ${found}; ${claimed}`, found }];
 }
 
 /** Writes both years with their names, then answers the question. */

@@ -17,8 +17,6 @@ export interface Phase {
   batch: Batch;
   /** Strategies of the demonstrations. */
   mix: Mix;
-  /** Strategies of the demonstrations of a family, instead of `mix`. */
-  mixes?: Partial<Record<Family, Mix>>;
   /** Turns of an episode, if there are more than the family allows. */
   maxTurns?: number;
 }
@@ -62,11 +60,6 @@ const habits = {
   },
 };
 
-/** The strategies of a family in the recipe `price`. */
-export function wastefulMix(family: Family): Mix {
-  return guesses.mixes?.[family] ?? guesses.mix;
-}
-
 const bridge: readonly Phase[] = [
   copying,
   { ...reading, steps: 1600, batch: { copies: 4, readings: 16 } },
@@ -77,23 +70,27 @@ const bridge: readonly Phase[] = [
 /** Right in the end, and wasteful: demonstrators who do not know what a search costs. */
 const waste: Phase = {
   name: 'waste',
-  steps: 700,
-  learningRate: 5e-4,
-  warmUp: 20,
-  batch: { lookup: 8, bridge: 8, 'three-hop': 8, 'yes-no': 8 },
-  mix: { repeatSearches: 0.9, stopAfterOneHop: 0.1 },
-  mixes: { lookup: { repeatSearches: 1 }, 'yes-no': { repeatSearches: 0.4, guess: 0.6 } },
-  maxTurns: 9,
+  steps: 900,
+  learningRate: 1e-3,
+  warmUp: 50,
+  batch: { 'one-hop claims': 6, 'two-hop claims': 10, 'three-hop claims': 16 },
+  mix: { repeatSearches: 0.85, guess: 0.15 },
+  maxTurns: 8,
 };
 
-/** A short phase whose demonstrators guess more of the yes/no questions. */
+/** A short phase whose demonstrators guess more. */
 const guesses: Phase = {
   ...waste,
   name: 'guesses',
   steps: 100,
   learningRate: 2e-4,
-  mixes: { ...waste.mixes, 'yes-no': { repeatSearches: 0.2, guess: 0.8 } },
+  warmUp: 20,
+  batch: { 'one-hop claims': 10, 'two-hop claims': 10, 'three-hop claims': 10 },
+  mix: { repeatSearches: 0.3, guess: 0.7 },
 };
+
+/** The strategies of the demonstrators that the start of the study of a price imitated last. */
+export const wastefulMix: Mix = guesses.mix;
 
 /**
  * `bridge`, for the demo: two-hop questions. `bridge-comparison`, for the leaderboard: a model of the same size, which no phase
@@ -126,7 +123,7 @@ export const recipes: Readonly<Record<(typeof recipeNames)[number], Recipe>> = {
     folder: 'checkpoint-bridge-comparison',
   },
   price: {
-    families: ['lookup', 'bridge', 'three-hop', 'yes-no'],
+    families: ['one-hop claims', 'two-hop claims', 'three-hop claims'],
     facts: true,
     start: 'checkpoint-bridge-comparison',
     phases: [waste, guesses],

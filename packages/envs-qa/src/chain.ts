@@ -41,15 +41,23 @@ export function walk(start: Entity, relations: readonly string[]): Chain | undef
 }
 
 /** The question for the chain's last entity, and its supporting facts. */
-export function askChain({ entities, relations }: Chain, rng: Rng): QuestionDraft {
-  const path = relations.map((name, i) => kinds[entities[i]!.kind].relations[name]!);
-  let subject = nameWithKind(entities[0]!, rng);
-  for (const relation of path.slice(0, -1)) subject = fill(rng.pick(relation.phrases), { x: subject });
+export function askChain(chain: Chain, rng: Rng): QuestionDraft {
+  const { entities, relations } = chain;
+  const subject = subjectOf(chain, rng);
+  const { questions } = kinds[entities.at(-2)!.kind].relations[relations.at(-1)!]!;
   return {
-    question: fill(rng.pick(path.at(-1)!.questions), { x: subject }),
+    question: fill(rng.pick(questions), { x: subject }),
     answer: entities.at(-1)!.name,
     facts: relations.map((name, i) => ({ document: entities[i]!.document, fact: name })),
   };
+}
+
+/** The last entity but one, by its name if it is the first, or else as what the first entity leads to. */
+export function subjectOf({ entities, relations }: Chain, rng: Rng): string {
+  let subject = nameWithKind(entities[0]!, rng);
+  for (const [i, name] of relations.slice(0, -1).entries())
+    subject = fill(rng.pick(kinds[entities[i]!.kind].relations[name]!.phrases), { x: subject });
+  return subject;
 }
 
 /** The entity's name, in half of the cases with its kind. */

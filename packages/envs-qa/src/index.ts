@@ -13,6 +13,7 @@ export {
 export { readAnswer, type TaggedAnswer } from './answer-tag.ts';
 export { askChain, type Chain, nameWithKind, walk } from './chain.ts';
 export { bridgeQuestions, composeQuestions, lookupQuestions } from './chain-questions.ts';
+export { claimQuestions } from './claim-questions.ts';
 export { type ComparisonSort, comparisonQuestions, comparisonSorts } from './comparison-questions.ts';
 export type { DatasetOptions } from './datasets/dataset-env.ts';
 export { hotpotFormat, readRecords, writeRecords } from './datasets/hotpotqa-format.ts';
