@@ -1,4 +1,4 @@
-/** barChart: the average exact match of each row with its interval, as SVG for light and dark backgrounds. */
+/** barChart: the average exact match, or utility, of each row with its interval, as SVG for light and dark backgrounds. */
 import type { Study } from './studies.ts';
 import type { RowSummary } from './summary.ts';
 
@@ -10,7 +10,7 @@ const ink = '#768390';
 const fill = '#3b82f6';
 const whisker = '#d9660b';
 
-export function barChart({ scoredOn }: Study, rows: readonly RowSummary[]): string {
+export function barChart({ scoredOn, prices }: Study, rows: readonly RowSummary[]): string {
   const height = rows.length * (barHeight + gap) + 40;
   const x = (value: number) => left + width * Math.min(1, Math.max(0, value));
   const ticks = [0, 0.25, 0.5, 0.75, 1].map(
@@ -30,7 +30,8 @@ export function barChart({ scoredOn }: Study, rows: readonly RowSummary[]): stri
       `<text x="${(to + 6).toFixed(1)}" y="${middle + 4}">${mean.toFixed(3)}</text>`
     );
   });
-  const what = scoredOn.length > 1 ? `Mean exact match over ${scoredOn.join(', ')}` : 'Exact match';
+  const measure = prices ? 'utility' : 'exact match';
+  const what = `Mean ${measure} over ${scoredOn.join(', ')}`;
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${left + width + 60} ${height}" width="${left + width + 60}" height="${height}" role="img" font-family="system-ui, sans-serif" font-size="12" fill="${ink}">`,
     `<title>${what}, with 95 % intervals</title>`,

@@ -5,7 +5,8 @@ import type { Policy } from '@toolenv/core';
 import { loadPolicy } from '@toolenv/policy';
 import { readMetrics, train } from '@toolenv/training';
 import { TrainingProgress } from 'toolenv';
-import { playDemonstrator, playPrompted } from './baselines.ts';
+import { wastefulMix } from '../tiny-policy/recipes.ts';
+import { demonstrationMix, playDemonstrator, playPrompted } from './baselines.ts';
 import { writeDemonstrations, writePairs } from './data-files.ts';
 import { type Datasets, type Examination, scoreAll, trainingEnv } from './datasets.ts';
 import type { Experiment, Result } from './results.ts';
@@ -42,7 +43,7 @@ async function playBaseline(
   { supervised, threads }: Means,
 ): Promise<Played> {
   const { scoredOn, trainsOn } = study;
-  if (plays === 'demonstrator') return playDemonstrator(worlds, scoredOn, run);
+  if (plays === 'demonstrator') return playDemonstrator(study, worlds, run);
   await using policy = await loadPolicy(plays === 'supervised' ? supervised : study.policy, { threads });
   if (plays === 'supervised' || plays === 'start') return scoresOf(study, worlds, policy, run);
   return playPrompted(plays, worlds, policy, { trainsOn, scoredOn }, run);
@@ -63,14 +64,15 @@ async function playAgent(
 
 /** The scores of greedy answers, and of sampled answers where the study asks for them. */
 async function scoresOf(
-  { scoredOn, scoresSamples, temperature }: Study,
+  study: Study,
   worlds: Datasets,
   policy: Policy,
   run: Examination,
 ): Promise<Pick<Played, 'scores' | 'sampled'>> {
-  const scores = await scoreAll(worlds, scoredOn, policy, run);
-  if (!scoresSamples) return { scores };
-  return { scores, sampled: await scoreAll(worlds, scoredOn, policy, { ...run, temperature }) };
+  const scores = await scoreAll(study, worlds, policy, run);
+  if (!study.scoresSamples) return { scores };
+  const { temperature } = study;
+  return { scores, sampled: await scoreAll(study, worlds, policy, { ...run, temperature }) };
 }
 
 /** Trains in the folder `out`. */
@@ -81,7 +83,8 @@ async function learn(
   { out, seed, signal, threads }: Examination & { out: string; threads: number | undefined },
 ): Promise<void> {
   const env = trainingEnv(worlds, study.trainsOn, {
-    price: row.price,
+    prices: study.prices,
+    ignoresPrices: row.ignoresPrices,
     searchSeconds: study.searchSeconds,
     seed,
   });
@@ -89,8 +92,8 @@ async function learn(
   await using policy = await loadPolicy(study.policy, { threads });
   const data = `${out}.jsonl`;
   if (row.data?.endsWith('demonstrations'))
-    await writeDemonstrations(data, worlds, study.trainsOn, {
-      isWasteful: row.data !== 'demonstrations',
+    await writeDemonstrations(data, worlds, study, {
+      mix: row.data === 'demonstrations' ? demonstrationMix(study) : wastefulMix,
       seed,
     });
   if (row.data === 'start-episodes')
@@ -116,7 +119,7 @@ async function learn(
 }
 
 /** How a run went: its length, interruptions left out, its best evaluation, and what its first and last step were like. */
-export async function courseOf(out: string, { bestMetric, prices }: Study): Promise<Omit<Played, 'scores'>> {
+export async function courseOf(out: string, { bestMetric }: Study): Promise<Omit<Played, 'scores'>> {
   const lines = await readMetrics(out);
   const valuesOf = (kind: string, metric: string) =>
     lines.flatMap(({ type, metrics }) => (type === kind ? (metrics[metric] ?? []) : []));
@@ -135,6 +138,5 @@ export async function courseOf(out: string, { bestMetric, prices }: Study): Prom
   if (bestMetric === undefined) return { ...course, steps: stepsInAll };
   const evaluations = lines.filter(({ type }) => type === 'evaluation');
   const best = evaluations.reduce((a, b) => (b.metrics[bestMetric]! > a.metrics[bestMetric]! ? b : a));
-  const cost = prices ? prices[0]! * best.metrics['rewards/searches/mean']! : 0;
-  return { ...course, steps: best.step, validation: best.metrics[bestMetric]! - cost };
+  return { ...course, steps: best.step, validation: best.metrics[bestMetric]! };
 }

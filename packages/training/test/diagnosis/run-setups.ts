@@ -2,6 +2,7 @@
 import { cp, mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import {
   defineTool,
   type EnvHandle,
@@ -12,6 +13,8 @@ import {
   type RewardSpec,
   type Rewards,
   type ScoredTransition,
+  type ToolResult,
+  text,
 } from '@toolenv/core';
 import { transformReward } from '@toolenv/core/wrappers';
 import { joinSentences, type QaRecord } from '@toolenv/envs-qa';
@@ -61,7 +64,7 @@ const rewarded =
 const outcome = { kind: 'outcome', range: [0, 1], weight: 1 } as const;
 const process = { kind: 'process', range: [0, 1], weight: 1 } as const;
 
-const brokenSearch = (execute: () => ReturnType<typeof failure>) => async () =>
+const searchThat = (execute: () => ToolResult<never> | Promise<ToolResult<never>>) => async () =>
   defineTool('search', 'Search for documents.', { query: { type: 'string' } }, execute);
 
 /** The question comes with a search that shows the documents of its answer. */
@@ -104,15 +107,21 @@ async function leaking(seed: number): Promise<EnvHandle<unknown>> {
   };
 }
 
-/** The tiny policy with another chat template. */
-const templated = (change: (template: string) => string) => async () => {
+/** The tiny policy with a file that is changed. */
+const changed = (file: string, change: (text: string) => string) => async () => {
   const folder = await mkdtemp(join(tmpdir(), 'diagnosis-policy-'));
   await cp(checkpoint, folder, { recursive: true });
-  const file = join(folder, 'tokenizer_config.json');
-  const config = JSON.parse(await readFile(file, 'utf8'));
-  await writeFile(file, JSON.stringify({ ...config, chat_template: change(config.chat_template) }));
+  const path = join(folder, file);
+  await writeFile(path, change(await readFile(path, 'utf8')));
   return folder;
 };
+
+/** The tiny policy with another chat template. */
+const templated = (change: (template: string) => string) =>
+  changed('tokenizer_config.json', (file) => {
+    const config = JSON.parse(file);
+    return JSON.stringify({ ...config, chat_template: change(config.chat_template) });
+  });
 
 /** Runs with a fault, by the name of the diagnosis; a further word after a dot tells setups of one fault apart. */
 export const faults: Readonly<Record<string, RunSetup>> = {
@@ -127,6 +136,27 @@ export const faults: Readonly<Record<string, RunSetup>> = {
   'truncated-by-turns': {
     env: async (seed) =>
       (await openEnv('@toolenv/envs-qa/bridge-v1', { topK: 2, maxTurns: 1 }, { seed })) as EnvHandle<unknown>,
+    options: short,
+  },
+  'truncated-by-context': {
+    env: open('bridge', { tools: { search: searchThat(() => text('the city of '.repeat(400))) } }),
+    options: short,
+  },
+  'truncated-by-deadline': {
+    env: open('bridge', {
+      tools: {
+        search: searchThat(async () => {
+          await setTimeout(2000);
+          return text('Found nothing.');
+        }),
+      },
+    }),
+    options: { ...short, deadline: 1500, onDeadline: 'truncate' },
+  },
+  'length-at-limit': { options: { ...short, maxTokens: 16 } },
+  // A tokenizer that has lost a quotation mark.
+  'malformed-calls': {
+    policy: changed('tokenizer.json', (file) => file.replaceAll('{\\"query\\": \\"', '{\\"query: \\"')),
     options: short,
   },
   'reward-without-outcome': {
@@ -156,13 +186,13 @@ export const faults: Readonly<Record<string, RunSetup>> = {
     ),
   },
   'failing-tool': {
-    env: open('bridge', { tools: { search: brokenSearch(() => failure('The index is offline.')) } }),
+    env: open('bridge', { tools: { search: searchThat(() => failure('The index is offline.')) } }),
     options: short,
   },
   'aborted-episodes': {
     env: open('bridge', {
       tools: {
-        search: brokenSearch(() => {
+        search: searchThat(() => {
           throw new Error('connect ECONNREFUSED');
         }),
       },
