@@ -219,9 +219,9 @@ const price: Study = {
     { name: 'Best of 8', trainer: rejectionSampling, options: wide },
     { name: 'Online DPO', trainer: onlineDpo, options: wide },
     { name: 'PPO', trainer: ppo, options: actorCritic },
-    { name: 'RLOO', trainer: grpo, options: { ...wide, algorithm: 'rloo' } },
+    { name: 'RLOO', trainer: grpo, options: { ...wide, algorithm: 'rloo' }, rates: [1e-5, 3e-5, 1e-4] },
     { name: 'REINFORCE++', trainer: grpo, options: { ...wide, algorithm: 'reinforce++' } },
-    { name: 'GRPO', trainer: grpo, options: { ...wide, algorithm: 'grpo' } },
+    { name: 'GRPO', trainer: grpo, options: { ...wide, algorithm: 'grpo' }, rates: [1e-5, 3e-5, 1e-4] },
     {
       name: 'GRPO without a price',
       trainer: grpo,

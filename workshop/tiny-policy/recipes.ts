@@ -81,7 +81,7 @@ const waste: Phase = {
 };
 
 /** What a search may cost in the study of a price. */
-export const prices = [0.05, 0.2, 0.5] as const;
+export const prices = [0.02, 0.1, 0.3] as const;
 
 /** A short phase whose demonstrators guess more. They are told what a search costs, and do not heed it. */
 const guesses: Phase = {
@@ -91,7 +91,7 @@ const guesses: Phase = {
   learningRate: 5e-4,
   warmUp: 20,
   batch: { 'one-hop claims': 10, 'two-hop claims': 10, 'three-hop claims': 10 },
-  mix: { repeatSearches: 0.4, guess: 0.6 },
+  mix: { repeatSearches: 0.5, guess: 0.5 },
   prices,
 };
 

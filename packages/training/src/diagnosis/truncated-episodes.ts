@@ -66,7 +66,7 @@ export const truncatedByDeadline: DiagnosisRule = truncated({
 });
 
 const clipped = 'tokens_per_turn/clipped_ratio';
-const mostClipped = 0.2;
+const mostClipped = 0.15;
 
 /** Before most episodes are lost, or where a cut turn does not end the episode. */
 export const lengthAtLimit: DiagnosisRule = {

@@ -138,8 +138,11 @@ export const faults: Readonly<Record<string, RunSetup>> = {
       (await openEnv('@toolenv/envs-qa/bridge-v1', { topK: 2, maxTurns: 1 }, { seed })) as EnvHandle<unknown>,
     options: short,
   },
+  // Room for one search.
   'truncated-by-context': {
-    env: open('bridge', { tools: { search: searchThat(() => text('the city of '.repeat(400))) } }),
+    policy: changed('config.json', (file) =>
+      file.replace(/"max_position_embeddings": \d+/, '"max_position_embeddings": 110'),
+    ),
     options: short,
   },
   'truncated-by-deadline': {
@@ -153,7 +156,7 @@ export const faults: Readonly<Record<string, RunSetup>> = {
     }),
     options: { ...short, deadline: 1500, onDeadline: 'truncate' },
   },
-  'length-at-limit': { options: { ...short, maxTokens: 16 } },
+  'length-at-limit': { options: { maxTokens: 12 } },
   // A tokenizer that has lost a quotation mark.
   'malformed-calls': {
     policy: changed('tokenizer.json', (file) => file.replaceAll('{\\"query\\": \\"', '{\\"query: \\"')),
