@@ -5,8 +5,7 @@ import type { QaRecord } from '@toolenv/envs-qa';
 import { baselinePolicy, type Placement } from '@toolenv/training';
 import { demonstrator, knowledgeOf } from '../tiny-policy/demonstrator.ts';
 import type { Family } from '../tiny-policy/families.ts';
-import type { Mix } from '../tiny-policy/strategies.ts';
-import { type Datasets, type Examination, type Score, score, scoreAll } from './datasets.ts';
+import { type Datasets, type Examination, type Score, score } from './datasets.ts';
 import type { Study } from './studies.ts';
 
 /** System messages to try. `undefined` is the environment's own. */
@@ -29,24 +28,22 @@ export interface BaselineResult {
   prompt?: string;
 }
 
-/** The demonstrator, who knows the world and the price: what the search engine and the limits of an episode leave possible. */
+/** The demonstrator, who knows the world: what the search engine and the limits of an episode leave possible. */
 export async function playDemonstrator(
-  study: Pick<Study, 'scoredOn' | 'prices'>,
   open: Datasets,
+  names: readonly Family[],
   run: Examination,
 ): Promise<BaselineResult> {
-  const player = async (name: Family) => {
-    const { test } = open[name]!.tasks;
+  const scores: Record<string, Score> = {};
+  for (const name of names) {
+    const env = open[name]!;
+    const { test } = env.tasks;
     const tasks = Array.from({ length: await test.length }, (_, index) => test.get(index));
     const records = (await Promise.all(tasks)) as QaRecord[];
-    return demonstrator(knowledgeOf(run.seed, 'test', records), demonstrationMix(study));
-  };
-  return { scores: await scoreAll(study, open, player, run) };
-}
-
-/** The best strategy that a study knows. */
-export function demonstrationMix({ prices }: Pick<Study, 'prices'>): Mix {
-  return prices ? { weighPrice: 1 } : { followHops: 1 };
+    const policy = demonstrator(knowledgeOf(run.seed, 'test', records), { followHops: 1 });
+    scores[name] = await score(env, policy, { ...run, split: 'test' });
+  }
+  return { scores };
 }
 
 /** Chooses the prompt by its mean exact match on validation questions of the training's datasets, and scores it on test questions. */

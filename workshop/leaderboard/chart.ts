@@ -30,7 +30,7 @@ export function barChart({ scoredOn, prices }: Study, rows: readonly RowSummary[
       `<text x="${(to + 6).toFixed(1)}" y="${middle + 4}">${mean.toFixed(3)}</text>`
     );
   });
-  const measure = prices ? 'utility' : 'exact match';
+  const measure = prices ? `utility at ${prices[0]} for each search` : 'exact match';
   const what = `Mean ${measure} over ${scoredOn.join(', ')}`;
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${left + width + 60} ${height}" width="${left + width + 60}" height="${height}" role="img" font-family="system-ui, sans-serif" font-size="12" fill="${ink}">`,

@@ -4,26 +4,26 @@ import { dirname } from 'node:path';
 import { collect, deriveSeed, type EnvHandle, type Policy, rollout, type Trajectory } from '@toolenv/core';
 import { drawEpisodes, writeWhole } from '@toolenv/training';
 import { conversationOf, demonstrate } from '../tiny-policy/demonstrations.ts';
-import type { Mix } from '../tiny-policy/strategies.ts';
-import { withToldPrice } from '../tiny-policy/told-price.ts';
+import type { Family } from '../tiny-policy/families.ts';
+import { wastefulMix } from '../tiny-policy/recipes.ts';
 import type { Datasets } from './datasets.ts';
-import type { Study } from './studies.ts';
 
 /** One episode of the demonstrator for each training question. */
 export async function writeDemonstrations(
   file: string,
   open: Datasets,
-  { trainsOn, prices }: Pick<Study, 'trainsOn' | 'prices'>,
-  { mix, seed }: { mix: Mix; seed: number },
+  names: readonly Family[],
+  { isWasteful, seed }: { isWasteful: boolean; seed: number },
 ): Promise<void> {
   const lines: unknown[] = [];
-  for (const name of trainsOn) {
-    const env = prices ? withToldPrice(open[name]!, prices) : open[name]!;
+  for (const name of names) {
+    const env = open[name]!;
     const { train } = env.tasks;
     const tasks = await Promise.all(
       Array.from({ length: await train.length }, (_, index) => train.get(index)),
     );
     const lesson = { env, worldSeed: seed, tasks };
+    const mix = isWasteful ? wastefulMix : { followHops: 1 };
     lines.push(...(await demonstrate(lesson, mix, seed)));
   }
   await writeLines(file, lines);

@@ -4,8 +4,6 @@ import { createRng, type EnvHandle, type Policy } from '@toolenv/core';
 import { mixEnvs, transformObservation, transformReward } from '@toolenv/core/wrappers';
 import { evaluate } from '@toolenv/training';
 import { type Family, openFamily } from '../tiny-policy/families.ts';
-import { withToldPrice } from '../tiny-policy/told-price.ts';
-import type { Study } from './studies.ts';
 
 export type Datasets = Readonly<Partial<Record<Family, EnvHandle<unknown>>>>;
 
@@ -21,10 +19,8 @@ export async function openDatasets(
 }
 
 export interface TrainingConditions {
-  /** What a search costs, which the questions tell. Default: the rewards of the environment, and no price is told. */
-  prices?: readonly number[] | undefined;
-  /** Rewards the exact match, whatever the price. */
-  ignoresPrices?: boolean | undefined;
+  /** What a search costs: the reward is then the exact match minus the price of the searches. Default: the environment's rewards. */
+  price?: number | undefined;
   /** Least and most seconds that a search takes. */
   searchSeconds?: readonly [number, number] | undefined;
   /** Seeds these seconds. */
@@ -35,21 +31,13 @@ export interface TrainingConditions {
 export function trainingEnv(
   open: Datasets,
   names: readonly Family[],
-  { prices, ignoresPrices, searchSeconds, seed }: TrainingConditions,
+  { price, searchSeconds, seed }: TrainingConditions,
 ): EnvHandle<unknown> {
   const changed = (env: EnvHandle<unknown>) => {
-    const priced = prices ? withToldPrice(env, prices) : env;
-    const rewarded = ignoresPrices ? withoutPrice(priced) : priced;
-    return searchSeconds ? withLatency(rewarded, searchSeconds, seed) : rewarded;
+    const priced = price === undefined ? env : withPrice(env, price);
+    return searchSeconds ? withLatency(priced, searchSeconds, seed) : priced;
   };
   return mixEnvs(Object.fromEntries(names.map((name) => [name, changed(open[name]!)])));
-}
-
-/** The exact match is the reward. */
-function withoutPrice(env: EnvHandle<unknown>): EnvHandle<unknown> {
-  const { em, utility, ...rest } = env.episode().spec.rewards;
-  const rewards = { ...rest, em: { ...em!, weight: 1 }, utility: { ...utility!, weight: 0 } };
-  return transformReward(env, { rewards, transform: (given) => given });
 }
 
 /** Searches that take time, drawn uniformly. */
@@ -63,6 +51,19 @@ function withLatency(
     const found = observation.messages.at(-1)?.role === 'tool';
     if (found) await delay(1000 * (least + (most - least) * rng.float()), undefined, { signal });
     return observation;
+  });
+}
+
+function withPrice(env: EnvHandle<unknown>, price: number): EnvHandle<unknown> {
+  const { rewards } = env.episode().spec;
+  const { retrieved, searches } = rewards;
+  return transformReward(env, {
+    rewards: {
+      ...rewards,
+      retrieved: { ...retrieved!, weight: 0 },
+      searches: { ...searches!, weight: -price },
+    },
+    transform: (given) => given,
   });
 }
 
@@ -94,34 +95,14 @@ export async function score(
   return { em: em ?? 0, f1: f1 ?? 0, searches: searches ?? 0 };
 }
 
-/** What rows are scored on. */
-interface Examined {
-  name: string;
-  family: Family;
-  /** What a search costs, which the questions tell. */
-  price?: number;
-}
-
-/** Each dataset; where searches have a price, each dataset at each price. */
-export function examinationsOf({ scoredOn, prices }: Pick<Study, 'scoredOn' | 'prices'>): Examined[] {
-  if (!prices) return scoredOn.map((family) => ({ name: family, family }));
-  return scoredOn.flatMap((family) =>
-    prices.map((price) => ({ name: `${family} at ${price}`, family, price })),
-  );
-}
-
-/** Scores answers to test questions. Default temperature: 0. */
+/** Scores answers to the test questions of several datasets. Default temperature: 0. */
 export async function scoreAll(
-  study: Pick<Study, 'scoredOn' | 'prices'>,
   open: Datasets,
-  policy: Policy | ((family: Family) => Promise<Policy>),
+  names: readonly Family[],
+  policy: Policy,
   run: Examination & { temperature?: number },
 ): Promise<Record<string, Score>> {
   const scores: Record<string, Score> = {};
-  for (const { name, family, price } of examinationsOf(study)) {
-    const env = price === undefined ? open[family]! : withToldPrice(open[family]!, [price]);
-    const player = typeof policy === 'function' ? await policy(family) : policy;
-    scores[name] = await score(env, player, { ...run, split: 'test' });
-  }
+  for (const name of names) scores[name] = await score(open[name]!, policy, { ...run, split: 'test' });
   return scores;
 }

@@ -1,7 +1,7 @@
 /** What each page says before and after its tables. */
 import { differenceText, estimate, estimateText, pairedDifference } from './intervals.ts';
 import { markdownTable } from './markdown-table.ts';
-import { utilities } from './price-page.ts';
+import { atPrice } from './price-page.ts';
 import type { Result } from './results.ts';
 import type { Study } from './studies.ts';
 import { difference as differenceOf, mean, type RowSummary, summarise } from './summary.ts';
@@ -126,40 +126,34 @@ trainers restore a skill. They do not show what each could teach a model without
 });
 
 /** Rows that learn from demonstrations or from chosen episodes, with as many episodes and updates as GRPO. */
-const imitators = [
-  'SFT on demonstrations',
-  'All right answers',
-  'All better than a guess',
-  'Best 6 of 8',
-  'Best 4 of 8',
-  'Best of 8',
-];
+const imitators = ['SFT on demonstrations', 'All right answers', 'Best 6 of 8', 'Best 4 of 8', 'Best of 8'];
 
 const price: Introduce = (study, _rows, results) => {
-  const rows = summarise(study, utilities(study, results));
-  const sampled = summarise(study, utilities(study, results, 'sampled'));
+  const [main, ...others] = study.prices!;
+  const rows = summarise(study, atPrice(results, main!, 'scores'));
+  const sampled = summarise(study, atPrice(results, main!, 'sampled'));
   const best = bestOf(rows.filter(({ name }) => imitators.includes(name)));
   const against = (name: string) =>
     `${differenceBetween(rows, 'GRPO', name)} (sampled answers: ${differenceBetween(sampled, 'GRPO', name)})`;
   return {
     title: 'A price for searching',
-    introduction: `A claim about a world is right or wrong, and checking it takes one, two or three searches. The question says what a search costs: ${study.prices!.join(', ')}. A right answer is
-worth 1. Utility is the exact match (EM) minus the price of the searches, so a guess is worth 0.5, and whether a check is worth more depends on the price. The tables have the
-mean utility of greedy answers to ${countOf(results)} test questions of each sort at each price, as means over ${worldsOf(rows)} worlds with 95 % intervals. Every agent begins with the same policy
-and makes ${study.steps} updates, each from ${study.tasksPerStep * study.groupSize} episodes.
+    introduction: `A claim about a world is right or wrong, and checking it takes one, two or three searches. A right answer is worth 1, and each search costs ${main}: utility is the
+exact match (EM) minus the price of the searches. A guess costs nothing and is worth 0.5. The tables have the mean utility of greedy answers to ${countOf(results)} test questions of
+each sort, as means over ${worldsOf(rows)} worlds with 95 % intervals. Every agent begins with the same policy and makes ${study.steps} updates, each from ${study.tasksPerStep * study.groupSize} episodes.
 
-- **What did the model know before?** It learned from demonstrations in other worlds, by players who do not heed the price: they check a claim with most searches made twice, or
+- **What did the model know before?** It learned from demonstrations in other worlds, by players who do not know the price: they check a claim with most searches made twice, or
   guess. Its utility: ${averageOf(rows, 'Start')}.
-- **What is the ceiling?** The demonstrator knows the world, and checks a claim where that is worth more than a guess: ${averageOf(rows, 'Demonstrator')}.
-- **What do the rows know?** SFT on demonstrations sees more of the same demonstrations. Five rows are rejection sampling: they imitate the right answers of each group of
-  ${study.groupSize}, or the answers with a utility above 0.5, or the 6, 4 or 1 with the highest utility above 0. Online DPO, PPO, RLOO, REINFORCE++ and GRPO see the utility. Demonstrations
-  that heed the price are the solution itself.
-- **Why should imitation of the best answers fail here?** One episode does not show whether its answer was a lucky guess. The best of eight is mostly a lucky guess. All right
-  answers have fewer guesses than the policy, and all of its waste. An advantage compares a guess with what guesses are worth on average.
+- **What is the ceiling?** The demonstrator knows the world and searches once for each document: ${averageOf(rows, 'Demonstrator')}.
+- **What do the rows know?** SFT on demonstrations sees more of the same demonstrations. Four rows are rejection sampling: they imitate the right answers of each group of
+  ${study.groupSize}, all of them, or the 6, 4 or 1 with the fewest searches. Online DPO, PPO, RLOO, REINFORCE++ and GRPO see the utility. The frugal demonstrations are the solution
+  itself.
+- **Why should imitation of right answers fail here?** One episode does not show whether its answer was a lucky guess. The cheapest right answer of eight is mostly a guess. All
+  right answers have fewer guesses than the policy, and all of its waste. An advantage compares a guess with what guesses are worth on average.
 - **Does reinforcement learning teach what imitation does not?** GRPO minus the best row of imitation${best ? `, ${best.name}: ${against(best.name)}` : ': not measured'}.
 - **Does it need the rewards?** GRPO with rewards that are shuffled in each rollout, minus the start: ${differenceBetween(rows, 'GRPO with shuffled rewards', 'Start')}.
-- **What can this study not show?** The model is small, and its waste was taught on purpose. With demonstrations that heed the price, nothing is left to
-  reinforce: GRPO minus SFT on these is ${against('SFT on demonstrations that heed the price')}.`,
+- **What about the price?** At ${others.join(' and ')} for each search, the same agents were trained again. See below.
+- **What can this study not show?** The model is small, and its waste was taught on purpose. With demonstrations that already know the price, nothing is left to
+  reinforce: GRPO minus SFT on frugal demonstrations is ${against('SFT on frugal demonstrations')}.`,
     explanation: '',
   };
 };

@@ -13,7 +13,7 @@ import { closeDatasets, openDatasets } from './datasets.ts';
 import { type LeaderboardFlags, leaderboardFlags } from './flags.ts';
 import { pageOf } from './page.ts';
 import { playRow } from './play-row.ts';
-import { utilities } from './price-page.ts';
+import { atPrice } from './price-page.ts';
 import { appendResult, isOf, readResults } from './results.ts';
 import { type Row, type Study, studies, tuningOf, tuningSeed } from './studies.ts';
 import { digestOf, experimentOf, folderOf, resultsOf } from './study-results.ts';
@@ -82,7 +82,7 @@ async function writePage(study: Study, flags: LeaderboardFlags): Promise<void> {
   const name = join(flags.out, study.name);
   await mkdir(flags.out, { recursive: true });
   await writeWhole(`${name}.md`, pageOf(study, results, tuning));
-  const charted = study.prices ? utilities(study, results) : results;
+  const charted = study.prices ? atPrice(results, study.prices[0]!, 'scores') : results;
   await writeWhole(`${name}.svg`, barChart(study, summarise(study, charted)));
   process.stdout.write(`The page is ${name}.md.\n`);
 }

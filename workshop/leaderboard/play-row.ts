@@ -5,8 +5,7 @@ import type { Policy } from '@toolenv/core';
 import { loadPolicy } from '@toolenv/policy';
 import { readMetrics, train } from '@toolenv/training';
 import { TrainingProgress } from 'toolenv';
-import { wastefulMix } from '../tiny-policy/recipes.ts';
-import { demonstrationMix, playDemonstrator, playPrompted } from './baselines.ts';
+import { playDemonstrator, playPrompted } from './baselines.ts';
 import { writeDemonstrations, writePairs } from './data-files.ts';
 import { type Datasets, type Examination, scoreAll, trainingEnv } from './datasets.ts';
 import type { Experiment, Result } from './results.ts';
@@ -43,7 +42,7 @@ async function playBaseline(
   { supervised, threads }: Means,
 ): Promise<Played> {
   const { scoredOn, trainsOn } = study;
-  if (plays === 'demonstrator') return playDemonstrator(study, worlds, run);
+  if (plays === 'demonstrator') return playDemonstrator(worlds, scoredOn, run);
   await using policy = await loadPolicy(plays === 'supervised' ? supervised : study.policy, { threads });
   if (plays === 'supervised' || plays === 'start') return scoresOf(study, worlds, policy, run);
   return playPrompted(plays, worlds, policy, { trainsOn, scoredOn }, run);
@@ -64,15 +63,14 @@ async function playAgent(
 
 /** The scores of greedy answers, and of sampled answers where the study asks for them. */
 async function scoresOf(
-  study: Study,
+  { scoredOn, scoresSamples, temperature }: Study,
   worlds: Datasets,
   policy: Policy,
   run: Examination,
 ): Promise<Pick<Played, 'scores' | 'sampled'>> {
-  const scores = await scoreAll(study, worlds, policy, run);
-  if (!study.scoresSamples) return { scores };
-  const { temperature } = study;
-  return { scores, sampled: await scoreAll(study, worlds, policy, { ...run, temperature }) };
+  const scores = await scoreAll(worlds, scoredOn, policy, run);
+  if (!scoresSamples) return { scores };
+  return { scores, sampled: await scoreAll(worlds, scoredOn, policy, { ...run, temperature }) };
 }
 
 /** Trains in the folder `out`. */
@@ -83,8 +81,7 @@ async function learn(
   { out, seed, signal, threads }: Examination & { out: string; threads: number | undefined },
 ): Promise<void> {
   const env = trainingEnv(worlds, study.trainsOn, {
-    prices: study.prices,
-    ignoresPrices: row.ignoresPrices,
+    price: row.price,
     searchSeconds: study.searchSeconds,
     seed,
   });
@@ -92,8 +89,8 @@ async function learn(
   await using policy = await loadPolicy(study.policy, { threads });
   const data = `${out}.jsonl`;
   if (row.data?.endsWith('demonstrations'))
-    await writeDemonstrations(data, worlds, study, {
-      mix: row.data === 'demonstrations' ? demonstrationMix(study) : wastefulMix,
+    await writeDemonstrations(data, worlds, study.trainsOn, {
+      isWasteful: row.data !== 'demonstrations',
       seed,
     });
   if (row.data === 'start-episodes')
@@ -119,7 +116,7 @@ async function learn(
 }
 
 /** How a run went: its length, interruptions left out, its best evaluation, and what its first and last step were like. */
-export async function courseOf(out: string, { bestMetric }: Study): Promise<Omit<Played, 'scores'>> {
+export async function courseOf(out: string, { bestMetric, prices }: Study): Promise<Omit<Played, 'scores'>> {
   const lines = await readMetrics(out);
   const valuesOf = (kind: string, metric: string) =>
     lines.flatMap(({ type, metrics }) => (type === kind ? (metrics[metric] ?? []) : []));
@@ -138,5 +135,6 @@ export async function courseOf(out: string, { bestMetric }: Study): Promise<Omit
   if (bestMetric === undefined) return { ...course, steps: stepsInAll };
   const evaluations = lines.filter(({ type }) => type === 'evaluation');
   const best = evaluations.reduce((a, b) => (b.metrics[bestMetric]! > a.metrics[bestMetric]! ? b : a));
-  return { ...course, steps: best.step, validation: best.metrics[bestMetric]! };
+  const cost = prices ? prices[0]! * best.metrics['rewards/searches/mean']! : 0;
+  return { ...course, steps: best.step, validation: best.metrics[bestMetric]! - cost };
 }

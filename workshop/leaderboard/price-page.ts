@@ -1,74 +1,79 @@
-/** The tables of a study in which searches have a price: utility is the exact match minus the price of the searches. */
+/** The page of the study in which a search has a price: utility is the exact match minus the price of the searches. */
 import { comparisons, differenceTable } from './comparisons.ts';
-import { examinationsOf, type Score } from './datasets.ts';
+import type { Score } from './datasets.ts';
 import { estimateText } from './intervals.ts';
 import { markdownTable } from './markdown-table.ts';
 import type { Result } from './results.ts';
-import type { Study } from './studies.ts';
+import type { Row, Study } from './studies.ts';
 import { mean, type RowSummary, summarise } from './summary.ts';
 
+type Scores = Readonly<Record<string, Score>>;
 /** Which answers are scored. */
 type Decoding = 'scores' | 'sampled';
 
-/** The results with utility in place of exact match. */
-export function utilities(study: Study, results: readonly Result[], decoding: Decoding = 'scores'): Result[] {
-  return results.flatMap((result) => {
-    const scores = result[decoding];
-    if (!scores) return [];
-    const entries = examinationsOf(study).map(({ name, price = 0 }): [string, Score] => {
-      const { em, searches = 0, ...rest } = scores[name]!;
-      return [name, { ...rest, searches, em: em - price * searches }];
-    });
-    return [{ ...result, scores: Object.fromEntries(entries) }];
-  });
+/** The sections of the page, one for each price. */
+export function priceSections(study: Study, results: readonly Result[]): string {
+  return study.prices!.map((price) => priceSection(study, results, price)).join('\n\n');
 }
 
-/** The tables of the page. */
-export function priceSections(study: Study, results: readonly Result[]): string {
-  const greedy = summarise(study, utilities(study, results));
+function priceSection(study: Study, results: readonly Result[], price: number): string {
+  const rows = study.rows.filter((row) => isComparedAt(row, price));
+  const part = { ...study, rows };
+  const own = results.filter(({ row }) => rows.some(({ name }) => name === row));
+  const greedy = summarise(part, atPrice(own, price, 'scores'));
   return [
-    `![Mean utility of each row](${study.name}.svg)`,
-    utilityTable(study, greedy, summarise(study, utilities(study, results, 'sampled'))),
-    '## Right answers and searches',
-    'Exact match / searches of greedy answers at each price, over all sorts of questions.',
-    conductTable(study, results),
-    '## Differences',
-    'Differences in the average utility of greedy answers, paired by world, with 95 % intervals.',
-    differenceTable(study, greedy),
-    comparisons(study, greedy),
+    `## At ${price} for each search`,
+    ...(price === study.prices![0] ? [`![Mean utility of each row](${study.name}.svg)`] : []),
+    utilityTable(part, own, price),
+    'Differences in the average utility of greedy answers, paired by world:',
+    differenceTable(part, greedy),
+    comparisons(part, greedy),
   ].join('\n\n');
 }
 
-function utilityTable(study: Study, greedy: readonly RowSummary[], sampled: readonly RowSummary[]): string {
-  const prices = study.prices!;
-  const header = ['row', 'utility', 'of sampled answers', ...prices.map((price) => `at ${price}`)];
-  const lines = greedy.map((row) => [
+/** Rows that know another price are no competitors at this price. */
+function isComparedAt(row: Row, price: number): boolean {
+  return 'plays' in row || row.price === undefined || row.price === 0 || row.price === price;
+}
+
+/** The results with utility in place of exact match. */
+export function atPrice(results: readonly Result[], price: number, decoding: Decoding): Result[] {
+  return results.flatMap((result) => {
+    const scores = result[decoding];
+    return scores ? [{ ...result, scores: utilities(scores, price) }] : [];
+  });
+}
+
+function utilities(scores: Scores, price: number): Record<string, Score> {
+  const ofScore = ({ em, searches = 0, ...rest }: Score) => ({
+    ...rest,
+    searches,
+    em: em - price * searches,
+  });
+  return Object.fromEntries(Object.entries(scores).map(([name, score]) => [name, ofScore(score)]));
+}
+
+function utilityTable(study: Study, results: readonly Result[], price: number): string {
+  const { scoredOn } = study;
+  const rows = summarise(study, atPrice(results, price, 'scores'));
+  const sampled = summarise(study, atPrice(results, price, 'sampled'));
+  const header = [
+    'row',
+    'utility',
+    'utility of sampled answers',
+    ...scoredOn.flatMap((name) => [`${name} EM`, 'searches']),
+  ];
+  const lines = rows.map((row) => [
     row.name,
     estimateText(row.average.em, -Infinity),
     averageText(sampled, row.name),
-    ...prices.map((price) => mean(at(study, price).map((name) => row.em[name]!.mean)).toFixed(3)),
+    ...scoredOn.flatMap((name) => {
+      const own = results.filter((result) => result.row === row.name).map(({ scores }) => scores[name]!);
+      const searches = mean(own.map((score) => score.searches ?? 0));
+      return [mean(own.map(({ em }) => em)).toFixed(3), searches.toFixed(2)];
+    }),
   ]);
   return markdownTable(header, lines);
-}
-
-function conductTable(study: Study, results: readonly Result[]): string {
-  const prices = study.prices!;
-  const lines = study.rows.flatMap((row) => {
-    const own = results.filter((result) => result.row === row.name);
-    if (own.length === 0) return [];
-    const cells = prices.map((price) => {
-      const scores = own.flatMap((result) => at(study, price).map((name) => result.scores[name]!));
-      const searches = mean(scores.map((score) => score.searches ?? 0));
-      return `${mean(scores.map(({ em }) => em)).toFixed(3)} / ${searches.toFixed(2)}`;
-    });
-    return [[row.name, ...cells]];
-  });
-  return markdownTable(['row', ...prices.map((price) => `at ${price}`)], lines);
-}
-
-/** Names of the examinations at a price. */
-function at(study: Study, price: number): string[] {
-  return examinationsOf(study).flatMap((each) => (each.price === price ? [each.name] : []));
 }
 
 function averageText(rows: readonly RowSummary[], name: string): string {

@@ -30,7 +30,7 @@ export interface Result extends Experiment {
   steps?: number;
   /** Training steps in all. */
   stepsInAll?: number;
-  /** Score of the best evaluation on the validation questions: exact match, or utility where searches have a price. */
+  /** Exact match of the best evaluation on the validation questions; minus the price of its searches where a study has a price. */
   validation?: number;
   /** Norm of the gradient in the first update of the policy. */
   firstGradNorm?: number;

@@ -5,7 +5,6 @@
  * episodes.
  */
 import type { Family } from '../tiny-policy/families.ts';
-import { prices } from '../tiny-policy/recipes.ts';
 
 /** A row without training. */
 export interface Baseline {
@@ -23,8 +22,8 @@ export interface Agent {
   rates?: readonly number[];
   /** What an agent learns from that does not play by itself: a demonstrator's episodes, or the start policy's. */
   data?: 'demonstrations' | 'wasteful-demonstrations' | 'start-episodes';
-  /** In a study with prices: learns from the exact match alone. */
-  ignoresPrices?: boolean;
+  /** What a search costs in the rewards that the agent learns from. Default: the rewards of the environment. */
+  price?: number;
 }
 
 export type Row = Baseline | Agent;
@@ -39,7 +38,7 @@ export interface Study extends StudyOptions {
   rows: readonly Row[];
   /** Rows that the others are compared with. */
   references: readonly string[];
-  /** What a search costs, which the questions tell. The score is then the utility: the exact match minus the price of the searches. */
+  /** What a search costs where the rows are compared. The first price chooses the learning rates. */
   prices?: readonly number[];
   /** Turns of an episode, if there are more than the families allow. */
   maxTurns?: number;
@@ -181,11 +180,19 @@ const budget: Study = {
   references: ['Base Tool Call', 'GRPO'],
 };
 
+const prices = [0.1, 0.02, 0.3] as const;
+const [mainPrice, ...otherPrices] = prices;
 const wide = { learningRate: 1e-4 };
+
+/** A trainer that sees what a search costs: a row for each price. */
+function atEachPrice({ rates, ...row }: Omit<Agent, 'price'>): Agent[] {
+  const others = otherPrices.map((price) => ({ ...row, name: `${row.name} at ${price}`, price }));
+  return [{ ...row, ...(rates && { rates }), price: mainPrice }, ...others];
+}
 
 const price: Study = {
   ...episodes,
-  steps: 100,
+  steps: 60,
   name: 'price',
   policy: 'workshop/tiny-policy/checkpoint-price',
   trainsOn: ['one-hop claims', 'two-hop claims', 'three-hop claims'],
@@ -203,42 +210,36 @@ const price: Study = {
       data: 'wasteful-demonstrations',
     },
     {
-      name: 'SFT on demonstrations that heed the price',
+      name: 'SFT on frugal demonstrations',
       trainer: sft,
       options: { ...wide, batchSize: 128 },
       data: 'demonstrations',
     },
-    { name: 'All right answers', trainer: rejectionSampling, options: { ...wide, keep: 8, judgedBy: 'em' } },
-    {
-      name: 'All better than a guess',
-      trainer: rejectionSampling,
-      options: { ...wide, keep: 8, threshold: 0.5 },
-    },
-    { name: 'Best 6 of 8', trainer: rejectionSampling, options: { ...wide, keep: 6 } },
-    { name: 'Best 4 of 8', trainer: rejectionSampling, options: { ...wide, keep: 4 } },
-    { name: 'Best of 8', trainer: rejectionSampling, options: wide },
-    { name: 'Online DPO', trainer: onlineDpo, options: wide },
-    { name: 'PPO', trainer: ppo, options: actorCritic },
-    { name: 'RLOO', trainer: grpo, options: { ...wide, algorithm: 'rloo' }, rates: [1e-5, 3e-5, 1e-4] },
-    { name: 'REINFORCE++', trainer: grpo, options: { ...wide, algorithm: 'reinforce++' } },
-    { name: 'GRPO', trainer: grpo, options: { ...wide, algorithm: 'grpo' }, rates: [1e-5, 3e-5, 1e-4] },
-    {
-      name: 'GRPO without a price',
+    { name: 'All right answers', trainer: rejectionSampling, options: { ...wide, keep: 8 }, price: 0 },
+    ...atEachPrice({ name: 'Best 6 of 8', trainer: rejectionSampling, options: { ...wide, keep: 6 } }),
+    { name: 'Best 4 of 8', trainer: rejectionSampling, options: { ...wide, keep: 4 }, price: mainPrice },
+    { name: 'Best of 8', trainer: rejectionSampling, options: wide, price: mainPrice },
+    { name: 'Online DPO', trainer: onlineDpo, options: wide, price: mainPrice },
+    { name: 'PPO', trainer: ppo, options: actorCritic, price: mainPrice },
+    { name: 'RLOO', trainer: grpo, options: { ...wide, algorithm: 'rloo' }, price: mainPrice },
+    { name: 'REINFORCE++', trainer: grpo, options: { ...wide, algorithm: 'reinforce++' }, price: mainPrice },
+    ...atEachPrice({
+      name: 'GRPO',
       trainer: grpo,
       options: { ...wide, algorithm: 'grpo' },
-      ignoresPrices: true,
-    },
+    }),
+    { name: 'GRPO without a price', trainer: grpo, options: { ...wide, algorithm: 'grpo' }, price: 0 },
     {
       name: 'GRPO with shuffled rewards',
       trainer: grpo,
       options: { ...wide, algorithm: 'grpo', shuffleRewards: true },
+      price: mainPrice,
     },
   ],
   references: [
     'Start',
     'SFT on demonstrations',
     'All right answers',
-    'All better than a guess',
     'Best 6 of 8',
     'Best 4 of 8',
     'Best of 8',
@@ -295,7 +296,7 @@ export function tuningOf(study: Study): Study {
   const validation = {
     evaluateEvery: study.steps,
     evaluationEpisodes: 256,
-    bestMetric: study.prices ? 'rewards/utility/mean' : untilFlat.bestMetric!,
+    bestMetric: untilFlat.bestMetric!,
   };
   const steps = Math.min(study.steps, tuningSteps);
   return { ...validation, ...study, steps, name: `${study.name}, learning rates`, rows, references: [] };
@@ -313,11 +314,6 @@ export function optionsOf(study: Study, { options, data }: Agent): Record<string
 /** What makes a row what it is, for the record. */
 export function settingsOf(study: Study, row: Row): Record<string, unknown> {
   if ('plays' in row) return { plays: row.plays };
-  const { trainer, data, ignoresPrices } = row;
-  return {
-    trainer,
-    ...optionsOf(study, row),
-    ...(data && { data }),
-    ...(ignoresPrices && { ignoresPrices }),
-  };
+  const { trainer, data, price } = row;
+  return { trainer, ...optionsOf(study, row), ...(data && { data }), ...(price !== undefined && { price }) };
 }

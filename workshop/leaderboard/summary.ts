@@ -1,5 +1,5 @@
 /** The rows of a page: means over the seeds with intervals, and paired differences between rows. */
-import { examinationsOf } from './datasets.ts';
+import type { Family } from '../tiny-policy/families.ts';
 import { type Estimate, estimate, pairedDifference } from './intervals.ts';
 import type { Result } from './results.ts';
 import type { Study } from './studies.ts';
@@ -7,9 +7,9 @@ import type { Study } from './studies.ts';
 export interface RowSummary {
   name: string;
   seeds: number[];
-  /** Exact match in each examination. */
-  em: Readonly<Partial<Record<string, Estimate>>>;
-  /** Averages over the examinations. */
+  /** Exact match of each dataset. */
+  em: Readonly<Partial<Record<Family, Estimate>>>;
+  /** Averages over the datasets. */
   average: { em: Estimate; f1: Estimate };
   /** Average exact match of each seed. */
   bySeed: ReadonlyMap<number, number>;
@@ -18,17 +18,13 @@ export interface RowSummary {
 }
 
 /** The rows that have results, in the order of the study. */
-export function summarise(study: Study, results: readonly Result[]): RowSummary[] {
-  const examinations = examinationsOf(study).map(({ name }) => name);
-  return study.rows.flatMap(({ name }) => {
+export function summarise({ rows, scoredOn }: Study, results: readonly Result[]): RowSummary[] {
+  return rows.flatMap(({ name }) => {
     const own = results.filter(({ row }) => row === name);
     if (own.length === 0) return [];
     const averageOf = ({ scores }: Result, score: 'em' | 'f1') =>
-      mean(examinations.map((dataset) => scores[dataset]![score]));
-    const em = examinations.map((dataset) => [
-      dataset,
-      estimate(own.map(({ scores }) => scores[dataset]!.em)),
-    ]);
+      mean(scoredOn.map((dataset) => scores[dataset]![score]));
+    const em = scoredOn.map((dataset) => [dataset, estimate(own.map(({ scores }) => scores[dataset]!.em))]);
     const steps = own.flatMap((result) => result.steps ?? []);
     return [
       {

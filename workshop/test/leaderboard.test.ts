@@ -22,7 +22,6 @@ import { type Result, readResults } from '../leaderboard/results.ts';
 import { type Agent, type Study, studies, tuningOf, tuningSeed } from '../leaderboard/studies.ts';
 import { digestOf, experimentOf, folderOf, resultsOf } from '../leaderboard/study-results.ts';
 import { summarise } from '../leaderboard/summary.ts';
-import { bareQuestion } from '../tiny-policy/told-price.ts';
 
 const study: Study = studies.table;
 
@@ -119,53 +118,44 @@ test('a sentence says better or worse only where the interval excludes 0', () =>
   expect(table).toContain('| RLOO | **−0.100 [−0.100, −0.100]** | −0.195 [−1.529, +1.139] |');
 });
 
-test('utility is the exact match minus the price of the searches', () => {
-  const price: Study = { ...studies.price, scoredOn: ['lookup'], prices: [0.1, 0.3] };
+test('utility is the exact match minus the price of the searches, and rows with another price are no competitors', () => {
+  const price: Study = { ...studies.price, scoredOn: ['lookup', 'bridge'], prices: [0.1, 0.3] };
   const row = (name: string, seed: number, em: number, searches: number): Result => {
-    const score = { em, f1: em, searches };
-    const scores = { 'lookup at 0.1': score, 'lookup at 0.3': { ...score, searches: 0 } };
+    const scores = { lookup: { em, f1: em, searches: 1 }, bridge: { em, f1: em, searches } };
     return { ...result(name, seed, [0, 0, 0]), study: 'price', scores, sampled: scores };
   };
-  const sections = priceSections(price, [
+  const results = [
     row('Start', 1, 0.5, 3),
     row('Start', 2, 0.6, 3),
     row('GRPO', 1, 1, 2),
     row('GRPO', 2, 1, 2),
-  ]);
-  // .55 − .1 × 3, and .55
-  expect(sections).toContain('| Start | 0.400 [−0.235, 1.000] | 0.400 [−0.235, 1.000] | 0.250 | 0.550 |');
-  expect(sections).toContain('| GRPO | 0.900 [0.900, 0.900] | 0.900 [0.900, 0.900] | 0.800 | 1.000 |');
-  expect(sections).toContain('| GRPO | 1.000 / 2.00 | 1.000 / 0.00 |');
-  expect(sections).toContain('| GRPO | +0.500 [−0.135, +1.135] |');
+    row('GRPO at 0.3', 1, 0.9, 0),
+  ];
+  const [atTenth, atThird] = priceSections(price, results).split('## At 0.3');
+  // .55 − .1 × (1 + 3) / 2
+  expect(atTenth).toContain(
+    '| Start | 0.350 [−0.285, 0.985] | 0.350 [−0.285, 0.985] | 0.550 | 1.00 | 0.550 | 3.00 |',
+  );
+  expect(atTenth).toContain('| GRPO | 0.850 [0.850, 0.850] |');
+  expect(atTenth).toContain('| GRPO | +0.500 [−0.135, +1.135] |');
+  expect(atTenth).not.toContain('GRPO at 0.3');
+  expect(atThird).toContain('| Start | −0.050 ');
+  expect(atThird).toContain('| GRPO at 0.3 | 0.750 (one seed) |');
+  expect(atThird).not.toContain('| GRPO |');
 });
 
-test('agents are told the price of each question, always the same, and paid by it', async () => {
-  const open = await openDatasets(['one-hop claims'], 1);
-  const env = trainingEnv(open, ['one-hop claims'], { prices: [0.05, 0.2, 0.5], seed: 1 });
-  const tasks = await Promise.all([0, 1, 2, 3, 4, 5, 6, 7].map((index) => env.tasks.train.get(index)));
-  const read = new Map<string, string[]>();
-  const policy = scriptedPolicy(({ messages }, turn) => {
-    const { content } = messages.find(({ role }) => role === 'user')!;
-    const [, question, price] = /^(Is .+\?) A search costs (.+)\.$/.exec(content)!;
-    read.set(question!, [...(read.get(question!) ?? []), price!]);
-    return turn < 2 ? [{ name: 'search', arguments: { query: question! } }] : '<answer>yes</answer>';
-  });
-  const episodes = tasks.map((task, group) => ({ task, group, sample: 0 }));
-  const sampling = { maxTokens: 64, temperature: 0 };
-  const played = await collect(rollout({ env, policy, episodes, concurrency: 1, sampling, seed: 1 }));
-  expect(read.size).toBe(8);
-  expect(new Set([...read.values()].flat()).size).toBeGreaterThan(1);
-  for (const { rewards, reward, steps } of played) {
-    const question = bareQuestion(steps[0]!.observation.messages);
-    expect(new Set(read.get(question)).size).toBe(1);
-    expect(rewards.searches).toBe(2);
-    expect(reward).toBeCloseTo(rewards.em! - 2 * Number(read.get(question)![0]), 12);
-  }
-  const free = trainingEnv(open, ['one-hop claims'], { prices: [0.2], ignoresPrices: true, seed: 1 });
-  const [unpriced] = await collect(
-    rollout({ env: free, policy, episodes: episodes.slice(0, 1), concurrency: 1, sampling, seed: 1 }),
+test('agents that know the price are paid by it', async () => {
+  const open = await openDatasets(['lookup'], 1);
+  const env = trainingEnv(open, ['lookup'], { price: 0.25, seed: 1 });
+  const task = (await open.lookup!.tasks.train.get(0)) as { question: string; answer: string };
+  const policy = scriptedPolicy((_, turn) =>
+    turn < 2 ? [{ name: 'search', arguments: { query: task.question } }] : `<answer>${task.answer}</answer>`,
   );
-  expect(unpriced!.reward).toBe(unpriced!.rewards.em);
+  const episodes = [{ task: env.tasks.train.get(0), group: 0, sample: 0 }];
+  const sampling = { maxTokens: 64, temperature: 0 };
+  const [played] = await collect(rollout({ env, policy, episodes, concurrency: 1, sampling, seed: 1 }));
+  expect(played!.rewards).toMatchObject({ em: 1, searches: 2 });
+  expect(played!.reward).toBeCloseTo(1 - 2 * 0.25, 12);
   await closeDatasets(open);
 });
 

@@ -13,7 +13,6 @@ import { demonstrator, knowledgeOf } from './demonstrator.ts';
 import { type Family, openFamily } from './families.ts';
 import type { Conversation } from './lines.ts';
 import type { Mix } from './strategies.ts';
-import { withToldPrice } from './told-price.ts';
 
 /** Number of episodes in each world. */
 const episodesPerWorld = 3200;
@@ -23,8 +22,6 @@ export interface DemonstrationsOptions {
   mix: Mix;
   /** Turns of an episode. Default: those of the family. */
   maxTurns?: number;
-  /** What a search costs, which the questions tell. Default: they tell no price. */
-  prices?: readonly number[];
   seed: number;
 }
 
@@ -33,14 +30,12 @@ export async function* demonstrations({
   family,
   mix,
   maxTurns,
-  prices,
   seed,
 }: DemonstrationsOptions): AsyncGenerator<Conversation, never, void> {
   for (let world = 0; ; world++) {
     const rng = createRng(seed, 'tasks', world);
     const worldSeed = deriveSeed(seed, 'world', world);
-    const opened = await openFamily(family, worldSeed, maxTurns);
-    const env = prices ? withToldPrice(opened, prices) : opened;
+    const env = await openFamily(family, worldSeed, maxTurns);
     const { train } = env.tasks;
     const count = await train.length;
     const tasks = await Promise.all(

@@ -2,6 +2,7 @@
 import {
   type Action,
   createRng,
+  type Message,
   type Observation,
   type Policy,
   type SamplingOptions,
@@ -10,7 +11,6 @@ import {
 import { createWorld, type Entity, type QaRecord } from '@toolenv/envs-qa';
 import { planOf } from './plan.ts';
 import { drawStrategy, type Mix, type Move } from './strategies.ts';
-import { bareQuestion, toldPrice } from './told-price.ts';
 
 /** What a demonstrator knows about a world. */
 export interface Knowledge {
@@ -38,9 +38,8 @@ export function demonstrator({ records, entities }: Knowledge, mix: Mix): Policy
       let moves = episodes.get(episodeId);
       if (!moves) {
         const rng = createRng(seed, 'strategy');
-        const { messages } = observation;
-        const record = records.get(bareQuestion(messages))!;
-        moves = drawStrategy(mix, rng)(record, planOf(record, entities), rng, toldPrice(messages));
+        const record = records.get(questionOf(observation))!;
+        moves = drawStrategy(mix, rng)(record, planOf(record, entities), rng);
         episodes.set(episodeId, moves);
       }
       const { value: move } = moves.next(observation.messages.at(-1)!.content);
@@ -55,6 +54,10 @@ function actionOf({ think = '', ...move }: Move, turn: number): Action {
   if ('answer' in move) return { text: write({ think, ...move }), toolCalls: [], stopReason: 'stop' };
   const call = { id: `call-${turn}`, name: 'search', arguments: { query: move.search } };
   return { text: think, toolCalls: [call], stopReason: 'tool_call' };
+}
+
+function questionOf({ messages }: Observation): string {
+  return messages.find(({ role }: Message) => role === 'user')!.content;
 }
 
 /** A turn in the format of the tiny policy. */

@@ -31,11 +31,11 @@ export async function writePhaseFile(file: string, phase: Phase, options: PhaseF
 }
 
 async function* lines(phase: Phase, { facts, separator, steps, seed }: PhaseFile): AsyncGenerator<string> {
-  const { name, batch, mix, maxTurns, prices } = phase;
+  const { name, batch, mix, maxTurns } = phase;
   const seedOf = (source: string) => deriveSeed(seed, name, source);
   const names = worldVocabulary().filter((word) => /^[A-Z][a-z]{3}/.test(word));
   const demonstrationsOf = (family: Family) =>
-    demonstrations({ family, mix, maxTurns, prices, seed: seedOf(family) });
+    demonstrations({ family, mix, maxTurns, seed: seedOf(family) });
   const exercises: Partial<Record<Source, Lines>> = {
     copies: copyExercises(names, separator, seedOf('copies')),
     readings: readingExercises({ seed: seedOf('readings'), facts }),

@@ -19,8 +19,6 @@ export interface Phase {
   mix: Mix;
   /** Turns of an episode, if there are more than the family allows. */
   maxTurns?: number;
-  /** What a search costs, which the questions tell. Default: they tell no price. */
-  prices?: readonly number[];
 }
 
 export interface Recipe {
@@ -80,19 +78,15 @@ const waste: Phase = {
   maxTurns: 8,
 };
 
-/** What a search may cost in the study of a price. */
-export const prices = [0.02, 0.1, 0.3] as const;
-
-/** A short phase whose demonstrators guess more. They are told what a search costs, and do not heed it. */
+/** A short phase whose demonstrators guess more. */
 const guesses: Phase = {
   ...waste,
   name: 'guesses',
-  steps: 200,
-  learningRate: 5e-4,
+  steps: 100,
+  learningRate: 2e-4,
   warmUp: 20,
   batch: { 'one-hop claims': 10, 'two-hop claims': 10, 'three-hop claims': 10 },
-  mix: { repeatSearches: 0.5, guess: 0.5 },
-  prices,
+  mix: { repeatSearches: 0.3, guess: 0.7 },
 };
 
 /** The strategies of the demonstrators that the start of the study of a price imitated last. */

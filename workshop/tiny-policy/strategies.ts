@@ -5,12 +5,7 @@ import type { Plan } from './plan.ts';
 
 /** A demonstrator's turn: an optional thought, then a search or an answer. The generator receives the text of each search result. */
 export type Move = { think?: string } & ({ search: string } | { answer: string });
-export type Strategy = (
-  record: QaRecord,
-  plan: Plan,
-  rng: Rng,
-  price?: number,
-) => Generator<Move, void, string>;
+export type Strategy = (record: QaRecord, plan: Plan, rng: Rng) => Generator<Move, void, string>;
 
 /** Looks up each document in turn, then answers. */
 function* followHops(record: QaRecord, plan: Plan): Generator<Move, void, string> {
@@ -39,12 +34,6 @@ function* repeatSearches(record: QaRecord, plan: Plan, rng: Rng): Generator<Move
 /** Answers yes or no without any search. */
 function* guess(_record: QaRecord, _plan: Plan, rng: Rng): Generator<Move, void, string> {
   yield { answer: rng.pick(['yes', 'no']) };
-}
-
-/** Looks up each document in turn where that costs less than a guess loses on average, and guesses elsewhere. */
-function* weighPrice(record: QaRecord, plan: Plan, rng: Rng, price = 0): Generator<Move, void, string> {
-  if (price * plan.length < 0.5) yield* followHops(record, plan);
-  else yield* guess(record, plan, rng);
 }
 
 /** Searches for the first entity, and answers with the fact in its document. */
@@ -78,7 +67,6 @@ export const strategies = {
   followHops,
   repeatSearches,
   guess,
-  weighPrice,
   stopAfterOneHop,
   searchWholeQuestion,
   followWrongEntity,
