@@ -117,12 +117,13 @@ export class PluginFlags<K extends Kind = Kind> {
 
   /**
    * The plugin with its complete options.
+   * @param recorded Options of an earlier run, which the command line may set otherwise.
    * @throws ToolEnvError What {@link given} throws, `usage.unknown_option` and `usage.bad_option`.
    */
-  chosen(values: Given): Chosen<K> {
+  chosen(values: Given, recorded: Record<string, unknown> = {}): Chosen<K> {
     const { name, plugin } = this;
     if (!plugin) throw new ToolEnvError('usage.missing_package', `${name} cannot be loaded.`);
-    const options = completeOptions(plugin.options, this.given(values), name);
+    const options = completeOptions(plugin.options, { ...recorded, ...this.given(values) }, name);
     return { plugin, source: this.#source, options };
   }
 }
