@@ -188,7 +188,15 @@ it('folds what the episodes of a group share', async () => {
   expect(await shared.locator('.message').allTextContents()).toEqual([
     expect.stringContaining('systemAnswer'),
     expect.stringContaining('userWhere was'),
-    ...['turn 1', 'search40 ms', 'turn 2', 'search60 ms', 'turn 3', 'search10 ms', 'name✘ tool_error250 ms'].map((text) => expect.stringContaining(text)),
+    ...[
+      'turn 1',
+      'search40 ms',
+      'turn 2',
+      'search60 ms',
+      'turn 3',
+      'search10 ms',
+      'name✘ tool_error250 ms',
+    ].map((text) => expect.stringContaining(text)),
   ]);
   const columns = page.locator('.columns article');
   expect(await columns.locator('h3').allTextContents()).toEqual([
