@@ -61,8 +61,8 @@ function shown(columns: number | undefined): { bar: string; lines: string[] } {
   }
   written = [];
   progress.stop();
-  const [bar = ''] = /step [^\u001b\n\r]*/.exec(written.join('')) ?? [];
-  return { bar, lines };
+  const bar = written.find((text) => text.startsWith('step ')) ?? '';
+  return { bar: bar.trimEnd(), lines };
 }
 
 const whole =

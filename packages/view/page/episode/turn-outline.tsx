@@ -43,7 +43,7 @@ export function TurnOutline({ steps, query }: Props) {
         })}
       </ol>
       {longest > 0 && (
-        <p class="legend">
+        <p class="soft">
           {hasModel ? 'time of the model (solid) and of its tools (striped)' : 'time of the tools'}
         </p>
       )}
