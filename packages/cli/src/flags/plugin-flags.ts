@@ -9,6 +9,7 @@ import { completeOptions, type PluginTypes, referencePolicy } from '@toolenv/cor
 import type { Command, Option } from 'commander';
 import { findEnv } from '../subject/find-subject.ts';
 import { defaultTrainer, loadNamed, policyReference } from '../subject/load-named.ts';
+import { alwaysShow } from './command-help.ts';
 import { firstArgument, valuesOf } from './first-argument.ts';
 import { reservedFlags } from './reserved-flags.ts';
 import { flagName, type Property, propertiesOf, readFlags, readPairs, schemaFlag } from './schema-flags.ts';
@@ -84,6 +85,7 @@ export class PluginFlags<K extends Kind = Kind> {
       if (!option) note(`Option "${flag.option}" of ${this.name} has no flag: set it with --env-option.`);
       else if (owner === undefined) {
         owners.set(option.attributeName(), this.name);
+        if (this.#takesPairs) alwaysShow(option);
         command.addOption(option.helpGroup(`Options of ${this.name}:`));
       } else if (owner !== this.name) {
         // Policies of one plugin share its flags.
