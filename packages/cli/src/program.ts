@@ -27,6 +27,19 @@ export const commands: Readonly<Record<string, readonly [usage: string, summary:
   doctor: ['[options]', 'show what this machine can compute with'],
 };
 
+/** The commands as the help of the program groups them. */
+const groups: Readonly<Record<string, readonly string[]>> = {
+  'Evaluate and train:': ['list', 'info', 'eval', 'baseline', 'train', 'rollout'],
+  'Look at runs and episodes:': ['show', 'view', 'play'],
+  'Build and connect:': ['check', 'init', 'tools', 'mcp', 'serve', 'capture'],
+  'Data:': ['data', 'index', 'tasks'],
+  'This machine:': ['doctor'],
+};
+
+function groupOf(command: string): string {
+  return Object.keys(groups).find((group) => groups[group]!.includes(command))!;
+}
+
 /** `eval` is in `eval-command.ts`. */
 export async function loadCommand(name: string): Promise<MakeCommand> {
   const { make } = await import(`./commands/${name}-command.ts`);
@@ -41,14 +54,19 @@ export async function runProgram(argv: string[], signal: AbortSignal): Promise<v
     .helpCommand(false);
   const at = argv.findIndex((word) => !word.startsWith('-'));
   for (const [name, [usage, summary]] of Object.entries(commands)) {
-    const command = new Command(name).summary(summary).usage(usage);
+    const command = new Command(name).summary(summary).usage(usage).helpGroup(groupOf(name));
     if (name === argv[at]) {
       const make = await loadCommand(name);
       await make(command, { words: argv.slice(at + 1), signal });
     }
     program.addCommand(command);
   }
-  await parseCommandLine(program, argv.length === 0 ? ['--help'] : argv);
+  const words = argv.length === 0 ? ['--help'] : argv;
+  if (words.includes('--help')) {
+    const { arrangeHelp } = await import('./flags/command-help.ts');
+    for (const command of [program, ...program.commands]) arrangeHelp(command, words.includes('--all'));
+  }
+  await parseCommandLine(program, words);
 }
 
 function ownVersion(): string {

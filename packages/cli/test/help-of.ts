@@ -6,9 +6,22 @@ export function run(...argv: string[]): Promise<void> {
   return runProgram(argv, new AbortController().signal);
 }
 
-/** What `--help` prints. The end of the test restores stdout. */
-export async function helpOf(...argv: string[]): Promise<string> {
+/** What `--help --all` prints. */
+export function helpOf(...argv: string[]): Promise<string> {
+  return printed(...argv, '--help', '--all');
+}
+
+/** What `--help` prints. */
+export function shortHelpOf(...argv: string[]): Promise<string> {
+  return printed(...argv, '--help');
+}
+
+async function printed(...argv: string[]): Promise<string> {
   const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
-  await run(...argv, '--help');
-  return write.mock.calls.join('');
+  try {
+    await run(...argv);
+    return write.mock.calls.join('');
+  } finally {
+    write.mockRestore();
+  }
 }

@@ -135,7 +135,7 @@ test('info shows the open texts, and help the options', async () => {
   const { stdout } = await toolenv('info', env);
   expect(stdout).toContain('Open texts (--prompts <file> takes others)');
   expect(stdout).toContain('You convert lengths.');
-  const help = await toolenv('train', '--trainer', '@toolenv/trainer-gepa/gepa-v1', '--help');
+  const help = await toolenv('train', '--trainer', '@toolenv/trainer-gepa/gepa-v1', '--help', '--all');
   expect(help.stdout).toContain('--reflection <');
   expect(help.stdout).toContain('--prompts <file>');
   expect(help.stdout).not.toContain('--group-size');

@@ -1,8 +1,7 @@
 /** `toolenv check`: checks a plugin, a package, a checkpoint or a file of trajectories against the rules of the spec. */
 import { ToolEnvError } from '@toolenv/core';
 import { type Report, type RuleId, rules } from '@toolenv/testing';
-import { LateStatus } from '../display/late-status.ts';
-import { countText } from '../display/number-text.ts';
+import { CheckProgress } from '../display/check-progress.ts';
 import { reportView } from '../display/report-view.ts';
 import { addPluginFlags } from '../flags/plugin-flags.ts';
 import { completeFlags, parseJson, schemaFlags } from '../flags/schema-flags.ts';
@@ -61,8 +60,7 @@ async function check(
 ): Promise<void> {
   const { seed, actions, timeout } = completeFlags(schema, given);
   const reports: Report[] = [];
-  const status = new LateStatus();
-  let line = '';
+  const progress = new CheckProgress(actions);
   const options = {
     seed,
     actions,
@@ -72,30 +70,20 @@ async function check(
     material: readMaterial(given.material),
     skip: readRules(given.skip),
     signal,
-    onRules: (checked: readonly RuleId[], name: string) => {
-      line = `${name}  ${rulesText(checked)}`;
-      status.show(line);
-    },
-    onActions: (done: number) =>
-      status.show(`${line}  ${countText(Math.min(done, actions))}/${countText(actions)} actions`),
+    onRules: (checked: readonly RuleId[], name: string) => progress.rules(checked, name),
+    onActions: (done: number) => progress.actions(done),
   };
   try {
     for await (const report of checkSubject(subject, options)) {
       reports.push(report);
-      status.clear();
+      progress.stop();
       if (!given.json) process.stdout.write(`${reportView(report)}\n`);
     }
   } finally {
-    status.stop();
+    progress.stop();
   }
   if (given.json) process.stdout.write(`${JSON.stringify(reports)}\n`);
   if (reports.some(({ ok, warnings }) => !ok || warnings.length > 0)) process.exitCode = 1;
-}
-
-/** The rules that are being checked now, of which there is at least one. */
-function rulesText(checked: readonly RuleId[]): string {
-  const [first, last] = [checked[0]!, checked.at(-1)];
-  return first === last ? `${first} ${rules[first].title}` : `${first} to ${last}`;
 }
 
 function readRules(ids: readonly string[] = []): RuleId[] {

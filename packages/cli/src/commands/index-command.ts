@@ -1,7 +1,7 @@
 /** `toolenv index`: builds a search index from a file of passages. */
 import type { JsonSchema } from '@toolenv/core';
-import { LateStatus } from '../display/late-status.ts';
 import { plural } from '../display/number-text.ts';
+import { Progress } from '../display/progress.ts';
 import { readFlags, schemaFlags } from '../flags/schema-flags.ts';
 import { importSearch, indexSchema } from './import-optional.ts';
 import type { MakeCommand } from './make-command.ts';
@@ -10,9 +10,6 @@ interface Flags extends Record<string, unknown> {
   out: string;
   json?: boolean;
 }
-
-/** Milliseconds between the lines of a log. */
-const logInterval = 10_000;
 
 export const make: MakeCommand = async (command, { signal }) => {
   const schema = await indexSchema();
@@ -34,8 +31,7 @@ async function makeIndex(
 ): Promise<void> {
   const { buildPassageIndex } = await importSearch('toolenv index');
   const begun = performance.now();
-  const status = new LateStatus();
-  let logged = begun;
+  let bar: { stage: string; progress: Progress } | undefined;
   try {
     const count = await buildPassageIndex({
       ...readFlags(schema, given),
@@ -43,19 +39,24 @@ async function makeIndex(
       folder,
       signal,
       onProgress({ stage, passages: done, share }) {
-        const line = `${stage}: ${plural(done, 'passage')}, ${Math.floor(100 * share)} % of the file`;
-        status.show(line);
-        if (process.stderr.isTTY || performance.now() - logged < logInterval) return;
-        logged = performance.now();
-        process.stderr.write(`${line}\n`);
+        if (bar?.stage !== stage) {
+          bar?.progress.stop();
+          // Only the first stage reads the file; how far the others are is not known.
+          const total = stage === 'adding' ? 100 : 0;
+          const label = stage === 'adding' ? 'adding, %' : `${stage}, passages`;
+          bar = { stage, progress: new Progress(label, total, { isLate: true }) };
+        }
+        const [value, status] =
+          stage === 'adding' ? [Math.floor(100 * share), plural(done, 'passage')] : [done, ''];
+        bar.progress.update(value, status);
       },
     });
-    status.stop();
+    bar?.progress.stop();
     const seconds = (performance.now() - begun) / 1000;
     const result = { folder, passages: count, seconds: Number(seconds.toFixed(1)) };
     const text = `${folder} has an index of ${plural(count, 'passage')}. Search in it with --tool search=@toolenv/tools-search/index-search-v1?folder=${folder}`;
     process.stdout.write(`${json ? JSON.stringify(result) : text}\n`);
   } finally {
-    status.stop();
+    bar?.progress.stop();
   }
 }

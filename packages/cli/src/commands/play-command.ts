@@ -2,11 +2,14 @@
 import { type EnvDefinition, type OpenedEnv, ToolEnvError } from '@toolenv/core';
 import { appendTrajectory } from '@toolenv/core/recording';
 import { serveProperties } from '@toolenv/core/serving';
+import type { Replayed } from '@toolenv/view';
 import { endView } from '../display/episode-view.ts';
+import { plural } from '../display/number-text.ts';
 import { paint } from '../display/paint.ts';
-import { terminalWidth } from '../display/terminal-text.ts';
+import { safeLine, terminalWidth } from '../display/terminal-text.ts';
 import { addPluginFlags, type Chosen } from '../flags/plugin-flags.ts';
 import { completeFlags, schemaFlags } from '../flags/schema-flags.ts';
+import { type RecordedStart, readRecordedStart } from '../play/recorded-start.ts';
 import { NoMoreTurns, TerminalPlayer } from '../play/terminal-player.ts';
 import { type EnvFlags, envFlags, environmentHelp, openRunEnv } from '../run/open-run.ts';
 import type { MakeCommand } from './make-command.ts';
@@ -22,6 +25,11 @@ const schema = {
     },
     task: { type: 'integer', minimum: 0, default: 0, description: 'number of the first task' },
     seed: { type: 'integer', default: 0, description: 'seed of the environment and its episodes' },
+    turns: {
+      type: 'integer',
+      minimum: 0,
+      description: 'with --episode: number of recorded turns to replay (default: all but the last)',
+    },
     port: {
       ...serveProperties.port,
       description: 'with --browser: port of the page on this machine, 0 for any free port',
@@ -29,7 +37,7 @@ const schema = {
   },
 } as const;
 
-type Flags = EnvFlags & { out?: string; browser?: boolean } & Record<string, unknown>;
+type Flags = EnvFlags & { out?: string; browser?: boolean; episode?: string } & Record<string, unknown>;
 
 export const make: MakeCommand = async (command, { words, signal }) => {
   command
@@ -37,6 +45,10 @@ export const make: MakeCommand = async (command, { words, signal }) => {
       'Plays episodes by hand: you read what the policy reads, call tools, answer, and see the rewards. Finished episodes can be kept as training examples.',
     )
     .argument('<environment>', environmentHelp)
+    .option(
+      '--episode <run:number>',
+      'begin with the task and the turns of a recorded episode, such as runs/first:12, with the options of its run',
+    )
     .option('--browser', 'play in a web page, where tools are forms')
     .option(
       '--out <file>',
@@ -44,21 +56,33 @@ export const make: MakeCommand = async (command, { words, signal }) => {
     );
   for (const flag of [...schemaFlags(schema), ...envFlags()]) command.addOption(flag);
   const { env } = await addPluginFlags(command, words);
-  command.action((_: string, given: Flags) => play(given, env!.chosen(given), signal));
+  command.action(async (_: string, given: Flags) => {
+    const { turns } = completeFlags(schema, given);
+    const start = given.episode === undefined ? undefined : await readRecordedStart(given.episode, turns);
+    await play(given, { chosen: env!.chosen(given, start?.options), start }, signal);
+  });
 };
 
-async function play(given: Flags, chosen: Chosen<'envs'>, signal: AbortSignal): Promise<void> {
+async function play(
+  given: Flags,
+  { chosen, start }: { chosen: Chosen<'envs'>; start: RecordedStart | undefined },
+  signal: AbortSignal,
+): Promise<void> {
   const { split, task: first, seed, port } = completeFlags(schema, given);
   const opened = await openRunEnv(chosen, { ...given, seed });
   try {
+    if (start) announce(start, opened);
     const tasks = opened.tasks[split];
     const count = await tasks.length;
-    if (count === 0) {
+    if (count === 0 && !start) {
       const message = `${opened.ref} has no tasks in the split ${split}: give another --split.`;
       throw new ToolEnvError('usage.no_tasks', message);
     }
-    const task = (number: number) => tasks.get((first + number - 1) % count);
-    const episodes = { env: opened, task, seed, oracle: chosen.plugin.oracle, out: given.out };
+    const isRecorded = (number: number) => start !== undefined && (number === 1 || count === 0);
+    const task = (number: number) =>
+      isRecorded(number) ? start!.task : tasks.get((first + number - 1) % count);
+    const replayed = (number: number) => (isRecorded(number) ? start : undefined);
+    const episodes = { env: opened, task, seed, replayed, oracle: chosen.plugin.oracle, out: given.out };
     if (given.browser) await playInBrowser({ ...episodes, port }, signal);
     else await playInTerminal(episodes, signal);
   } finally {
@@ -66,11 +90,22 @@ async function play(given: Flags, chosen: Chosen<'envs'>, signal: AbortSignal): 
   }
 }
 
+/** @throws ToolEnvError `usage.arguments` for an episode of another environment. */
+function announce({ env, actions, turns }: RecordedStart, opened: OpenedEnv<unknown>): void {
+  if (env !== opened.ref) {
+    const message = `The episode is of ${safeLine(env)}, not of ${opened.ref}: name its environment.`;
+    throw new ToolEnvError('usage.arguments', message);
+  }
+  const replays = `Replays ${actions.length} of ${plural(turns, 'turn')}; the next is yours.`;
+  process.stderr.write(`${replays}\n`);
+}
+
 interface Episodes {
   env: OpenedEnv<unknown>;
   /** By the number of the episode, from 1. */
   task(number: number): unknown;
   seed: number;
+  replayed(number: number): Replayed | undefined;
   oracle: EnvDefinition['oracle'];
   out?: string | undefined;
 }
@@ -83,7 +118,7 @@ async function playInBrowser(options: Episodes & { port: number }, signal: Abort
 }
 
 async function playInTerminal(
-  { env, task, seed, oracle, out }: Episodes,
+  { env, task, seed, replayed, oracle, out }: Episodes,
   signal: AbortSignal,
 ): Promise<void> {
   const { playByHand, solutionOf } = await import('@toolenv/view');
@@ -91,7 +126,8 @@ async function playInTerminal(
   try {
     for (let number = 1; ; number++) {
       player.begin();
-      const trajectory = await playByHand({ env, task: await task(number), number, seed, player, signal });
+      const episode = { env, task: await task(number), number, seed, replayed: replayed(number) };
+      const trajectory = await playByHand({ ...episode, player, signal });
       process.stdout.write(`${endView(trajectory)}\n`);
       if (out !== undefined) {
         await appendTrajectory(out, trajectory);

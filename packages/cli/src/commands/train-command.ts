@@ -15,12 +15,13 @@ import {
   trainingCurves,
   trainSettings,
 } from '@toolenv/training';
+import { validationScores } from '@toolenv/view/recorded';
 import { Option } from 'commander';
 import { diagnosisView } from '../display/diagnosis-view.ts';
 import { plural } from '../display/number-text.ts';
-import { terminalChart } from '../display/terminal-chart.ts';
-import { safeLine, terminalWidth } from '../display/terminal-text.ts';
+import { safeLine, shellWord, terminalWidth } from '../display/terminal-text.ts';
 import { TrainingProgress } from '../display/training-progress.ts';
+import { trainingChart, validationTable } from '../display/training-summary.ts';
 import { addPluginFlags, type Chosen, type NamedPlugins } from '../flags/plugin-flags.ts';
 import { completeFlags, schemaFlags } from '../flags/schema-flags.ts';
 import { checkMemory } from '../run/memory-check.ts';
@@ -34,6 +35,7 @@ interface OwnFlags extends TrainingFlags {
   trainer: string;
   out: string;
   json?: boolean;
+  logSteps?: boolean;
 }
 
 export const make: MakeCommand = async (command, { words, signal }) => {
@@ -56,6 +58,7 @@ export const make: MakeCommand = async (command, { words, signal }) => {
     )
     .requiredOption('--out <folder>', 'new folder for metrics, episodes, checkpoints and the policy')
     .option('--trainer <reference>', 'trainer, or a module; its options are flags', defaultTrainer)
+    .option('--log-steps', 'keep a line for each step and each evaluation')
     .option('--json', 'print each event as a line of JSON, and at the end the diagnoses, if there are any')
     // Refused with the reason.
     .addOption(new Option('--constrain-calls').hideHelp());
@@ -109,7 +112,9 @@ async function trainPolicy(
     if (memory) process.stderr.write(`${checkMemory(memory)}\n`);
     const begun = resume ? await newestCheckpoint(out) : undefined;
     last = begun?.step ?? 0;
-    progress = new TrainingProgress(Number(trainer.options.steps ?? 0), last);
+    progress = new TrainingProgress(Number(trainer.options.steps ?? 0), last, {
+      ...(given.logSteps && { onLine: keepLine(given.json ? process.stderr : process.stdout) }),
+    });
     const events = train<Record<string, unknown>>({
       ...trainer.options,
       ...settings,
@@ -148,6 +153,10 @@ async function trainPolicy(
   else await report(out, isAtWork, trainer);
 }
 
+function keepLine(stream: NodeJS.WriteStream): (line: string) => void {
+  return (line) => void stream.write(`${line}\n`);
+}
+
 /** Warns of a step whose episodes all aborted: the step has nothing to learn from. */
 function warnOfAborted({ step, trajectories }: Extract<TrainEvent, { type: 'rollout' }>): void {
   const [first] = trajectories;
@@ -177,7 +186,9 @@ async function report(
   // The budgets of a trainer of prompts say when its run is over.
   const wanted = isOfPrompts ? 0 : Number(options.steps ?? 0);
   const more = isOfPrompts ? 'give more --episodes or --reflections' : 'give more --steps';
-  const chart = terminalChart(trainingCurves(await readMetrics(out)));
+  const [metrics, width] = [await readMetrics(out), terminalWidth()];
+  const chart = trainingChart(trainingCurves(metrics), width);
+  const validation = validationTable(validationScores(metrics), width);
   const checkpoint = await newestCheckpoint(out);
   const best = await bestCheckpoint(out);
   const steps = checkpoint?.step ?? 0;
@@ -195,6 +206,8 @@ async function report(
     ? `The best texts are in ${texts}: use them with --prompts ${texts}`
     : `${which} is in ${join(out, 'policy')}`;
   const policy = checkpoint ? `${result}\n` : '';
-  const diagnoses = diagnosisView(await readDiagnoses(out), { run: out, width: terminalWidth() });
-  process.stdout.write(`${chart}\n\n${summary}\n${policy}${diagnoses && `\n${diagnoses}\n`}`);
+  const diagnoses = diagnosisView(await readDiagnoses(out), { run: out, width });
+  const look = `Look at the run: toolenv view ${shellWord(out)}`;
+  const parts = [chart, validation, `${summary}\n${policy}${diagnoses && `\n${diagnoses}\n\n`}${look}`];
+  process.stdout.write(`${parts.filter(Boolean).join('\n\n')}\n`);
 }

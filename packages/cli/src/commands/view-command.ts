@@ -2,6 +2,7 @@
 import { serveProperties } from '@toolenv/core/serving';
 import { findRecordedRun } from '@toolenv/view/recorded';
 import { completeFlags, schemaFlags } from '../flags/schema-flags.ts';
+import { knownEnv } from '../show/known-env.ts';
 import { tokenTextsOf } from '../show/token-texts.ts';
 import type { MakeCommand } from './make-command.ts';
 import { stayOpen } from './stay-open.ts';
@@ -46,9 +47,10 @@ export const make: MakeCommand = (command, { signal }) => {
 async function view(runs: readonly string[], given: OwnFlags, signal: AbortSignal): Promise<void> {
   const { port } = completeFlags(schema, { ...given });
   const tokenTexts = (path: string) => tokenTextsOf(findRecordedRun(path), given.policy);
-  if (given.export !== undefined) return writeReport(given.export, { runs, tokenTexts }, given.json);
+  const shown = { runs, tokenTexts, environment: knownEnv };
+  if (given.export !== undefined) return writeReport(given.export, shown, given.json);
   const { serveView } = await import('@toolenv/view');
-  const page = await serveView({ runs, port, tokenTexts });
+  const page = await serveView({ ...shown, port });
   const text = given.json ? JSON.stringify({ url: page.url }) : `${page.url}  (Ctrl-C ends it)`;
   process.stdout.write(`${text}\n`);
   await stayOpen(page, signal);

@@ -1,12 +1,24 @@
 /** The progress bar on stderr: done of total, a line of numbers, the time left. */
-import { type Params, SingleBar } from 'cli-progress';
+import { SingleBar } from 'cli-progress';
 import { unguardedStderr } from './guarded-output.ts';
-import { timeText } from './number-text.ts';
+import { countText, timeText } from './number-text.ts';
 import { safeLine } from './terminal-text.ts';
 
 /** Columns of the bar itself, and of a bar in a narrow terminal. */
 const barWidth = 16;
 const narrowBar = 6;
+
+/** Milliseconds before the bar of work that is mostly quick appears. */
+const lateness = 2000;
+
+export interface ProgressOptions {
+  /** Work that was done before the bar begins, such as the steps of a resumed run. Default 0. */
+  first?: number;
+  /** Whether the bar appears only after two seconds, because the work is mostly quick. Default false. */
+  isLate?: boolean;
+  /** Whether parts of the work take very different times, so that nothing says how much time is left. Default false. */
+  isUneven?: boolean;
+}
 
 /**
  * A bar that redraws itself in a terminal, and writes a line every ten seconds where stderr is a file or pipe. It is
@@ -14,18 +26,28 @@ const narrowBar = 6;
  */
 export class Progress {
   readonly #bar: SingleBar;
+  readonly #label: string;
   readonly #first: number;
+  readonly #isUneven: boolean;
   readonly #begun: number = performance.now();
+  #start: NodeJS.Timeout | undefined;
+  #total: number;
   #done: number;
   #changed: number = this.#begun;
   #status = '';
 
-  /** @param first Work that was done before the bar begins, such as the steps of a resumed run. */
-  constructor(label: string, total: number, first = 0) {
+  constructor(
+    label: string,
+    total: number,
+    { first = 0, isLate = false, isUneven = false }: ProgressOptions = {},
+  ) {
+    this.#label = label;
     this.#first = first;
+    this.#isUneven = isUneven;
+    this.#total = total;
     this.#done = first;
     this.#bar = new SingleBar({
-      format: (_, params) => this.#line(label, params),
+      format: () => this.#line(),
       stream: unguardedStderr,
       clearOnComplete: true,
       noTTYOutput: true,
@@ -36,38 +58,51 @@ export class Progress {
     });
     // The bar turns off the terminal's line wrapping, which must not outlive a process that quits at once.
     process.once('exit', this.stop);
-    this.#bar.start(total, first);
+    if (isLate) this.#start = setTimeout(this.#show, lateness).unref();
+    else this.#show();
   }
 
   total(total: number): void {
+    this.#total = total;
     this.#bar.setTotal(total);
   }
 
-  /** @param status Numbers to show next to the bar. */
+  /** @param status Numbers to show next to the bar, those that matter least last. */
   update(done: number, status: string): void {
     if (done !== this.#done) this.#changed = performance.now();
     this.#done = done;
     this.#status = status;
+    // Work without pauses never lets the timer fire.
+    if (this.#start && performance.now() - this.#begun > lateness) this.#show();
     this.#bar.update(done);
   }
 
   readonly stop = (): void => {
     process.removeListener('exit', this.stop);
+    clearTimeout(this.#start);
     this.#bar.stop();
   };
 
-  #line(label: string, { value, total }: Params): string {
+  readonly #show = (): void => {
+    clearTimeout(this.#start);
+    this.#start = undefined;
+    this.#bar.start(this.#total, this.#done);
+  };
+
+  #line(): string {
     const { isTTY, columns } = process.stderr;
     const room = isTTY ? (columns || 80) - 1 : Number.POSITIVE_INFINITY;
-    return progressLine({ label, value, total, status: this.#status, left: this.#left(total) }, room);
+    const work = { label: this.#label, value: this.#done, total: this.#total };
+    return progressLine({ ...work, status: this.#status, left: this.#left() }, room);
   }
 
   /** The time left at the speed so far, counted down between updates. */
-  #left(total: number): string {
+  #left(): string {
     const gained = this.#done - this.#first;
-    if (gained === 0 || this.#done >= total) return '';
+    if (this.#done >= this.#total || this.#isUneven) return '';
+    if (gained === 0) return '–:–– left';
     const each = (this.#changed - this.#begun) / gained;
-    const left = each * (total - this.#done) - (performance.now() - this.#changed);
+    const left = each * (this.#total - this.#done) - (performance.now() - this.#changed);
     return `${timeText(left / 1000)} left`;
   }
 }
@@ -82,20 +117,31 @@ interface Work {
   left: string;
 }
 
-/** Keeps the time left in a narrow terminal: the bar becomes shorter, then the last numbers are left out. */
+/** Keeps the time left in a narrow terminal: the bar becomes shorter, the last numbers are left out, and at last the bar too. */
 export function progressLine({ label, value, total, status, left }: Work, room: number): string {
-  const numbers = safeLine(status).split('  ');
-  const line = (width: number, count: number) =>
-    [`${safeLine(label)} ${place(width)}`, ...numbers.slice(0, count), left].filter(Boolean).join('  ');
+  const head = (width: number) => `${safeLine(label)} ${place(width)}`;
   const place = (width: number) => {
     // The total may become known later.
-    if (total === 0) return `${value}`;
+    if (total === 0) return countText(value);
     const filled = Math.round((width * Math.min(value, total)) / total);
-    return `${'█'.repeat(filled)}${'░'.repeat(width - filled)} ${value}/${total}`;
+    const bar = width === 0 ? '' : `${'█'.repeat(filled)}${'░'.repeat(width - filled)} `;
+    return `${bar}${countText(value)}/${countText(total)}`;
   };
-  const shorter = [
-    line(barWidth, numbers.length),
-    ...numbers.map((_, dropped) => line(narrowBar, numbers.length - dropped)),
-  ];
-  return shorter.find((each) => each.length <= room) ?? line(narrowBar, 0);
+  const whole = [head(barWidth), safeLine(status), left].filter(Boolean).join('  ');
+  if (whole.length <= room) return whole;
+  const short = numbersThatFit(head(narrowBar), status, room, left);
+  return short.length <= room ? short : [head(0), left].filter(Boolean).join('  ');
+}
+
+/**
+ * A line with the numbers that fit it.
+ * @param numbers With two spaces between them. The last ones are left out first.
+ * @param end What the line ends with, whatever is left out.
+ */
+export function numbersThatFit(head: string, numbers: string, room: number, end = ''): string {
+  const parts = safeLine(numbers).split('  ');
+  const line = (count: number) => [head, ...parts.slice(0, count), end].filter(Boolean).join('  ');
+  let count = parts.length;
+  while (count > 0 && line(count).length > room) count -= 1;
+  return line(count);
 }

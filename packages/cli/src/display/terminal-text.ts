@@ -19,6 +19,11 @@ export function safeLine(text: string): string {
   return safeText(text.replace(/[\n\r\v\f\u0085\u2028\u2029]+/g, ' ').trim());
 }
 
+/** One word of a shell. */
+export function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
 /** Breaks lines at spaces, and begins each with `indent`. */
 export function wrapText(text: string, { width, indent = '' }: { width: number; indent?: string }): string {
   return text

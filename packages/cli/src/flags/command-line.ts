@@ -11,8 +11,8 @@ const helpLayout: Partial<Help> = {
   minWidthToWrap: 10,
   subcommandTerm: (command) => `${command.name()} ${command.usage()}`,
   padWidth(command, helper) {
-    const half = Math.floor((helper.helpWidth ?? 80) / 2);
-    return Math.min(widest, half, Help.prototype.padWidth.call(this, command, helper));
+    const share = Math.floor(0.42 * (helper.helpWidth ?? 80));
+    return Math.min(widest, share, Help.prototype.padWidth.call(this, command, helper));
   },
   formatItem(term, width, description, helper) {
     const format = (text: string) => Help.prototype.formatItem.call(this, text, width, description, helper);
@@ -30,7 +30,7 @@ export async function parseCommandLine(program: Command, argv: readonly string[]
     command
       .exitOverride()
       .configureOutput({ outputError: () => {} })
-      .configureHelp(helpLayout)
+      .configureHelp({ ...helpLayout, ...command.configureHelp() })
       .helpOption('--help', 'show this help');
   }
   try {

@@ -9,6 +9,7 @@ import { completeOptions, type PluginTypes, referencePolicy } from '@toolenv/cor
 import type { Command, Option } from 'commander';
 import { findEnv } from '../subject/find-subject.ts';
 import { defaultTrainer, loadNamed, policyReference } from '../subject/load-named.ts';
+import { alwaysShow } from './command-help.ts';
 import { firstArgument, valuesOf } from './first-argument.ts';
 import { reservedFlags } from './reserved-flags.ts';
 import { flagName, type Property, propertiesOf, readFlags, readPairs, schemaFlag } from './schema-flags.ts';
@@ -84,6 +85,7 @@ export class PluginFlags<K extends Kind = Kind> {
       if (!option) note(`Option "${flag.option}" of ${this.name} has no flag: set it with --env-option.`);
       else if (owner === undefined) {
         owners.set(option.attributeName(), this.name);
+        if (this.#takesPairs) alwaysShow(option);
         command.addOption(option.helpGroup(`Options of ${this.name}:`));
       } else if (owner !== this.name) {
         // Policies of one plugin share its flags.
@@ -117,12 +119,13 @@ export class PluginFlags<K extends Kind = Kind> {
 
   /**
    * The plugin with its complete options.
+   * @param recorded Options of an earlier run, which the command line may set otherwise.
    * @throws ToolEnvError What {@link given} throws, `usage.unknown_option` and `usage.bad_option`.
    */
-  chosen(values: Given): Chosen<K> {
+  chosen(values: Given, recorded: Record<string, unknown> = {}): Chosen<K> {
     const { name, plugin } = this;
     if (!plugin) throw new ToolEnvError('usage.missing_package', `${name} cannot be loaded.`);
-    const options = completeOptions(plugin.options, this.given(values), name);
+    const options = completeOptions(plugin.options, { ...recorded, ...this.given(values) }, name);
     return { plugin, source: this.#source, options };
   }
 }

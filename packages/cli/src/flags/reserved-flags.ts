@@ -5,9 +5,9 @@ const flags = {
   'toolenv eval':
     'policy out resume json envOption tool prompts record replay split count samples passScore concurrency temperature constrainCalls maxTokens deadline onDeadline retries onBug onImages maxAborted seed topP topK minP failBelow against junit metric margin confidence budget budgetTokens',
   'toolenv baseline': 'kind placement instruction',
-  'toolenv train': 'weights evaluateOn trainer change trajectories tensorboard rollouts reportTo',
+  'toolenv train': 'weights evaluateOn trainer logSteps change trajectories tensorboard rollouts reportTo',
   'toolenv rollout': 'worker lease drain statusPort statusHost',
-  'toolenv play': 'browser task port',
+  'toolenv play': 'episode browser task turns port',
   'toolenv serve':
     'openai modelName queue conversations http protocol scores host token allowedHost allowedOrigin maxSessions idleTimeout silenceTimeout requestTimeout maxBodyBytes reconnectTimeout controlToken publicUrl',
   'toolenv check': 'option material skip actions timeout',

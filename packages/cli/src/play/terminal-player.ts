@@ -1,11 +1,17 @@
 /** TerminalPlayer: shows an episode in the terminal, and reads a person's turns. */
 import { once } from 'node:events';
 import { createInterface, type Interface } from 'node:readline';
-import { messageOf, type Observation, type RewardSpec, type TrajectoryStep } from '@toolenv/core';
+import {
+  type Action,
+  messageOf,
+  type Observation,
+  type RewardSpec,
+  type TrajectoryStep,
+} from '@toolenv/core';
 import type { Player, WrittenTurn } from '@toolenv/view';
 import { arrived, recordView, rewardsText } from '../display/episode-view.ts';
 import { LateStatus } from '../display/late-status.ts';
-import { indented, messageView } from '../display/message-view.ts';
+import { callView, indented, messageView } from '../display/message-view.ts';
 import { paint } from '../display/paint.ts';
 import { columns, safeLine, wrapText } from '../display/terminal-text.ts';
 import { toolSignature } from '../display/tool-signature.ts';
@@ -47,8 +53,7 @@ export class TerminalPlayer implements Player {
   }
 
   async write(observation: Observation, signal: AbortSignal): Promise<WrittenTurn> {
-    for (const each of arrived(observation, this.#previous?.observation))
-      print(typeof each === 'string' ? paint('yellow', each) : messageView(each, this.#width));
+    this.#showArrived(observation);
     this.#showTools(observation);
     for (;;) {
       const line = await this.#ask('> ', signal);
@@ -64,6 +69,12 @@ export class TerminalPlayer implements Player {
         print(paint('red', messageOf(error)));
       }
     }
+  }
+
+  replayed(observation: Observation, { text, toolCalls }: Action): void {
+    this.#showArrived(observation);
+    print(messageView({ role: 'assistant', content: text }, this.#width));
+    for (const call of toolCalls) print(callView(call, this.#width));
   }
 
   progressed(text: string): void {
@@ -113,6 +124,11 @@ export class TerminalPlayer implements Player {
       await Promise.race([once(this.#lines, 'line', { signal }), once(this.#lines, 'close', { signal })]);
     }
     return this.#typed.shift()!;
+  }
+
+  #showArrived(observation: Observation): void {
+    for (const each of arrived(observation, this.#previous?.observation))
+      print(typeof each === 'string' ? paint('yellow', each) : messageView(each, this.#width));
   }
 
   /** The tools, when they are other tools than before. */

@@ -21,11 +21,11 @@ test('--judge names the judge of an environment, and the table shows what it was
 
 test('--scorer adds the options of the scorer to those of the trainer, beside those of the environment', async () => {
   const scorer = ['--scorer', '@toolenv/judge/ruler-v1'];
-  const { stdout } = await runCli('train', notes, '--policy', 'x', ...scorer, '--help');
+  const { stdout } = await runCli('train', notes, '--policy', 'x', ...scorer, '--help', '--all');
   expect(stdout).toContain('--judge-characters');
   expect(stdout).toContain('--env-judge <');
   expect(stdout).toContain('--environment-weight');
-  const { stdout: without } = await runCli('train', notes, '--policy', 'x', '--help');
+  const { stdout: without } = await runCli('train', notes, '--policy', 'x', '--help', '--all');
   expect(without).not.toContain('--judge-characters');
   expect(without).toContain('--scorer <');
 });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Trajectory } from '@toolenv/core';
 import { readTrajectories } from '@toolenv/core/recording';
-import { expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { fixture } from '../fixture.ts';
 import { runCli } from '../run-cli.ts';
 import { startCli } from '../start-cli.ts';
@@ -38,6 +38,41 @@ it('plays episodes, shows what they earn, and keeps those that end', async () =>
     ['person', 1.5, { presses: 2 }],
   ]);
   expect(kept[0]!.steps.map(({ action }) => action.text)).toEqual(['', '', 'press']);
+});
+
+describe('a recorded episode', () => {
+  let played: string;
+  beforeAll(async () => {
+    played = join(await mkdtemp(join(tmpdir(), 'toolenv-play-')), 'played.jsonl');
+    await play('press\npress\npress\ndone\nn\n', '--task', '2', '--out', played);
+  });
+
+  it('is gone on from', async () => {
+    const again = await play('press\ndone\nn\n', '--episode', `${played}:0`, '--turns', '1', '--out', played);
+    expect([again.code, again.stderr]).toEqual([0, 'Replays 1 of 4 turns; the next is yours.\n']);
+    expect(again.stdout).toMatch(/user\n {2}Press 2 times\.\n.*→ press \{\}\ntool press .*\n {2}click/s);
+    // All but the last turn, which the person takes; then another task.
+    const whole = await play('press\ny\n', '--episode', played, '--out', played);
+    expect(whole.stdout.match(/Press \d times\./g)).toEqual(['Press 2 times.', 'Press 1 times.']);
+    const kept: Trajectory[] = [];
+    for await (const trajectory of readTrajectories(played)) kept.push(trajectory);
+    expect(kept.map(({ steps }) => steps.length)).toEqual([4, 3, 4]);
+    expect(kept.map(({ rewards }) => rewards.em)).toEqual([0, 1, 0]);
+  });
+
+  it.each([
+    ['that the file lacks', fixture.env, ':70', 'so there is no episode 70: they are counted from 0.'],
+    ['of no file', fixture.env, 'x:0', 'x does not exist: give a run folder or a file of trajectories.'],
+    [
+      'of another environment',
+      '@toolenv/envs-classic/bank-v1',
+      '',
+      `The episode is of ${fixture.env}, not of`,
+    ],
+  ])('%s is refused', async (_, env, place, message) => {
+    const { code, stderr } = await runCli('play', env, '--episode', `${played}${place}`);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
+  });
 });
 
 it('ends when no more episodes are wanted', async () => {

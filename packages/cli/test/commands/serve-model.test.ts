@@ -91,7 +91,7 @@ it.each([
 });
 
 it('lists the options of the policy and of serving it', async () => {
-  const { stdout } = await runCli('serve', '--openai', checkpoint, '--help');
+  const { stdout } = await runCli('serve', '--openai', checkpoint, '--help', '--all');
   for (const flag of [
     '--openai <policy>',
     '--queue <n>',

@@ -16,17 +16,24 @@ interface Props extends Pick<Answers['/api/episode'], 'episode' | 'texts' | 'lea
   colour?: TokenColour;
   /** The sampled token that is marked. */
   marked?: TokenPlace;
+  /** Turns from the beginning that are left out. */
+  from?: number;
+  /** Leaves out what came before the first turn. */
+  isOpened?: boolean;
 }
 
-export function Conversation({ episode, texts, learned, colour, marked }: Props) {
+export function Conversation({ episode, from = 0, ...rest }: Props) {
   const { steps } = episode;
   return (
     <ol class="turns">
-      {steps.map((step, index) => (
-        <li key={index}>
-          <Turn {...{ episode, texts, learned, colour, marked, step, index }} />
-        </li>
-      ))}
+      {steps.map(
+        (step, index) =>
+          index >= from && (
+            <li key={index}>
+              <Turn {...{ ...rest, episode, step, index }} />
+            </li>
+          ),
+      )}
     </ol>
   );
 }
@@ -37,9 +44,10 @@ function Turn({
   learned,
   colour,
   marked,
+  isOpened = false,
   step,
   index,
-}: Props & { step: Step; index: number }) {
+}: Omit<Props, 'from'> & { step: Step; index: number }) {
   const { action, calls, environmentCalls = [] } = step;
   const turn = texts.turns[index];
   const { conversation } = step.observation;
@@ -56,14 +64,7 @@ function Turn({
         <p class="note">Back in {conversation === undefined ? 'the first' : 'an earlier'} conversation.</p>
       )}
       {isRewritten && <p class="note">The environment rewrote the conversation.</p>}
-      {!(colour && turn) &&
-        messages.map(({ role, content, ...rest }, at) => (
-          <div key={at} class={`message ${role}`}>
-            <h4>{role}</h4>
-            {role !== 'tool' && <pre>{content}</pre>}
-            {'images' in rest && <Images of={rest.images} />}
-          </div>
-        ))}
+      {!(colour && turn) && !(isOpened && index === 0) && <Messages of={messages} />}
       <div class="message assistant">
         <h4>
           turn {index + 1}
@@ -79,6 +80,7 @@ function Turn({
             turn={turn}
             colour={colour}
             marked={marked?.turn === index ? marked.token : undefined}
+            hasContext={!(isOpened && index === 0)}
           />
         ) : (
           <>
@@ -101,6 +103,20 @@ function Turn({
         />
       ))}
       <Rewards step={step} spec={episode.rewardSpec} />
+    </>
+  );
+}
+
+export function Messages({ of: messages }: { of: readonly Message[] }) {
+  return (
+    <>
+      {messages.map(({ role, content, ...rest }, at) => (
+        <div key={at} class={`message ${role}`}>
+          <h4>{role}</h4>
+          {role !== 'tool' && <pre>{content}</pre>}
+          {'images' in rest && <Images of={rest.images} />}
+        </div>
+      ))}
     </>
   );
 }
@@ -132,16 +148,18 @@ interface TokensProps {
   colour: TokenColour;
   /** Place of the token that is marked. */
   marked: number | undefined;
+  /** Whether to show the prompt too. */
+  hasContext: boolean;
 }
 
-function Tokens({ of, turn, colour, marked }: TokensProps) {
+function Tokens({ of, turn, colour, marked, hasContext }: TokensProps) {
   return (
     <>
       {!turn.goesOn && (
         <p class="note">The prompt does not begin with the tokens before: a new row for training.</p>
       )}
       <pre class="tokens">
-        <span class="context">{turn.context.join('')}</span>
+        {hasContext && <span class="context">{turn.context.join('')}</span>}
         {turn.sampled.map((text, token) => {
           const value = colour.value(token, of);
           return (

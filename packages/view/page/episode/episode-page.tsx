@@ -1,12 +1,14 @@
-/** One episode: its conversation, its tokens in colours, and how it ended. */
+/** One episode: its conversation, its tokens in colours, and beside it how it ended and what happened. */
+import { useEffect } from 'preact/hooks';
 import type { RunHead } from '../../src/view/viewed-run.ts';
-import { Outcome, Reward } from '../episodes/columns.tsx';
 import { useKeys } from '../keys.ts';
 import { go, hrefOf } from '../route.ts';
 import { type States, useAnswer } from '../server.ts';
 import { ColourChoice, nextColour } from './colour-choice.tsx';
 import { Conversation } from './conversation.tsx';
+import { EpisodeFacts } from './episode-facts.tsx';
 import { coloursOf } from './token-colours.ts';
+import './episode.css';
 
 interface Props {
   run: RunHead;
@@ -23,6 +25,10 @@ export function EpisodePage({ run, query, states }: Props) {
   // An episode that is in the file never changes; the version matters only until it is there.
   const count = states[run.name]?.episodes.count ?? 0;
   const { answer, problem } = useAnswer('/api/episode', { run: run.name, number }, count > number);
+  useEffect(() => {
+    const turns = document.querySelectorAll('.inspector > .turns > li');
+    if (answer && query.turn) turns[Number(query.turn) - 1]?.scrollIntoView();
+  }, [answer, query.turn]);
   const colours = answer ? coloursOf(answer) : [];
   const colour = colours.find(({ name }) => name === colourName);
   const choose = (name: string) => {
@@ -63,37 +69,10 @@ export function EpisodePage({ run, query, states }: Props) {
         <ColourChoice colours={colours} chosen={colour} onChoose={choose} />
       </div>
       {colour && texts.note && <p class="note">{texts.note}</p>}
-      <Conversation {...{ episode, texts, learned, colour }} />
-      <footer>
-        <h3>
-          <Outcome end={row.end} /> reward <Reward value={row.reward} />
-        </h3>
-        {episode.outcome.kind === 'aborted' && <p class="bad">{episode.outcome.cause.message}</p>}
-        <table class="rewards">
-          <thead>
-            <tr>
-              <th scope="col">component</th>
-              <th scope="col">score</th>
-              <th scope="col">weight</th>
-              <th scope="col">kind</th>
-            </tr>
-          </thead>
-          <tbody>
-            {Object.entries(episode.rewardSpec).map(([name, { weight, kind }]) => (
-              <tr key={name}>
-                <th scope="row">{name}</th>
-                <td>{episode.rewards[name] ?? 'not scored'}</td>
-                <td>{weight}</td>
-                <td>{kind}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-        <details>
-          <summary>The task</summary>
-          <pre>{JSON.stringify(episode.task, null, 2)}</pre>
-        </details>
-      </footer>
+      <div class="inspector">
+        <EpisodeFacts run={run} query={query} of={answer} />
+        <Conversation {...{ episode, texts, learned, colour }} />
+      </div>
     </article>
   );
 }

@@ -1,5 +1,5 @@
 /** Episodes beside each other: the samples of a group, or the same task over the steps of training. */
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { EpisodeRow } from '../../src/view/episode-index.ts';
 import type { Answers } from '../../src/view/routes.ts';
 import type { RunHead } from '../../src/view/viewed-run.ts';
@@ -9,8 +9,13 @@ import { plural } from '../numbers.ts';
 import { go, hrefOf } from '../route.ts';
 import { ask, type States, useAnswer } from '../server.ts';
 import { ColourChoice, nextColour } from './colour-choice.tsx';
+import { commonPrefix } from './common-prefix.ts';
 import { Conversation } from './conversation.tsx';
+import { SharedBeginning } from './shared-beginning.tsx';
 import { coloursOf } from './token-colours.ts';
+import { ToolTable } from './tool-table.tsx';
+import { VerdictMark } from './verdict-mark.tsx';
+import './episode.css';
 
 interface Props {
   run: RunHead;
@@ -42,6 +47,7 @@ export function GroupPage({ run, query, states }: Props) {
     Promise.all(rows.map(get)).then(setLoaded, () => {});
     return () => left.abort();
   }, [numbers]);
+  const prefix = useMemo(() => commonPrefix(loaded.map(({ episode }) => episode)), [loaded]);
   const colours = loaded[0] ? coloursOf(loaded[0]) : [];
   const colour = colours.find(({ name }) => name === colourName);
   useKeys({
@@ -62,16 +68,29 @@ export function GroupPage({ run, query, states }: Props) {
         <ColourChoice colours={colours} chosen={colour} onChoose={setColourName} />
       </div>
       <p class="question">{rows[0]?.question}</p>
+      {loaded.length > 0 && (
+        <details class="group-tools">
+          <summary>Tools of these episodes</summary>
+          <ToolTable episodes={loaded.map(({ episode }) => episode)} />
+        </details>
+      )}
+      {loaded[0] && prefix.opening && (
+        <SharedBeginning of={loaded[0]} count={loaded.length} {...{ prefix, colour }} />
+      )}
       <div class="columns" tabIndex={0} role="region" aria-label={title}>
-        {loaded.map(({ row, episode, texts, learned }) => (
+        {loaded.map(({ row, episode, texts, learned, verdict }) => (
           <article key={row.number}>
             <h3>
               <a href={hrefOf('episode', { run: run.name, number: row.number })}>
                 {task === undefined ? `sample ${row.sample}` : `step ${row.step ?? '–'}`}
               </a>{' '}
-              <Outcome end={row.end} /> <Reward value={row.reward} />
+              <VerdictMark verdict={verdict} /> <Outcome end={row.end} /> <Reward value={row.reward} />
             </h3>
-            <Conversation {...{ episode, texts, learned, colour }} />
+            <Conversation
+              {...{ episode, texts, learned, colour }}
+              from={prefix.turns}
+              isOpened={prefix.opening}
+            />
           </article>
         ))}
       </div>

@@ -3,6 +3,7 @@ import type { RewardSpec } from '@toolenv/core';
 import type { RecordedEpisode } from '@toolenv/view/recorded';
 import type { PlayState } from '../../src/play/play-session.ts';
 import { Conversation } from '../episode/conversation.tsx';
+import { Solution } from '../episode/solution.tsx';
 import { Reward } from '../episodes/columns.tsx';
 
 type Props = Pick<PlayState, 'steps' | 'observation' | 'trajectory' | 'solution'> & {
@@ -29,18 +30,7 @@ export function PlayedTurns({ steps, observation, trajectory, solution = [], rew
           The episode is over. Reward <Reward value={trajectory.reward} />
         </h3>
       )}
-      {solution.length > 0 && (
-        <section class="message" aria-label="How the task is won">
-          <h4>how the task is won</h4>
-          {solution.map(({ text, calls }, index) => (
-            <pre key={index}>
-              {[...calls.map((call) => `${call.name}(${JSON.stringify(call.arguments)})`), text]
-                .filter((line) => line !== '')
-                .join('\n')}
-            </pre>
-          ))}
-        </section>
-      )}
+      {solution.length > 0 && <Solution turns={solution} />}
     </>
   );
 }

@@ -21,8 +21,17 @@ export interface Player {
   write(observation: Observation, signal: AbortSignal): Promise<WrittenTurn | Action>;
   /** Called with each finished turn: what the person wrote, and what the environment made of it. */
   answered?(step: TrajectoryStep): void;
+  /** Called with each turn of {@link Replayed} before the environment gets it. */
+  replayed?(observation: Observation, action: Action): void;
   /** Called with how far a running tool is, in words: `search: 3 of 10, reading page 3`. */
   progressed?(text: string): void;
+}
+
+/** The beginning of a recorded episode, whose turns are taken before the person's. */
+export interface Replayed {
+  /** Of the recorded episode, which seeds the environment. */
+  seed: number;
+  actions: readonly Action[];
 }
 
 export interface HandPlayedEpisode<Task> {
@@ -32,6 +41,7 @@ export interface HandPlayedEpisode<Task> {
   number: number;
   seed: number;
   player: Player;
+  replayed?: Replayed | undefined;
   signal: AbortSignal;
 }
 
@@ -43,12 +53,18 @@ const day = 24 * 60 * 60 * 1000;
  * @throws The signal's reason, and what the environment and the player throw.
  */
 export async function playByHand<Task>(episode: HandPlayedEpisode<Task>): Promise<Trajectory<Task>> {
-  const { env, task, number, seed, player, signal } = episode;
+  const { env, task, number, seed, player, replayed, signal } = episode;
+  const recorded = [...(replayed?.actions ?? [])];
   const policy: Policy = {
     spec: { name: 'person', contextLength: Number.MAX_SAFE_INTEGER },
-    act: async (observation) => toAction(await player.write(observation, signal), number),
+    async act(observation) {
+      const action = recorded.shift();
+      if (!action) return toAction(await player.write(observation, signal), number);
+      player.replayed?.(observation, action);
+      return action;
+    },
   };
-  const watched = { ...env, capabilities: env.capabilities, episode: () => told(env, player) };
+  const watched = { ...env, capabilities: env.capabilities, episode: () => told(episode) };
   const episodes = [{ task, group: number, sample: 0 }];
   // Sampling options mean nothing to a person.
   const sampling = { maxTokens: 1_000_000, temperature: 1 };
@@ -60,13 +76,17 @@ export async function playByHand<Task>(episode: HandPlayedEpisode<Task>): Promis
 }
 
 /** The environment, telling the player of each finished turn. */
-function told<Task>(env: EnvHandle<Task>, player: Player): ReturnType<EnvHandle<Task>['episode']> {
+function told<Task>({
+  env,
+  player,
+  replayed,
+}: HandPlayedEpisode<Task>): ReturnType<EnvHandle<Task>['episode']> {
   const inner = env.episode();
   let observation: Observation | undefined;
   return {
     spec: inner.spec,
     async reset(options) {
-      observation = await inner.reset(options);
+      observation = await inner.reset({ ...options, seed: replayed?.seed ?? options.seed });
       return observation;
     },
     async step(action, options) {

@@ -9,7 +9,7 @@ import {
   type Trajectory,
   type TrajectoryStep,
 } from '@toolenv/core';
-import { type Player, playByHand, type WrittenTurn } from './play-by-hand.ts';
+import { type Player, playByHand, type Replayed, type WrittenTurn } from './play-by-hand.ts';
 import { solutionOf } from './solution.ts';
 
 export interface PlayState {
@@ -35,6 +35,8 @@ export interface SessionOptions<Task> {
   /** The task of an episode, by its number from 1. */
   task(number: number): Task | Promise<Task>;
   seed: number;
+  /** Turns that an episode begins with, by its number from 1. */
+  replayed?(number: number): Replayed | undefined;
   /** Of the environment's definition: it shows how the task is won, once the episode has ended. */
   oracle?: EnvDefinition<Task>['oracle'];
   /** Called with each finished episode, before the page shows that it has ended. */
@@ -86,13 +88,14 @@ export class PlaySession<Task> {
   }
 
   async #play(number: number): Promise<void> {
-    const { env, task, seed, oracle, keep, signal } = this.#options;
+    const { env, seed, oracle, keep, signal } = this.#options;
+    const [task, replayed] = [await this.#options.task(number), this.#options.replayed?.(number)];
     const player: Player = {
       write: (observation) => this.#turn(observation),
       answered: (step) => this.#set({ steps: [...this.#state.steps, step], progress: undefined }),
       progressed: (progress) => this.#set({ progress }),
     };
-    const trajectory = await playByHand({ env, task: await task(number), number, seed, signal, player });
+    const trajectory = await playByHand({ env, task, number, seed, replayed, signal, player });
     await keep(trajectory);
     const solution = await solutionOf(oracle, trajectory);
     this.#set({ trajectory, solution, observation: undefined, progress: undefined });

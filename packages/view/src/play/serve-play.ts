@@ -6,7 +6,8 @@ import { type ServedPage, servePage } from '../serve-page.ts';
 import type { WrittenTurn } from './play-by-hand.ts';
 import { PlaySession, type PlayState, type SessionOptions } from './play-session.ts';
 
-export interface PlayOptions<Task> extends Pick<SessionOptions<Task>, 'env' | 'task' | 'seed' | 'oracle'> {
+export interface PlayOptions<Task>
+  extends Pick<SessionOptions<Task>, 'env' | 'task' | 'seed' | 'replayed' | 'oracle'> {
   /** JSONL file to which finished episodes are appended. */
   out?: string;
   /** 0 for any free port. Default 0. */
@@ -44,7 +45,8 @@ const turnSchema = {
  * @throws ToolEnvError `usage.serve_port` if the port cannot be opened.
  */
 export async function servePlay<Task>(options: PlayOptions<Task>): Promise<ServedPage> {
-  const { env, task, seed, oracle, out, port = 0 } = options;
+  const { out, port = 0, ...episodes } = options;
+  const { env } = episodes;
   const end = new AbortController();
   let kept = 0;
   const keep = async (trajectory: Trajectory) => {
@@ -53,7 +55,7 @@ export async function servePlay<Task>(options: PlayOptions<Task>): Promise<Serve
     kept += 1;
   };
   const { rewards: rewardSpec } = env.episode().spec;
-  const session = new PlaySession({ env, task, seed, oracle, keep, signal: end.signal });
+  const session = new PlaySession({ ...episodes, keep, signal: end.signal });
   const state = async (): Promise<PlayAnswer> => ({ ...session.state, rewardSpec, kept, out });
   const served = await servePage({
     page: 'play.html',

@@ -1,4 +1,5 @@
 /** @toolenv/view/recorded: finds recorded runs, and reads and filters their episodes. */
+export { type ScoreRow, validationScores } from '../overview/score-rows.ts';
 export { containsText, type EpisodeConditions, readConditions } from './episode-filter.ts';
 export { type EpisodeSummary, summaryOf } from './episode-summary.ts';
 export { endOf, mistakeCodes, mistakeOf, outcomeKinds, type RecordedEpisode } from './recorded-episode.ts';

@@ -9,7 +9,7 @@ import type { ReportData, ReportedRun } from './report-data.ts';
 import { type ReportParts, readReportParts, reportHtml } from './report-html.ts';
 import { withoutKeys } from './without-keys.ts';
 
-export type ReportOptions = Pick<ViewOptions, 'runs' | 'tokenTexts'>;
+export type ReportOptions = Pick<ViewOptions, 'runs' | 'tokenTexts' | 'environment'>;
 
 /** Bytes of the file at most. */
 const mostBytes = 3_000_000;
@@ -29,12 +29,15 @@ export async function makeReport(options: ReportOptions): Promise<string> {
 
 /** @param parts The page. */
 export async function reportOf(
-  { runs: paths, tokenTexts }: ReportOptions,
+  { runs: paths, tokenTexts, environment }: ReportOptions,
   parts: ReportParts,
 ): Promise<string> {
   const runs = new ViewedRuns(paths);
   await runs.close();
-  const routes = routesOf(runs, async (path) => (await tokenTexts?.(path)) ?? {});
+  const routes = routesOf(runs, {
+    tokenTexts: async (path) => (await tokenTexts?.(path)) ?? {},
+    environment: async (ref) => environment?.(ref),
+  });
   const share = 1 / runs.all.length;
   const read = async (run: ViewedRun): Promise<ReportedRun> => {
     const overview = await run.overview();

@@ -1,9 +1,12 @@
 /** The answers of the page's server: what is asked for, as JSON. */
-import { ToolEnvError } from '@toolenv/core';
+import { type EnvDefinition, ToolEnvError } from '@toolenv/core';
 import type { TokenReport } from '@toolenv/core/plugins';
 import type { MetricsLine } from '@toolenv/training';
 import type { RunOverview } from '../overview/run-overview.ts';
+import type { WrittenTurn } from '../play/play-by-hand.ts';
+import { solutionOf } from '../play/solution.ts';
 import type { RecordedEpisode } from '../recorded/recorded-episode.ts';
+import { type Verdict, verdictOf } from '../recorded/verdict.ts';
 import { comparedScore, compareTasks, type TaskComparison } from '../tasks/compare-tasks.ts';
 import { type TaskMap, taskMap } from '../tasks/task-map.ts';
 import type { EpisodeQuery } from './episode-choice.ts';
@@ -12,6 +15,25 @@ import { listEpisodes } from './episode-list.ts';
 import { type EpisodeTexts, type TokenTexts, textsOf } from './token-texts.ts';
 import type { RunHead } from './viewed-run.ts';
 import type { ViewedRuns } from './viewed-runs.ts';
+
+/** How the task of an episode is won, as far as its environment says it. */
+export interface Solution {
+  /** The right answer. */
+  answer?: string;
+  /** The turns that win; none if nothing knows them. */
+  turns: WrittenTurn[];
+}
+
+/** What a page needs besides the files of its runs. */
+export interface RouteParts {
+  /** Of the run at a path. */
+  tokenTexts(path: string): Promise<TokenTexts>;
+  /** The environment with a reference; `undefined` if it is not installed. */
+  environment(ref: string): Promise<KnownEnv | undefined>;
+}
+
+/** What a page uses of an environment. */
+export type KnownEnv = Pick<EnvDefinition, 'oracle' | 'label'>;
 
 /** What each path answers. The page imports this type. */
 export interface Answers {
@@ -39,6 +61,9 @@ export interface Answers {
     texts: EpisodeTexts;
     /** What an update said of the tokens, by turn. */
     learned: TokenReport['turns'];
+    verdict: Verdict;
+    /** Absent if the environment of the episode is not known. */
+    solution?: Solution;
   };
 }
 
@@ -50,8 +75,7 @@ export type Routes = {
 /** Most rows of one answer. */
 const mostRows = 1_000;
 
-/** @param tokenTexts Of the run at a path. */
-export function routesOf(runs: ViewedRuns, tokenTexts: (path: string) => Promise<TokenTexts>): Routes {
+export function routesOf(runs: ViewedRuns, { tokenTexts, environment }: RouteParts): Routes {
   return {
     '/api/runs': () => Promise.all(runs.all.map((run) => run.head())),
 
@@ -101,9 +125,28 @@ export function routesOf(runs: ViewedRuns, tokenTexts: (path: string) => Promise
       }
       const episode: RecordedEpisode = JSON.parse(await episodes.line(row.number));
       const learned = (await tokens?.turnsOf(row)) ?? [];
-      return { row, episode, texts: textsOf(episode, await tokenTexts(path)), learned };
+      const known = await environment(episode.env);
+      return {
+        row,
+        episode,
+        texts: textsOf(episode, await tokenTexts(path)),
+        learned,
+        verdict: verdictOf(episode),
+        ...(known && { solution: await solutionIn(known, episode) }),
+      };
     },
   };
+}
+
+/** The task comes from a file: the environment may not know what to do with it. */
+async function solutionIn({ oracle, label }: KnownEnv, episode: RecordedEpisode): Promise<Solution> {
+  try {
+    const turns = await solutionOf(oracle, episode);
+    const answer = label?.(episode.task) ?? (turns.at(-1)?.text || undefined);
+    return { turns, ...(answer !== undefined && { answer }) };
+  } catch {
+    return { turns: [] };
+  }
 }
 
 /** @throws ToolEnvError `usage.bad_query` if it is not a whole number from 0. */

@@ -1,6 +1,6 @@
 /** serveView: a web page over runs, which follows them while they train. */
 import { type ServedPage, servePage } from '../serve-page.ts';
-import { routesOf } from './routes.ts';
+import { type KnownEnv, routesOf } from './routes.ts';
 import type { TokenTexts } from './token-texts.ts';
 import { ViewedRuns } from './viewed-runs.ts';
 
@@ -11,18 +11,21 @@ export interface ViewOptions {
   port?: number;
   /** Finds what gives the tokens of a run their texts. Without it, tokens are shown as ids. */
   tokenTexts?: (path: string) => Promise<TokenTexts>;
+  /** Finds the environment with a reference, which knows the right answers. */
+  environment?: (ref: string) => Promise<KnownEnv | undefined>;
 }
 
 /**
  * Serves the page on loopback only, because runs may hold what others should not read.
  * @throws ToolEnvError `usage.no_run` if a path is not a run, `usage.serve_port` if the port cannot be opened.
  */
-export async function serveView({ runs: paths, port = 0, tokenTexts }: ViewOptions): Promise<ServedPage> {
+export async function serveView(options: ViewOptions): Promise<ServedPage> {
+  const { runs: paths, port = 0, tokenTexts, environment } = options;
   const runs = new ViewedRuns(paths);
-  const get = routesOf(
-    runs,
-    remembered(async (path) => (await tokenTexts?.(path)) ?? {}),
-  );
+  const get = routesOf(runs, {
+    tokenTexts: remembered(async (path) => (await tokenTexts?.(path)) ?? {}),
+    environment: remembered(async (ref) => environment?.(ref)),
+  });
   try {
     const served = await servePage({
       page: 'index.html',

@@ -1,0 +1,61 @@
+/** The last block of `toolenv train`: the curves, and the validation before and after with its intervals. */
+import { type Curve, type Interval, scoreLabel } from '@toolenv/training';
+import type { ScoreRow } from '@toolenv/view/recorded';
+import { estimateText } from './comparison-table.ts';
+import { paint } from './paint.ts';
+import { terminalChart } from './terminal-chart.ts';
+import { safeLine } from './terminal-text.ts';
+
+/** Scores that are shown; `toolenv view` shows all. */
+const most = 5;
+/** Columns of two charts side by side, and of the widest chart. */
+const sideBySide = 100;
+const widest = 160;
+
+/** @param width Of the terminal; a file or pipe has no width, and gets 80 columns. */
+export function trainingChart(curves: readonly Curve[], width: number): string {
+  const columns = Number.isFinite(width) ? Math.min(width, widest) : 80;
+  return terminalChart(curves, { width: columns, perRow: columns >= sideBySide ? 2 : 1 });
+}
+
+/** Empty without evaluations. @param rows The score that says which episodes were right, the reward, then the others. */
+export function validationTable(rows: readonly ScoreRow[], width: number): string {
+  const [first] = rows;
+  if (!first) return '';
+  const steps = [first.before, first.after].flatMap((score) => score?.step ?? []);
+  const head = `${paint('bold', 'Validation')}  ${steps.map((step) => `step ${step}`).join(' → ')}`;
+  const shown = rows.slice(0, most);
+  const names = Math.max(...shown.map(({ name }) => labelOf(name).length));
+  const lines = shown.map((row) => rowView(row, { names, width }));
+  const rest = rows.length > most ? [`  and ${rows.length - most} more`] : [];
+  return [head, ...lines, ...rest].join('\n');
+}
+
+/** In one line if it fits, else the change beside the name, and the scores below. */
+function rowView(
+  { name, before, after }: ScoreRow,
+  { names, width }: { names: number; width: number },
+): string {
+  const label = labelOf(name);
+  const scores = [before, after]
+    .flatMap((score) => (score ? estimateText(score.mean, score.interval as Interval | undefined) : []))
+    .join(' → ');
+  if (!before) return `  ${label.padEnd(names)}  ${scores}`;
+  const change = after.mean - before.mean;
+  const [sign, colour] =
+    change > 0
+      ? (['▲ +', 'cyan'] as const)
+      : change < 0
+        ? (['▼ ', 'yellow'] as const)
+        : (['= ', 'dim'] as const);
+  const text = `${sign}${change.toFixed(3)}`;
+  const isShort = 2 + names + 2 + scores.length + 2 + text.length <= width;
+  const painted = paint(colour, text);
+  return isShort
+    ? `  ${label.padEnd(names)}  ${scores}  ${painted}`
+    : `  ${label}  ${painted}\n    ${scores}`;
+}
+
+function labelOf(name: string): string {
+  return safeLine(scoreLabel(name)).slice(0, 30);
+}

@@ -1,0 +1,158 @@
+/** What the help of each command begins and ends with. */
+
+export interface HelpText {
+  /** The options that matter first. Absent for a command with few options, which shows them all. */
+  first?: readonly string[];
+  /** Command lines. */
+  examples: readonly string[];
+}
+
+const bridge = '@toolenv/envs-qa/bridge-v1';
+const checkpoint = 'node_modules/@toolenv/tiny-policy/checkpoint';
+
+/** By the name of the command. */
+export const helpTexts: Readonly<Record<string, HelpText>> = {
+  toolenv: {
+    examples: [
+      'toolenv list --details',
+      `toolenv train ${bridge} --policy ${checkpoint} --steps 10 --out runs/first`,
+      'toolenv view runs',
+    ],
+  },
+  list: { examples: ['toolenv list --kind envs', 'toolenv list --details'] },
+  info: { examples: [`toolenv info ${bridge}`, `toolenv info ${bridge} --max-turns 3`] },
+  eval: {
+    first: [
+      '--policy',
+      '--out',
+      '--split',
+      '--count',
+      '--samples',
+      '--temperature',
+      '--max-tokens',
+      '--against',
+      '--fail-below',
+      '--json',
+    ],
+    examples: [
+      `toolenv eval ${bridge} --policy runs/first/policy --count 100`,
+      `toolenv eval ${bridge} --policy openai:http://127.0.0.1:8000/v1#my-model --out evals/mine`,
+      `toolenv eval ${bridge} --policy runs/first/policy --policy ${checkpoint}`,
+    ],
+  },
+  baseline: {
+    first: [
+      '--kind',
+      '--policy',
+      '--instruction',
+      '--out',
+      '--split',
+      '--count',
+      '--samples',
+      '--temperature',
+      '--max-tokens',
+      '--json',
+    ],
+    examples: [`toolenv baseline ${bridge} --kind direct --policy ${checkpoint}`],
+  },
+  train: {
+    first: [
+      '--policy',
+      '--out',
+      '--trainer',
+      '--steps',
+      '--tasks-per-step',
+      '--group-size',
+      '--learning-rate',
+      '--max-tokens',
+      '--resume',
+      '--log-steps',
+    ],
+    examples: [
+      `toolenv train ${bridge} --policy ${checkpoint} --steps 10 --out runs/first`,
+      `toolenv train ${bridge} --policy ${checkpoint} --steps 20 --out runs/first --resume`,
+      `toolenv train ${bridge} --trainer @toolenv/trainer-ppo/ppo-v1 --policy ${checkpoint} --out runs/ppo`,
+    ],
+  },
+  rollout: {
+    first: [
+      '--policy',
+      '--out',
+      '--worker',
+      '--split',
+      '--count',
+      '--samples',
+      '--concurrency',
+      '--temperature',
+      '--max-tokens',
+      '--json',
+    ],
+    examples: [
+      `toolenv rollout ${bridge} --policy ${checkpoint} --out episodes --count 100 --samples 4`,
+      `toolenv rollout ${bridge} --policy ${checkpoint} --out /shared/bridge --worker one`,
+    ],
+  },
+  show: {
+    examples: [
+      'toolenv show runs/first',
+      'toolenv show runs/first --mistake --count 5',
+      'toolenv show runs/first --sort reward --tokens',
+    ],
+  },
+  view: { examples: ['toolenv view runs', 'toolenv view runs/first runs/ppo --export report.html'] },
+  play: {
+    examples: [
+      `toolenv play ${bridge} --browser`,
+      `toolenv play ${bridge} --episode runs/first:12 --turns 1`,
+      `toolenv play ${bridge} --out played.jsonl`,
+    ],
+  },
+  check: { examples: [`toolenv check ${bridge}`, 'toolenv check my-env.ts --actions 100'] },
+  tools: {
+    examples: [
+      "toolenv tools --mcp 'npx -y @modelcontextprotocol/server-everything'",
+      'toolenv tools --mcp http://127.0.0.1:3000/mcp --call echo --arguments \'{"message":"hi"}\'',
+    ],
+  },
+  mcp: {
+    examples: ['toolenv mcp login https://example.com/mcp', 'toolenv mcp logout https://example.com/mcp'],
+  },
+  serve: {
+    first: [
+      '--http',
+      '--protocol',
+      '--openai',
+      '--split',
+      '--scores',
+      '--host',
+      '--token',
+      '--max-sessions',
+      '--concurrency',
+      '--seed',
+    ],
+    examples: [
+      `toolenv serve ${bridge} --http 8000 --protocol openenv`,
+      `toolenv serve --openai ${checkpoint} --http 8000`,
+    ],
+  },
+  capture: {
+    examples: [
+      'toolenv capture --upstream http://127.0.0.1:8000/v1 --api-key none --out captured.jsonl --port 4000',
+    ],
+  },
+  tasks: {
+    examples: [
+      'toolenv tasks captured.jsonl --out tasks --test 0.2',
+      'toolenv tasks captured.jsonl --out tasks --split-by user',
+    ],
+  },
+  data: { examples: ['toolenv data hotpotqa --dir data'] },
+  index: {
+    examples: [
+      'toolenv index passages.jsonl --out index',
+      'toolenv index corpus.jsonl.gz --out index --embeddings',
+    ],
+  },
+  init: { examples: ["toolenv init --mcp 'npx -y @modelcontextprotocol/server-everything' my-env"] },
+  doctor: { examples: ['toolenv doctor', 'toolenv doctor --sandboxes'] },
+};
