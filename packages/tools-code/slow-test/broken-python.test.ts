@@ -1,8 +1,13 @@
-/** Python in WebAssembly: programs that break their interpreter, or must be stopped. */
+/** Python in WebAssembly: programs that break their interpreter, or must be stopped; and a damaged file of its snapshot. */
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import type { Tool, ToolContext } from '@toolenv/core';
 import { createRng } from '@toolenv/core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { createPython } from '../src/index.ts';
+import { openSnapshot, PythonThread } from '../src/python/python-thread.ts';
+import { snapshotFile } from '../src/python/saved-snapshot.ts';
 
 let tool: Tool<{ code: string }>;
 beforeAll(async () => {
@@ -53,3 +58,30 @@ test('a program that catches everything is stopped, and the next call begins ane
     await quick.close?.();
   }
 }, 60_000);
+
+test('a damaged snapshot is made again, and interpreters compute the same from what is made and from what is read', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'snapshot-'));
+  vi.stubEnv('XDG_CACHE_HOME', folder);
+  const { path } = await snapshotFile();
+  const answer = async () => {
+    const thread = new PythonThread({ memory: 128, timeout: 20_000, output: 1000 }, await openSnapshot(128));
+    try {
+      await thread.begin(7);
+      return await thread.run(
+        'import random, json; json.dumps([random.random(), hash("a"), list({"b", "c"})])',
+      );
+    } finally {
+      await thread.end();
+    }
+  };
+  try {
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, 'damaged');
+    const made = await answer();
+    expect(made).toMatchObject({ ok: true, text: expect.stringContaining('0.') });
+    expect((await readFile(path)).length).toBeGreaterThan(10 ** 7);
+    expect(await answer()).toEqual(made);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}, 120_000);

@@ -1,13 +1,13 @@
 /** PythonPool: an interpreter for each episode, and some that are kept ready. */
 import { ToolEnvError } from '@toolenv/core';
-import { makeSnapshot, type PythonLimits, PythonThread, type Snapshot } from './python-thread.ts';
+import { openSnapshot, type PythonLimits, PythonThread, type Snapshot } from './python-thread.ts';
 
 /** From which interpreters begin. Every pool of the process uses the same. */
 let snapshot: Promise<Snapshot> | undefined;
 
 function sharedSnapshot(memory: number): Promise<Snapshot> {
   if (!snapshot) {
-    snapshot = makeSnapshot(memory);
+    snapshot = openSnapshot(memory);
     snapshot.catch(() => {
       snapshot = undefined;
     });

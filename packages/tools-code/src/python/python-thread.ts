@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { Worker } from 'node:worker_threads';
 import { ToolEnvError } from '@toolenv/core';
+import { readSnapshot, saveSnapshot, snapshotFile } from './saved-snapshot.ts';
 
 /** What a call wrote, and how it ended. `killed`: the interpreter is gone, because the call took too long or too much memory, or has broken it. */
 export interface PythonResult {
@@ -79,20 +80,31 @@ async function firstMessage(worker: Worker, signal?: AbortSignal): Promise<Recor
 }
 
 /**
- * Makes a snapshot: once, in some seconds of CPU.
+ * Reads the snapshot that another process has saved, or makes it, in some seconds of CPU.
  * @param memory MiB of the interpreters.
  * @throws ToolEnvError `infrastructure.python`.
  */
-export async function makeSnapshot(memory: number): Promise<Snapshot> {
-  const worker = start(memory, undefined);
+export async function openSnapshot(memory: number): Promise<Snapshot> {
   try {
-    const [{ snapshot }, code] = await Promise.all([
-      firstMessage(worker, AbortSignal.timeout(patience)),
+    const file = await snapshotFile();
+    const [saved, code] = await Promise.all([
+      readSnapshot(file),
       readFile(wasm).then((bytes) => WebAssembly.compile(bytes)),
     ]);
-    return { memory: snapshot as SharedArrayBuffer, code };
+    if (saved) return { memory: saved, code };
+    const made = await makeSnapshot(memory);
+    await saveSnapshot(file, made);
+    return { memory: made, code };
   } catch (error) {
     throw pythonFault('Python did not start', error);
+  }
+}
+
+async function makeSnapshot(memory: number): Promise<SharedArrayBuffer> {
+  const worker = start(memory, undefined);
+  try {
+    const { snapshot } = await firstMessage(worker, AbortSignal.timeout(patience));
+    return snapshot as SharedArrayBuffer;
   } finally {
     await worker.terminate();
   }

@@ -1,0 +1,59 @@
+/**
+ * The file of a snapshot, in the user's folder for caches (XDG Base Directory Specification), so that only the first process makes it. It begins with a
+ * digest: a file of something else, or a damaged file, is made again.
+ */
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+/** Bytes of the digest. */
+const head = 32;
+
+export interface SnapshotFile {
+  path: string;
+  /** What the memory depends on. */
+  key: string;
+}
+
+/** The sources of the thread, Pyodide's version and the time zone decide what is in the memory of an interpreter. */
+export async function snapshotFile(): Promise<SnapshotFile> {
+  const { version } = createRequire(import.meta.url)('pyodide/package.json');
+  const names = ['interpreter.js', 'context-prelude.js'];
+  const sources = await Promise.all(names.map((name) => readFile(new URL(name, import.meta.url), 'utf8')));
+  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+  const key = digest(JSON.stringify([version, timeZone, ...sources]));
+  const caches = process.env.XDG_CACHE_HOME || process.env.LOCALAPPDATA || join(homedir(), '.cache');
+  return {
+    path: join(caches, 'toolenv', `python-${version}-${key.toString('hex', 0, 8)}`),
+    key: key.toString('hex'),
+  };
+}
+
+/** The memory in the file; `undefined` if there is none, or if the file is damaged. */
+export async function readSnapshot({ path, key }: SnapshotFile): Promise<SharedArrayBuffer | undefined> {
+  const bytes = await readFile(path).catch(() => undefined);
+  const memory = bytes?.subarray(head);
+  if (!memory || !digest(key, memory).equals(bytes!.subarray(0, head))) return undefined;
+  const shared = new SharedArrayBuffer(memory.length);
+  new Uint8Array(shared).set(memory);
+  return shared;
+}
+
+/** Writes the file. Other processes see the whole of it or nothing. Where no file can be written, each process makes its snapshot. */
+export async function saveSnapshot({ path, key }: SnapshotFile, shared: SharedArrayBuffer): Promise<void> {
+  const partial = `${path}.${randomUUID()}`;
+  const memory = new Uint8Array(shared);
+  try {
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    await writeFile(partial, Buffer.concat([digest(key, memory), memory]), { mode: 0o600 });
+    await rename(partial, path);
+  } catch {
+    await rm(partial, { force: true }).catch(() => {});
+  }
+}
+
+function digest(key: string, memory: Uint8Array = new Uint8Array()): Buffer {
+  return createHash('sha256').update(key).update(memory).digest();
+}
