@@ -61,6 +61,8 @@ export interface BenchmarkFiles {
   bench: (SpeedRun | EnvRun)[];
   trl: TrlRun[];
   leaderboard: Result[];
+  /** What the recipe from a hosted model to an own one printed, in Markdown. */
+  road: string;
   /** The MCP servers that work, of those that were tried: `31 of 32`. */
   mcpServers: string;
 }
@@ -79,6 +81,7 @@ export function readBenchmarkFiles(): BenchmarkFiles {
     bench: lines('bench.jsonl'),
     trl: JSON.parse(text('trl.json')),
     leaderboard: lines('leaderboard.jsonl'),
+    road: text('road.txt').trim(),
     mcpServers: servers[1]!,
   };
 }

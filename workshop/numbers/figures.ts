@@ -17,6 +17,7 @@ export function figuresOf({
   bench,
   trl,
   leaderboard,
+  road,
   mcpServers,
 }: BenchmarkFiles): Map<string, string> {
   const speed = bench.filter((run): run is SpeedRun => run.name === 'train' || run.name === 'rollout');
@@ -89,6 +90,7 @@ export function figuresOf({
       ),
     ],
     ...leaderboardFigures(leaderboard),
+    ['road.table', table(road)],
     ['mcp.servers', mcpServers],
     ['spec.rules', String(Object.keys(rules).length)],
   ]);
