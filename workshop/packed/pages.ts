@@ -53,7 +53,7 @@ export function scriptOf(blocks: readonly Block[]): string {
       ? `cat > '${block.name}' << 'END OF FILE'\n${block.text}END OF FILE\n`
       : `${block.text}echo '${mark}'\n`,
   );
-  const end = `trap 'for job in $(jobs -p); do kill -- -"$job" || true; done' EXIT`;
+  const end = `trap 'for job in $(jobs -p); do kill -- -"$job" 2> /dev/null || true; done' EXIT`;
   return `set -meuo pipefail\n${end}\nexport NO_COLOR=1 COLUMNS=120\n${steps.join('')}`;
 }
 
