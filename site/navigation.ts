@@ -80,6 +80,7 @@ function learningPages(): Item[] {
         'kl-runs-off',
         'long-tool-outputs',
         'lora-on-one-gpu',
+        'hosted-to-own',
         'multihop-qa',
         'reading-metrics',
         'self-play',

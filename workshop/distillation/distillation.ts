@@ -2,7 +2,7 @@
  * `npm run distillation`: teaches a student by distillation, and by GRPO, until it is nearly as good as its teacher, and counts the episodes
  * of both. Both begin with the same student and have the same options. Finished runs are kept, and an unfinished run resumes.
  */
-import { appendFile, mkdir, readFile } from 'node:fs/promises';
+import { appendFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openEnv } from '@toolenv/core';
 import type { OptionsOf } from '@toolenv/core/schemas';
@@ -12,6 +12,7 @@ import { grpo } from '@toolenv/trainer-grpo';
 import { evaluate, train } from '@toolenv/training';
 import { parseFlags, runAsProcess } from 'toolenv';
 import { environment, envOptions, training } from '../demo/setting.ts';
+import { commit } from '../leaderboard/commit.ts';
 
 const schema = {
   type: 'object',
@@ -19,7 +20,7 @@ const schema = {
     teacher: { type: 'string', default: 'runs/demo/policy', description: 'folder of the teacher' },
     student: {
       type: 'string',
-      default: 'runs/tiny-policy/quarter/policy',
+      default: 'packages/tiny-policy/student',
       description: 'folder that both trainers begin with',
     },
     share: {
@@ -39,16 +40,17 @@ const schema = {
     },
     learningRate: { type: 'number', minimum: 0, default: 1e-4, description: 'learning rate of both' },
     seeds: { type: 'integer', minimum: 1, default: 3, description: 'runs of each trainer' },
-    out: {
+    out: { type: 'string', default: 'runs/distillation', description: 'folder of the runs' },
+    results: {
       type: 'string',
-      default: 'runs/distillation',
-      description: 'folder of the runs and of results.jsonl',
+      default: 'docs/benchmarks/distillation.jsonl',
+      description: 'file of the finished runs, which are not repeated; npm run numbers shows it',
     },
   },
 } as const;
 
 /** A run that has ended, and what the student scored then. */
-interface Result {
+export interface Result {
   trainer: string;
   seed: number;
   /** Until an evaluation reached the share. */
@@ -65,14 +67,12 @@ await runAsProcess(async (signal) => {
     argv: process.argv.slice(2),
   });
   if (!flags) return;
-  const { out, share, seeds } = flags;
-  await mkdir(out, { recursive: true });
+  const { results: file, share, seeds } = flags;
   await using teacher = await loadPolicy(flags.teacher);
   const teacherEm = await emOf(teacher, flags.questions, signal);
   console.log(
     `The teacher's EM is ${teacherEm.toFixed(3)}: the runs end at ${(share * teacherEm).toFixed(3)}.`,
   );
-  const file = join(out, 'results.jsonl');
   const known = (await readFile(file, 'utf8').catch(() => '')).split('\n').filter((line) => line !== '');
   const results = known.map((line): Result => JSON.parse(line));
   for (let seed = 1; seed <= seeds; seed++) {
@@ -83,7 +83,8 @@ await runAsProcess(async (signal) => {
       if (results.some((each) => each.trainer === name && each.seed === seed)) continue;
       const result = await taught({ name, trainer, seed, target: share * teacherEm }, flags, signal);
       results.push({ trainer: name, seed, ...result, teacherEm });
-      await appendFile(file, `${JSON.stringify(results.at(-1))}\n`);
+      const stamp = { commit: commit(), node: process.version };
+      await appendFile(file, `${JSON.stringify({ ...results.at(-1), ...stamp })}\n`);
       console.log(resultText(results.at(-1)!));
     }
   }

@@ -1,6 +1,7 @@
 /** The data files of docs/benchmarks, as the scripts that measured wrote them. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Result as Taught } from '../distillation/distillation.ts';
 import type { Result } from '../leaderboard/results.ts';
 
 const folder = join(import.meta.dirname, '../../docs/benchmarks');
@@ -61,6 +62,9 @@ export interface BenchmarkFiles {
   bench: (SpeedRun | EnvRun)[];
   trl: TrlRun[];
   leaderboard: Result[];
+  distillation: Taught[];
+  /** What the recipe from a hosted model to an own one printed, in Markdown. */
+  road: string;
   /** The MCP servers that work, of those that were tried: `31 of 32`. */
   mcpServers: string;
 }
@@ -79,6 +83,8 @@ export function readBenchmarkFiles(): BenchmarkFiles {
     bench: lines('bench.jsonl'),
     trl: JSON.parse(text('trl.json')),
     leaderboard: lines('leaderboard.jsonl'),
+    distillation: lines('distillation.jsonl'),
+    road: text('road.txt').trim(),
     mcpServers: servers[1]!,
   };
 }

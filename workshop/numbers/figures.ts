@@ -1,5 +1,6 @@
 /** figuresOf: everything that a page may show of docs/benchmarks, by name, as Markdown. */
 import { rules } from '@toolenv/testing';
+import type { Result as Taught } from '../distillation/distillation.ts';
 import { markdownTable } from '../leaderboard/markdown-table.ts';
 import type { BenchmarkFiles, DemoRun, EnvRun, SpeedRun, TrlRun, TrlSide } from './benchmark-files.ts';
 import { leaderboardFigures } from './leaderboard-figures.ts';
@@ -17,6 +18,8 @@ export function figuresOf({
   bench,
   trl,
   leaderboard,
+  distillation,
+  road,
   mcpServers,
 }: BenchmarkFiles): Map<string, string> {
   const speed = bench.filter((run): run is SpeedRun => run.name === 'train' || run.name === 'rollout');
@@ -89,6 +92,8 @@ export function figuresOf({
       ),
     ],
     ...leaderboardFigures(leaderboard),
+    ['distillation.table', table(distillationTable(distillation))],
+    ['road.table', table(road)],
     ['mcp.servers', mcpServers],
     ['spec.rules', String(Object.keys(rules).length)],
   ]);
@@ -173,6 +178,20 @@ function envTable({ ours, peers: measured, versions }: EnvRun): string {
     return [`${title} ${versions[packageName]}`, shown, `${two(ours[like])} (${likes[like]})`, one(ratio)];
   });
   return markdownTable(header, lines);
+}
+
+function distillationTable(runs: readonly Taught[]): string {
+  const seeds = [...new Set(runs.map(({ seed }) => seed))];
+  const cell = (seed: number, trainer: string) => {
+    const run = runs.find((each) => each.seed === seed && each.trainer === trainer);
+    if (!run) return 'not run';
+    const { episodes, reached, em } = run;
+    return `${reached ? '' : 'not within '}${episodes.toLocaleString('en')}, EM ${em.toFixed(3)}`;
+  };
+  return markdownTable(
+    ['seed', 'distillation, episodes', 'GRPO, episodes'],
+    seeds.map((seed) => [String(seed), cell(seed, 'distill'), cell(seed, 'grpo')]),
+  );
 }
 
 function trlTable(runs: readonly TrlRun[]): string {

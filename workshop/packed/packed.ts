@@ -2,13 +2,13 @@
  * `npm run packed`: uses the packages as a stranger would, in a folder outside the repository.
  *
  * Packs every package and checks the tarballs. For each template: npm create, the ways to install, its tests, its checks, train.
- * Follows the walk-throughs of the guides. Checks the examples. Uses Vitest 3 and 4, and Yarn. `npm run packed -- <part>` runs one part after packing.
+ * Follows the walk-throughs of the guides and a recipe. Checks the examples. Uses Vitest 3 and 4, and Yarn. `npm run packed -- <part>` runs one part after packing.
  */
 import { execFileSync } from 'node:child_process';
 import { attempt, finish } from './attempt.ts';
 import { checkExamples } from './examples.ts';
 import { checkComplete, checkEntries, packAll } from './packages.ts';
-import { followPage, walkThroughs } from './pages.ts';
+import { followPage, followRoad, walkThroughs } from './pages.ts';
 import { type Packed, serveRegistry } from './registry.ts';
 import { openSandbox, type Sandbox } from './sandbox.ts';
 import { checkTarball } from './tarball.ts';
@@ -25,6 +25,7 @@ const parts: Record<string, (packages: readonly Packed[], sandbox: Sandbox) => J
   entries: (packages, sandbox) => [() => checkEntries(packages, sandbox)],
   templates: (_, sandbox) => templates.map((each) => () => useTemplate(each, sandbox)),
   pages: (_, sandbox) => walkThroughs.map((page) => () => followPage(page, sandbox)),
+  road: (_, sandbox) => [() => followRoad(sandbox)],
   examples: (_, sandbox) => [() => checkExamples(sandbox)],
   vitest: (_, sandbox) => [() => checkVitest(sandbox)],
   yarn: (_, sandbox) => [() => checkYarn(sandbox)],
@@ -63,7 +64,7 @@ async function use(packages: readonly Packed[]): Promise<void> {
   try {
     await twoAtOnce(jobsOf('tarballs'));
     await twoAtOnce(jobsOf('entries'));
-    await twoAtOnce(jobsOf('templates', 'pages', 'examples', 'vitest', 'yarn'));
+    await twoAtOnce(jobsOf('templates', 'pages', 'road', 'examples', 'vitest', 'yarn'));
   } finally {
     registry.close();
   }

@@ -1,5 +1,5 @@
 /**
- * The walk-throughs of docs/guides, word by word: a reader copies each file and types each command, in an empty folder, with the packed packages.
+ * The walk-throughs of docs/guides, and a recipe, word by word: a reader copies each file and types each command, in an empty folder, with the packed packages.
  *
  * A block that begins with a comment like `// train.ts` is that file. Blocks of `sh` are typed in order. A block of `text` after them is what they print
  * to stdout; … stands for anything, and numbers with decimals may be others. npm gets the packages from the registry of this test, so the page names them as they
@@ -7,13 +7,19 @@
  */
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { freePort } from '../interop/free-port.ts';
 import { attempt } from './attempt.ts';
 import type { Sandbox } from './sandbox.ts';
 
-const guides = join(import.meta.dirname, '../../docs/guides');
+const docs = join(import.meta.dirname, '../../docs');
 
 /** The pages that are walk-throughs. Each trains into `runs/first`. */
-export const walkThroughs = ['environment', 'mcp', 'train'];
+export const walkThroughs = ['guides/environment', 'guides/mcp', 'guides/train'];
+/** The recipe that walks from a hosted model to an own one. */
+export const road = 'recipes/hosted-to-own';
+
+/** In place of the line of the page that has its sizes. Of two equal flags, the last counts. */
+const quickRoad = `tasks=8 episodes=24 users=12 hosted='1 --group-size 2' epochs=1 distil='1 --tasks-per-step 2' own='1 --tasks-per-step 2'`;
 
 /** Printed after each block of commands, to tell their outputs apart. */
 const mark = '\u241e';
@@ -37,14 +43,18 @@ export function blocksOf(page: string): Block[] {
   return blocks;
 }
 
-/** A script of bash that does what the reader does. Its outputs end with {@link mark}. */
+/**
+ * A script of bash that does what the reader does. Its outputs end with {@link mark}. As in the reader's terminal, `kill` knows jobs by name. Those that are
+ * left end with the script.
+ */
 export function scriptOf(blocks: readonly Block[]): string {
   const steps = blocks.map((block) =>
     block.kind === 'file'
       ? `cat > '${block.name}' << 'END OF FILE'\n${block.text}END OF FILE\n`
       : `${block.text}echo '${mark}'\n`,
   );
-  return `set -euo pipefail\nexport NO_COLOR=1 COLUMNS=120\n${steps.join('')}`;
+  const end = `trap 'for job in $(jobs -p); do kill -- -"$job" 2> /dev/null || true; done' EXIT`;
+  return `set -meuo pipefail\n${end}\nexport NO_COLOR=1 COLUMNS=120\n${steps.join('')}`;
 }
 
 /** Fails if a block of commands printed something else than its page says. */
@@ -67,8 +77,8 @@ function patternOf(output: string): RegExp {
 
 export async function followPage(page: string, { folder: parent, run }: Sandbox): Promise<void> {
   const folder = join(parent, page);
-  await mkdir(folder);
-  const blocks = blocksOf(await readFile(join(guides, `${page}.md`), 'utf8'));
+  await mkdir(folder, { recursive: true });
+  const blocks = blocksOf(await readFile(join(docs, `${page}.md`), 'utf8'));
   let printed = '';
   const followed = await attempt(`page ${page}.md: every command works`, async () => {
     printed = await run('bash', ['-c', scriptOf(blocks)], folder);
@@ -78,6 +88,26 @@ export async function followPage(page: string, { folder: parent, run }: Sandbox)
     compareOutputs(blocks, printed),
   );
   await attempt(`page ${page}.md: the reward rises`, () => checkLearning(join(folder, 'runs/first')));
+}
+
+/** The commands of the recipe with small sizes, on free ports. Fails if its table lacks a row or a score. */
+export async function followRoad({ folder: parent, run }: Sandbox): Promise<void> {
+  const folder = join(parent, road);
+  await mkdir(folder, { recursive: true });
+  const blocks = blocksOf(await quickPage(await readFile(join(docs, `${road}.md`), 'utf8')));
+  await attempt(`page ${road}.md: every command works`, async () => {
+    const printed = await run('bash', ['-c', scriptOf(blocks)], folder);
+    const rows = printed.match(/^\| \d\. .+ \| \d\.\d{3} \(\d\.\d{3} to \d\.\d{3}\) \|.+\|$/gm);
+    if (rows?.length !== 10) throw new Error(`the table has other rows:\n${printed}`);
+  });
+}
+
+async function quickPage(page: string): Promise<string> {
+  const [sizes, port] = [/^tasks=.+$/m, /\b800\d\b/g];
+  if (!sizes.test(page)) throw new Error('The page has no line of sizes.');
+  const ports = [...new Set(page.match(port))];
+  const free = await Promise.all(ports.map(freePort));
+  return page.replace(sizes, quickRoad).replaceAll(port, (each) => String(free[ports.indexOf(each)]));
 }
 
 /** Fails if the mean reward of the last two steps is not 0.2 above that of the first two. */

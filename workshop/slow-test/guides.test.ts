@@ -10,7 +10,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:
 import { basename, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { walkThroughs } from '../packed/pages.ts';
+import { road, walkThroughs } from '../packed/pages.ts';
 import { shell, shellEnv } from './shell.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -34,9 +34,9 @@ interface Block {
 const pages: string[] = ['concepts'];
 for (const kind of ['guides', 'recipes']) {
   const names = (await readdir(join(docs, kind))).filter((name) => name.endsWith('.md'));
-  // `npm run packed` follows the walk-throughs.
-  const others = names.map((name) => basename(name, '.md')).filter((name) => !walkThroughs.includes(name));
-  pages.push(...others.map((name) => `${kind}/${name}`));
+  const all = names.map((name) => `${kind}/${basename(name, '.md')}`);
+  // `npm run packed` follows the others.
+  pages.push(...all.filter((page) => ![...walkThroughs, road].includes(page)));
 }
 const texts = new Map<string, string>();
 for (const page of pages) texts.set(page, await readFile(join(docs, `${page}.md`), 'utf8'));

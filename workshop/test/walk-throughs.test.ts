@@ -60,7 +60,7 @@ test('a number with decimals may be another, because scores differ by machine', 
 
 test('a page shows the numbers that were printed', async () => {
   for (const name of walkThroughs) {
-    const text = await readFile(join(import.meta.dirname, `../../docs/guides/${name}.md`), 'utf8');
+    const text = await readFile(join(import.meta.dirname, `../../docs/${name}.md`), 'utf8');
     expect(text, name).not.toMatch(/\d\.?…|\(… to …\)/);
   }
 });
@@ -75,7 +75,7 @@ test('a block that a reader could not follow is refused', () => {
 });
 
 test.each(walkThroughs)('%s installs published names, checks and trains', async (name) => {
-  const text = await readFile(join(import.meta.dirname, `../../docs/guides/${name}.md`), 'utf8');
+  const text = await readFile(join(import.meta.dirname, `../../docs/${name}.md`), 'utf8');
   const script = scriptOf(blocksOf(text));
   expect(script).toMatch(/^npm install .*@toolenv\/tiny-policy/m);
   expect(script).not.toContain('.tgz');

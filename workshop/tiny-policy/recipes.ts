@@ -96,7 +96,7 @@ export const wastefulMix: Mix = guesses.mix;
  * `bridge`, for the demo: two-hop questions. `bridge-comparison`, for the leaderboard: a model of the same size, which no phase
  * shows a compose question. `price`, for the study of a price for searching: that model with wasteful habits. `from-nothing`:
  * `bridge` and then GRPO, which unlearns the bad habits. `quarter`, for distillation: a student with a quarter of the parameters, which
- * has just begun to play.
+ * has just begun to play. It is shipped beside the tiny policy.
  */
 export const recipeNames = ['bridge', 'bridge-comparison', 'price', 'from-nothing', 'quarter'] as const;
 
@@ -149,5 +149,6 @@ export const recipes: Readonly<Record<(typeof recipeNames)[number], Recipe>> = {
     facts: false,
     shape: { hidden_size: 64, intermediate_size: 152 },
     phases: [copying, bridge[1]!, { ...skills, steps: 300, batch: { copies: 2, readings: 4, bridge: 16 } }],
+    folder: '../../packages/tiny-policy/student',
   },
 };

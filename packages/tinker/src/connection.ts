@@ -23,6 +23,8 @@ export interface RequestOptions {
   signal?: AbortSignal | undefined;
   /** Times that this request is sent again, in place of the connection's number. */
   retries?: number | undefined;
+  /** Counts this request, its polls and its retries, as the connection's usage does. */
+  count?: { requests: number } | undefined;
 }
 
 /** JSON, or the bytes of a protobuf message. */
@@ -73,7 +75,8 @@ export class Connection {
    * Polls until the result is there.
    * @throws ToolEnvError `infrastructure.tinker_timeout`, and as {@link ask} does.
    */
-  async retrieve(id: string, { signal }: RequestOptions = {}): Promise<Reply> {
+  async retrieve(id: string, options: RequestOptions = {}): Promise<Reply> {
+    const { signal } = options;
     const { timeout = 1_800_000, poll = 45_000 } = this.#options;
     const began = performance.now();
     for (let faults = 0; ; ) {
@@ -82,7 +85,7 @@ export class Connection {
         const message = `${this.url} returned no result within ${Math.round(timeout / 1000)} s: read the server's log, or raise --request-timeout.`;
         throw new ToolEnvError('infrastructure.tinker_timeout', message);
       }
-      const attempt = await this.#send('retrieve_future', { request_id: id }, Math.min(poll, left), signal);
+      const attempt = await this.#send('retrieve_future', { request_id: id }, Math.min(poll, left), options);
       if ('reply' in attempt) {
         const { reply } = attempt;
         if (reply.status === 200) return reply;
@@ -103,11 +106,12 @@ export class Connection {
   async #attempts(
     path: string,
     body: Body | (() => Body) | undefined,
-    { signal, retries = this.#options.retries ?? 5 }: RequestOptions,
+    options: RequestOptions,
   ): Promise<Reply> {
+    const { signal, retries = this.#options.retries ?? 5 } = options;
     for (let faults = 1; ; faults++) {
       const made = typeof body === 'function' ? body() : body;
-      const attempt = await this.#send(path, made, longestAnswer, signal);
+      const attempt = await this.#send(path, made, longestAnswer, options);
       if ('reply' in attempt) {
         const { status } = attempt.reply;
         if (status < 300) return attempt.reply;
@@ -134,11 +138,12 @@ export class Connection {
     path: string,
     body: Body | undefined,
     timeout: number,
-    signal: AbortSignal | undefined,
+    { signal, count }: RequestOptions,
   ): Promise<Attempt> {
     const ended = this.#either(signal);
     ended.throwIfAborted();
     this.usage.requests += 1;
+    if (count) count.requests += 1;
     const { apiKey } = this.#options;
     const isBytes = body instanceof Uint8Array;
     const late = AbortSignal.timeout(Math.max(1, Math.ceil(timeout)));

@@ -87,6 +87,8 @@ export class TinkerPolicy implements PolicyHandle {
     { temperature, topP = 1, topK = -1, seed, signal }: SamplingOptions,
   ): Promise<SampledTokens> {
     const { connection, shared, chat, vocabularySize } = this.#parts;
+    const begun = performance.now();
+    const count = { requests: 0 };
     const { bytes } = await shared.sample((samplingSession) =>
       connection.result(
         'asample',
@@ -104,7 +106,7 @@ export class TinkerPolicy implements PolicyHandle {
           sampling_session_id: samplingSession,
           seq_id: ++this.#sequence,
         },
-        { signal },
+        { signal, count },
       ),
     );
     const [sampled] = decodeSamples(bytes);
@@ -112,9 +114,12 @@ export class TinkerPolicy implements PolicyHandle {
     const { tokens, logprobs, stopped } = sampled;
     const wrong = tokensMistake(tokens, logprobs, { maxTokens, vocabularySize });
     if (wrong) throw wrongTokens(this.spec, wrong);
-    connection.usage.inputTokens += prompt.length;
-    connection.usage.outputTokens += tokens.length;
-    return { tokens, logprobs, isCut: !stopped };
+    const spent = { inputTokens: prompt.length, outputTokens: tokens.length };
+    connection.usage.inputTokens += spent.inputTokens;
+    connection.usage.outputTokens += spent.outputTokens;
+    // The server does not say what it had in its cache.
+    const usage = { ...count, ...spent, cachedTokens: 0, milliseconds: performance.now() - begun };
+    return { tokens, logprobs, isCut: !stopped, usage };
   }
 }
 

@@ -67,6 +67,12 @@ test('a walk sends the recorded requests and has the recorded results', async ()
     expect(Array.from(logprobs[b]!, (logprob) => Number(logprob < 0))).toEqual([...mask]);
   }
   expect(policy.usage).toMatchObject({ retries: 0, outputTokens: 2 * first.tokens!.action.length });
+  for (const { tokens, usage } of [first, again]) {
+    // The request and the poll that had the result.
+    const turn = { requests: 2, inputTokens: tokens!.prompt.length, outputTokens: tokens!.action.length };
+    expect(usage).toMatchObject({ ...turn, cachedTokens: 0 });
+    expect(usage!.milliseconds).toBeGreaterThan(0);
+  }
   expect(sent(server, 'unload_model')).toBe(sent(server, 'create_model'));
 });
 
@@ -147,7 +153,10 @@ test('a poll that never answers is asked again', async () => {
     pollsOf(resultOf('asample', 0), (number) => (number <= 3 ? 'hang' : undefined)),
   );
   const policy = await openPolicy({ url: server.url, ...fast });
-  expect((await policy.act(observation, sampling)).tokens!.action.length).toBeGreaterThan(0);
+  const { tokens, usage } = await policy.act(observation, sampling);
+  expect(tokens!.action.length).toBeGreaterThan(0);
+  // One request to sample, and four polls for its result.
+  expect(usage!.requests).toBe(5);
   expect(policy.usage.retries).toBe(0);
   await policy.close();
 });

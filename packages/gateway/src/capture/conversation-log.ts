@@ -7,6 +7,7 @@ import { jsonWithoutSecrets } from '@toolenv/core/secrets';
 import { digestsOf, keyOf, next } from '../sent-messages.ts';
 import { BadRequest, type Conversation, type SentMessage } from '../wire/model-request.ts';
 import type { Answer } from './answers.ts';
+import { numberCalls } from './number-calls.ts';
 
 /** Conversations in memory. Further ones are written before they are idle. */
 const mostOpen = 1_000;
@@ -69,13 +70,15 @@ export class ConversationLog {
   add(request: Conversation, answer: Answer, user?: string): void {
     checkCalls([...request.messages, answer]);
     const placeOf = (digest: string) => JSON.stringify([digest, user]);
-    const digests = digestsOf(request);
+    const asked = numberCalls([...request.messages, answer]);
+    const said = asked.pop()!;
+    const digests = digestsOf({ messages: asked, tools: request.tools });
     const known = digests.findLastIndex((digest) => this.#open.has(placeOf(digest)));
     const past = known < 0 ? undefined : this.#open.get(placeOf(digests[known]!))!;
     if (past) this.#open.delete(placeOf(digests[known]!));
-    const messages = [...(past?.messages ?? []), ...request.messages.slice(known + 1), answer];
+    const messages = [...(past?.messages ?? []), ...asked.slice(known + 1), said];
     const answered = new Set(past?.answered).add(messages.length - 1);
-    const place = placeOf(next(digests.at(-1)!, keyOf(answer)));
+    const place = placeOf(next(digests.at(-1)!, keyOf(said)));
     const same = this.#open.get(place);
     // Said twice, word for word: both were answers of the model.
     if (same) this.#end(place, same);
