@@ -1,4 +1,5 @@
 /** The file from which interpreters of other processes begin. */
+import { execFileSync } from 'node:child_process';
 import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -55,6 +56,12 @@ test('a damaged snapshot, and that of another interpreter, are not read', async 
   await copyFile(file.path, other.path);
   expect(await readSnapshot(other)).toBeUndefined();
   expect(await read()).toHaveLength(1000);
+});
+
+test.skipIf(process.platform === 'win32')('a pipe in its place is not waited for', async () => {
+  await mkdir(dirname(file.path), { recursive: true });
+  execFileSync('mkfifo', [file.path]);
+  expect(await read()).toBeUndefined();
 });
 
 test('writers at once leave one whole file, and nothing else', async () => {

@@ -7,6 +7,7 @@ import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { openRegular } from '@toolenv/core/recording';
 
 /** Bytes of the digest. */
 const head = 32;
@@ -33,12 +34,18 @@ export async function snapshotFile(): Promise<SnapshotFile> {
 
 /** The memory in the file; `undefined` if there is none, or if the file is damaged. */
 export async function readSnapshot({ path, key }: SnapshotFile): Promise<SharedArrayBuffer | undefined> {
-  const bytes = await readFile(path).catch(() => undefined);
+  const bytes = await bytesOf(path).catch(() => undefined);
   const memory = bytes?.subarray(head);
   if (!memory || !digest(key, memory).equals(bytes!.subarray(0, head))) return undefined;
   const shared = new SharedArrayBuffer(memory.length);
   new Uint8Array(shared).set(memory);
   return shared;
+}
+
+/** @throws ToolEnvError for a pipe or a device, which might never end. */
+async function bytesOf(path: string): Promise<Buffer> {
+  await using file = await openRegular(path);
+  return await file.readFile();
 }
 
 /** Writes the file. Other processes see the whole of it or nothing. Where no file can be written, each process makes its snapshot. */
