@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Browser, CDPSession, Locator, Page } from 'playwright-core';
+import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ServedPage, serveView } from '../src/index.ts';
 import { makeRun } from './make-run.ts';
@@ -53,59 +53,68 @@ function difference(one: readonly number[], other: readonly number[]): number {
   return differing / count;
 }
 
-async function emulated(page: Page): Promise<CDPSession> {
-  return page.context().newCDPSession(page);
+/** Calls `look` as people with each deficiency see the page. */
+async function asSeen(page: Page, look: (deficiency: string) => Promise<void>): Promise<void> {
+  const session = await page.context().newCDPSession(page);
+  for (const type of deficiencies) {
+    await session.send('Emulation.setEmulatedVisionDeficiency', { type });
+    await look(type);
+  }
 }
 
 describe.each(['light', 'dark'] as const)('%s', (theme) => {
-  it.each(deficiencies)('right and wrong differ in shape and word: %s', async (type) => {
-    const { page, close } = await openPage(browser, view.url);
+  it('right and wrong differ in shape and word', async () => {
+    const { page, close } = await openPage(browser, `${view.url}#/group?step=4&group=1`);
     await page.emulateMedia({ colorScheme: theme });
-    await (await emulated(page)).send('Emulation.setEmulatedVisionDeficiency', { type });
-    await page.goto(`${view.url}#/group?step=4&group=1`);
     await page.reload();
     const verdicts = page.locator('.columns .verdict');
     await verdicts.nth(7).waitFor();
     const texts = (await verdicts.allTextContents()).map((text) => text.trim());
     expect(new Set(texts)).toEqual(new Set(['✓ right', '✘ wrong']));
     const signs = page.locator('.columns .verdict > span');
-    const [right, wrong] = await Promise.all(
-      ['✓ right', '✘ wrong'].map(async (text) => seen(page, signs.nth(texts.indexOf(text)))),
-    );
-    expect(difference(right!.greys, wrong!.greys)).toBeGreaterThan(0.05);
+    await asSeen(page, async (deficiency) => {
+      const right = await seen(page, signs.nth(texts.indexOf('✓ right')));
+      const wrong = await seen(page, signs.nth(texts.indexOf('✘ wrong')));
+      expect(difference(right.greys, wrong.greys), deficiency).toBeGreaterThan(0.05);
+    });
     await close();
   });
 
-  it.each(deficiencies)('raised and lowered tokens differ by their lines: %s', async (type) => {
+  it('raised and lowered tokens differ by their lines', async () => {
+    const answer = await fetch(`${view.url}api/episodes?run=run&step=1&count=64`);
+    const { rows } = (await answer.json()) as { rows: { number: number; reward: number }[] };
+    rows.sort((a, b) => a.reward - b.reward);
     const { page, close } = await openPage(browser, view.url);
     await page.emulateMedia({ colorScheme: theme });
-    await (await emulated(page)).send('Emulation.setEmulatedVisionDeficiency', { type });
-    const rows = (await (await fetch(`${view.url}api/episodes?run=run&step=1&count=64`)).json()) as {
-      rows: { number: number; reward: number }[];
-    };
-    const sorted = [...rows.rows].sort((a, b) => a.reward - b.reward);
     const lines: string[] = [];
-    for (const { number } of [sorted[0]!, sorted.at(-1)!]) {
+    const pictures: number[][][] = [];
+    for (const { number } of [rows[0]!, rows.at(-1)!]) {
       await page.goto(`${view.url}#/episode?number=${number}&colour=advantage`);
       await page.reload();
       const token = page.locator('.token').first();
       await token.waitFor();
       lines.push(await token.evaluate((each) => getComputedStyle(each).textDecorationLine));
+      const taken: number[][] = [];
+      await asSeen(page, async () => void taken.push((await seen(page, token)).greys));
+      pictures.push(taken);
     }
     expect(lines).toEqual(['underline', 'overline']);
+    for (const [index, deficiency] of deficiencies.entries())
+      expect(difference(pictures[0]![index]!, pictures[1]![index]!), deficiency).toBeGreaterThan(0.02);
     await close();
   });
 });
 
-it.each(deficiencies)('the heat map goes from light to dark: %s', async (type) => {
+it('the heat map goes from light to dark', async () => {
   const { page, close } = await openPage(browser, `${view.url}#/tasks`);
-  await (await emulated(page)).send('Emulation.setEmulatedVisionDeficiency', { type });
   const bar = page.locator('.scale-bar');
   await bar.waitFor();
-  const { greys, width } = await seen(page, bar);
-  const row = greys.slice(width * Math.floor(greys.length / width / 2)).slice(3, width - 3);
-  expect(row[0]! - row.at(-1)!).toBeGreaterThan(100);
-  // Never back: a shade stands for one value.
-  for (let at = 5; at < row.length; at++) expect(row[at]!).toBeLessThanOrEqual(row[at - 5]! + 1);
+  await asSeen(page, async (deficiency) => {
+    const { greys, width } = await seen(page, bar);
+    const row = greys.slice(width * Math.floor(greys.length / width / 2)).slice(3, width - 3);
+    expect(row[0]! - row.at(-1)!, deficiency).toBeGreaterThan(100);
+    // Never back: a shade stands for one value.
+    for (let at = 5; at < row.length; at++) expect(row[at]!).toBeLessThanOrEqual(row[at - 5]! + 1);
+  });
   await close();
 });
