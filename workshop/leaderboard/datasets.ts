@@ -1,8 +1,9 @@
 /** The questions of a study, and what answers to them are worth. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { createRng, type EnvHandle, type Policy } from '@toolenv/core';
+import { createRng, type EnvHandle, type Policy, type Trajectory } from '@toolenv/core';
 import { mixEnvs, transformObservation, transformReward } from '@toolenv/core/wrappers';
 import { evaluate } from '@toolenv/training';
+import { Progress, RunningScores } from 'toolenv';
 import { type Family, openFamily } from '../tiny-policy/families.ts';
 
 export type Datasets = Readonly<Partial<Record<Family, EnvHandle<unknown>>>>;
@@ -91,8 +92,18 @@ export async function score(
   policy: Policy,
   run: Examination & { split: 'validation' | 'test'; temperature?: number },
 ): Promise<Score> {
-  const { em, f1, searches } = (await evaluate({ ...run, env, policy, maxTokens: 64 })).means;
-  return { em: em ?? 0, f1: f1 ?? 0, searches: searches ?? 0 };
+  const bar = new Progress('test questions', Math.min(run.count, await env.tasks[run.split].length));
+  const scores = new RunningScores();
+  const onTrajectory = (trajectory: Trajectory) => {
+    scores.add(trajectory);
+    bar.update(scores.episodes, scores.status);
+  };
+  try {
+    const { means } = await evaluate({ ...run, env, policy, maxTokens: 64, onTrajectory });
+    return { em: means.em ?? 0, f1: means.f1 ?? 0, searches: means.searches ?? 0 };
+  } finally {
+    bar.stop();
+  }
 }
 
 /** Scores answers to the test questions of several datasets. Default temperature: 0. */

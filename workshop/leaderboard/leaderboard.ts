@@ -56,8 +56,9 @@ async function measure(
       study.maxTurns,
     );
     try {
-      for (const row of missing) {
-        process.stdout.write(`${study.name}: ${row.name}, seed ${seed}\n`);
+      for (const [index, row] of missing.entries()) {
+        const place = `row ${index + 1} of ${missing.length}`;
+        process.stdout.write(`${study.name}: ${row.name}, seed ${seed}, ${place}\n`);
         const begun = performance.now();
         const experiment = experimentOf(study, row, seed, setting);
         const means = { ...flags, out: join(flags.work, folderOf(experiment)) };

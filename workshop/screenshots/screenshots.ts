@@ -1,24 +1,31 @@
 /**
- * `npm run screenshots -- <run> <run…> [--evaluations <before> <after>]` takes the pictures of the pages for docs/view, in Chromium: CHROMIUM
- * names the program. The first run should have episodes and evaluations. Look at each picture before you commit it.
+ * `npm run screenshots -- <run> <run…> [--tasks <run>] [--evaluation <before> --evaluation <after>] [--only <picture>…]` takes the pictures of the
+ * pages for docs/view, in Chromium: CHROMIUM names the program. The first run should have episodes and evaluations, and that of `--tasks` few
+ * tasks, each in many steps. `--only group` takes one picture, and can be repeated. Look at each picture before you commit it.
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { openEnv, ToolEnvError } from '@toolenv/core';
 import { servePlay, serveView } from '@toolenv/view';
 import { type Browser, chromium, type Page } from 'playwright-core';
+import { knownEnv } from '../../packages/cli/src/show/known-env.ts';
 import { tokenTexts } from '../../packages/policy/src/checkpoint/token-texts.ts';
 import buildPage from '../../packages/view/browser-test/build-page.ts';
 import { servePlayground } from '../../site/playground/browser-test/serve-playground.ts';
 
 type Theme = 'light' | 'dark';
 
-const [given, evaluations = []] = process.argv
-  .slice(2)
-  .join('\n')
-  .split('\n--evaluations\n')
-  .map((part) => part.split('\n'));
-const runs = given ?? [];
+const { positionals: runs, values } = parseArgs({
+  allowPositionals: true,
+  options: {
+    tasks: { type: 'string' },
+    evaluation: { type: 'string', multiple: true },
+    only: { type: 'string', multiple: true },
+  },
+});
+const { tasks, evaluation: evaluations = [], only } = values;
+const isWanted = (...names: string[]) => only === undefined || names.some((name) => only.includes(name));
 if (runs.length < 2) throw new ToolEnvError('usage.arguments', 'Name the folders of two runs or more.');
 const out = join(import.meta.dirname, '../../docs/view');
 await mkdir(out, { recursive: true });
@@ -29,16 +36,17 @@ const browser = await chromium.launch({
 });
 try {
   await takeView(browser);
-  if (evaluations.length === 2) await takeEvaluations(browser);
-  await takePlay(browser);
-  await takePlayground(browser);
+  if (tasks !== undefined) await takeTasks(browser, tasks);
+  if (evaluations.length === 2 && isWanted('pair')) await takeEvaluations(browser);
+  if (isWanted('play')) await takePlay(browser);
+  if (isWanted('playground')) await takePlayground(browser);
 } finally {
   await browser.close();
 }
 
 async function takeView(browser: Browser): Promise<void> {
   const texts = await tokenTexts(join(runs[0]!, 'policy'));
-  const view = await serveView({ runs, tokenTexts: async () => ({ texts }) });
+  const view = await serveView({ runs, tokenTexts: async () => ({ texts }), environment: knownEnv });
   try {
     const light = await openPage(browser, view.url, 'light');
     await picture(light, '#/runs', 'runs');
@@ -56,6 +64,16 @@ async function takeView(browser: Browser): Promise<void> {
     const right = rows.find(({ turns, reward }) => turns > 2 && reward > 1)!;
     await picture(light, `#/episode?number=${right.number}`, 'episode', 'probability');
     await picture(dark, `#/group?step=${right.step}&group=${right.group}`, 'group', 'advantage');
+  } finally {
+    await view.close();
+  }
+}
+
+/** The heat map of a run, tasks that were learned last first. */
+async function takeTasks(browser: Browser, run: string): Promise<void> {
+  const view = await serveView({ runs: [run] });
+  try {
+    await picture(await openPage(browser, view.url, 'light'), '#/tasks', 'tasks');
   } finally {
     await view.close();
   }
@@ -112,6 +130,7 @@ async function openPage(browser: Browser, url: string, theme: Theme): Promise<Pa
 
 /** @param hash Of the view; absent for the page as it is. @param colour What the tokens are coloured by. */
 async function picture(page: Page, hash: string | undefined, name: string, colour?: string): Promise<void> {
+  if (!isWanted(name)) return;
   if (hash !== undefined) await page.goto(new URL(hash, page.url()).href);
   if (colour !== undefined) await page.getByLabel('colour tokens by').selectOption(colour);
   // Rows and curves come after the page.

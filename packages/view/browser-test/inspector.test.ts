@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { ToolCallRecord } from '@toolenv/core';
+import { type ToolCallRecord, ToolEnvError } from '@toolenv/core';
 import { encodeTrajectory } from '@toolenv/core/recording';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -74,7 +74,7 @@ function hostileEpisode(): RecordedEpisode {
     group: 1,
     rewardSpec: { [evil]: { kind: 'outcome', range: [0, 1], weight: 1 } },
     rewards: { [evil]: 0.5 },
-    outcome: { kind: 'aborted', cause: { code: 'infrastructure.timeout', message: evil, retryable: true } },
+    outcome: { kind: 'aborted', cause: new ToolEnvError('infrastructure.timeout', evil), retryable: true },
   };
 }
 

@@ -40,7 +40,7 @@ it('10,000 episodes: the first paint comes within 2 s, with a curve', async () =
   }
 });
 
-it('100,000 episodes: no step of scrolling takes 100 ms of the page’s thread', {
+it('100,000 episodes: no step of scrolling takes 50 ms of the page’s thread', {
   timeout: 300_000,
 }, async () => {
   const run = join(folder, 'hundred-thousand');
@@ -81,7 +81,7 @@ it('100,000 episodes: no step of scrolling takes 100 ms of the page’s thread',
     );
     // The clock of the thread has run.
     expect(total).toBeGreaterThan(10);
-    expect(longest).toBeLessThan(100);
+    expect(longest).toBeLessThanOrEqual(50);
     const rows = await page.locator('[role=rowgroup] [role=row]').allTextContents();
     expect(rows.length).toBeGreaterThan(20);
     await page.keyboard.press('End');

@@ -15,6 +15,7 @@ import { model } from './model.ts';
 import { ors } from './ors.ts';
 import { prompts } from './prompts.ts';
 import { python } from './python.ts';
+import { reports } from './reports.ts';
 import { runs } from './runs.ts';
 import { sandboxes } from './sandboxes.ts';
 import { servers } from './servers.ts';
@@ -30,6 +31,7 @@ export const areas: Readonly<Record<string, readonly Attack[]>> = {
   calls,
   checkpoints,
   runs,
+  reports,
   signals,
   disk,
   evaluations,

@@ -1,8 +1,7 @@
 /** `toolenv view --export`: writes a report of runs. */
-import { open } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { ToolEnvError } from '@toolenv/core';
-import { makeFolder } from '@toolenv/core/recording';
+import { makeFolder, openRegular } from '@toolenv/core/recording';
 import { writeWhole } from '@toolenv/training';
 import type { ReportOptions } from '@toolenv/view';
 import { countText } from '../display/number-text.ts';
@@ -26,7 +25,7 @@ export async function writeReport(path: string, options: ReportOptions, json = f
 }
 
 async function refuseOther(file: string): Promise<void> {
-  const handle = await open(file, 'r').catch((error: NodeJS.ErrnoException) => {
+  const handle = await openRegular(file).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
     throw new ToolEnvError('usage.file_exists', `${file} cannot be replaced: name another file.`, {
       cause: error,

@@ -49,7 +49,7 @@ export async function fetchDataset(
 async function fetchFile(file: PublishedFile, path: string, signal: AbortSignal): Promise<FetchedFile> {
   const isThere = existsSync(path);
   if (!isThere) await fetchWithBar(file, path, signal);
-  const sha256 = await sha256Of(path, signal);
+  const sha256 = await sha256WithBar(file.name, path, signal);
   const known = file.sha256 ?? (await recordedDigest(path));
   if (known !== undefined && known !== sha256) throw differs(path, { known, sha256 }, file);
   if (known === undefined || file.sha256 !== undefined) await recordDigest(path, sha256);
@@ -92,9 +92,20 @@ function differs(
 }
 
 /** In hexadecimal digits. */
-async function sha256Of(file: string, signal?: AbortSignal): Promise<string> {
+async function sha256WithBar(name: string, file: string, signal: AbortSignal): Promise<string> {
   const hash = createHash('sha256');
-  for await (const chunk of createReadStream(file, { highWaterMark: 1 << 20, signal })) hash.update(chunk);
+  const { size } = await stat(file);
+  const bar = new Progress(`${name}, verifying, MB`, Math.ceil(size / megabyte), { isLate: true });
+  let bytes = 0;
+  try {
+    for await (const chunk of createReadStream(file, { highWaterMark: 1 << 20, signal })) {
+      hash.update(chunk);
+      bytes += chunk.length;
+      bar.update(Math.floor(bytes / megabyte), '');
+    }
+  } finally {
+    bar.stop();
+  }
   return hash.digest('hex');
 }
 

@@ -8,13 +8,14 @@ import { safeLine } from './terminal-text.ts';
 const barWidth = 16;
 const narrowBar = 6;
 
-/** Milliseconds before the bar of work that is mostly quick appears. */
+/** Milliseconds before the bar of work that is mostly quick appears, and before its first line in a file or pipe. */
 const lateness = 2000;
+const latenessInLog = 10_000;
 
 export interface ProgressOptions {
   /** Work that was done before the bar begins, such as the steps of a resumed run. Default 0. */
   first?: number;
-  /** Whether the bar appears only after two seconds, because the work is mostly quick. Default false. */
+  /** Whether the bar appears only after two seconds, and its first line after ten, because the work is mostly quick. Default false. */
   isLate?: boolean;
   /** Whether parts of the work take very different times, so that nothing says how much time is left. Default false. */
   isUneven?: boolean;
@@ -30,6 +31,7 @@ export class Progress {
   readonly #first: number;
   readonly #isUneven: boolean;
   readonly #begun: number = performance.now();
+  readonly #lateness: number = process.stderr.isTTY ? lateness : latenessInLog;
   #start: NodeJS.Timeout | undefined;
   #total: number;
   #done: number;
@@ -58,7 +60,7 @@ export class Progress {
     });
     // The bar turns off the terminal's line wrapping, which must not outlive a process that quits at once.
     process.once('exit', this.stop);
-    if (isLate) this.#start = setTimeout(this.#show, lateness).unref();
+    if (isLate) this.#start = setTimeout(this.#show, this.#lateness).unref();
     else this.#show();
   }
 
@@ -73,7 +75,7 @@ export class Progress {
     this.#done = done;
     this.#status = status;
     // Work without pauses never lets the timer fire.
-    if (this.#start && performance.now() - this.#begun > lateness) this.#show();
+    if (this.#start && performance.now() - this.#begun > this.#lateness) this.#show();
     this.#bar.update(done);
   }
 

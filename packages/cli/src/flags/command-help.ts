@@ -14,12 +14,23 @@ export function alwaysShow(option: Option): void {
 /** @param isWhole Whether to show all options. */
 export function arrangeHelp(command: Command, isWhole: boolean): void {
   const { first, examples = [] } = helpTexts[command.name()] ?? {};
+  if (first) describeHelp(command);
   if (first && isWhole) group(command);
   if (first && !isWhole) showFirst(command, first);
   if (examples.length === 0) return;
   const width = () => (process.stdout.isTTY ? process.stdout.columns || 80 : 80);
   const lines = () => examples.map((each) => wrapped(each, width())).join('\n');
   command.addHelpText('after', () => `\nExamples:\n${lines()}`);
+}
+
+function describeHelp(command: Command): void {
+  command.configureHelp({
+    ...command.configureHelp(),
+    optionDescription(option) {
+      if (option.long === '--help') return 'show this help, which has all options with --all';
+      return Help.prototype.optionDescription.call(this, option);
+    },
+  });
 }
 
 /** Shows the options in groups: first those of the command itself, last those of plugins. */

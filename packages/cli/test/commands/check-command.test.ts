@@ -29,7 +29,9 @@ describe('toolenv check', () => {
       'WARN-5',
       'WARN-9',
     );
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    // On a slow machine, the bars of the check.
+    const said = stderr.replaceAll(/^.*, (?:rules|actions) .*\n/gm, '');
+    expect({ code, said }).toEqual({ code: 0, said: '' });
     expect(stdout).toMatch(/^✔ fixture-plugin\/lamp-v1 {2}\d\d rules hold\n/);
     expect(stdout).toContain('– ENV-32 The oracle wins: not checked, the definition has no oracle\n');
   });

@@ -43,11 +43,33 @@ test('the last lines of train, and show, name the fault, the remedy, the page an
     `  toolenv show ${out} --step 1..`,
     '  https://toolenv.github.io/toolenv/recipes/flat-rewards.html#what-helps',
   ].join('\n');
-  expect(stdout.endsWith(`\n\n${expected}\n`)).toBe(true);
+  expect(stdout.endsWith(`\n\n${expected}\n\nLook at the run: toolenv view ${out}\n`)).toBe(true);
   const shown = await runCli('show', out, '--count', '0');
   expect(shown.stdout.endsWith(`\n\n${expected}\n\n`)).toBe(true);
   const episodes = await runCli('show', out, '--step', '1..', '--json');
   expect(episodes.stdout.trim().split('\n')).toHaveLength(3 * 4 * 2);
+});
+
+test('train keeps a line for each step on request, and ends with the validation and the command that shows the run', async () => {
+  const out = join(folder, "it's kept");
+  const { stdout } = await train(out, '--log-steps', '--evaluate-every', '2', '--evaluate-first', '--steps', '2');
+  const lines = stdout.split('\n');
+  expect(lines.slice(0, 4)).toEqual([
+    'step 0  validation EM 1.00',
+    expect.stringMatching(/^step 1\/2 {2}reward 1\.\d\d {2}EM 1\.00 {2}validation EM 1\.00 {2}/),
+    expect.stringMatching(/^step 2\/2 {2}reward/),
+    'step 2  validation EM 1.00',
+  ]);
+  const at = lines.indexOf('Validation  step 0 → step 2');
+  expect(lines[at + 1]).toMatch(/^ {2}EM {6}1\.000 \(.*\) → 1\.000 \(.*\) {2}= 0\.000$/);
+  expect(lines.slice(at).join('\n')).toMatch(
+    /\n\n2 steps done\.\nThe policy is in .*\nLook at the run: toolenv view '.*it'\\''s kept'\n$/,
+  );
+  // A pipe gets no escape sequences.
+  expect(stdout).not.toContain('\u001b');
+  const quiet = await train(join(folder, 'quiet'), '--json', '--log-steps', '--steps', '1');
+  for (const line of quiet.stdout.trim().split('\n')) JSON.parse(line);
+  expect(quiet.stderr).toMatch(/^step 1\/1 {2}reward/m);
 });
 
 test('with --json, the diagnoses are the last line, if there are any', async () => {

@@ -87,8 +87,13 @@ it('adds what the plugins say of themselves on request, and why a plugin cannot 
     version: '2.0.1',
     error: 'good@2.0.1: ./a has no default export: it must be the environment.',
   });
-  const text = await runCli('list', '--details');
-  expect(text).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('toolenv info <ref>') });
+  const text = await runCliIn(project, 'list', '--details');
+  expect(text.stdout).toMatch(
+    /\n {2}@toolenv\/envs-qa\/bridge-v1 +\d+\.\d+\.\d+\n {6}Two-hop questions about a synthetic world/,
+  );
+  expect(text.stdout).toContain('      cannot be loaded: good@2.0.1: ./a has no default export');
+  // A pipe gets no escape sequences.
+  expect(text.stdout).not.toContain('\u001b');
 });
 
 it('refuses an unknown kind in one line, with exit code 2', async () => {

@@ -64,7 +64,7 @@ it.each([true, false])('that is late shows nothing of quick work, in a terminal:
   quick.stop();
   expect(written.join('')).toBe('');
   const long = new Progress('rules', 10, { isLate: true, isUneven: true });
-  now = 3000;
+  now = inTerminal ? 3000 : 11_000;
   long.update(6, 'ENV-6');
   expect(written.join('')).toContain('rules █████████');
   expect(written.join('')).toContain('6/10  ENV-6');

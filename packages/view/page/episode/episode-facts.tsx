@@ -45,7 +45,7 @@ export function EpisodeFacts({ run, query, of }: Props) {
         <summary>Tools</summary>
         <ToolTable episodes={[episode]} />
       </details>
-      {solution && solution.turns.some(({ calls }) => calls.length > 0) && (
+      {solution?.turns.some(({ calls }) => calls.length > 0) && (
         <details>
           <summary>A solution</summary>
           <Solution turns={solution.turns} />

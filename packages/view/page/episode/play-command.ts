@@ -4,7 +4,7 @@ import type { RunHead } from '../../src/view/viewed-run.ts';
 /** Characters that a terminal or a shell takes for more than a text, also between quotes. */
 const control = /[\p{Cc}\p{Surrogate}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/u;
 
-/** @returns `undefined` if a name in it has a control character, which a terminal would act on. */
+/** @returns `undefined` if the environment has the name of a flag, or if a name has a control character, which a terminal would act on. */
 export function playCommand(
   { path, facts }: Pick<RunHead, 'path' | 'facts'>,
   { env, number }: { env: string; number: number },
@@ -15,7 +15,8 @@ export function playCommand(
     ...tools.flatMap((pair) => ['--tool', quoted(pair)]),
   ];
   const command = words.join(' ');
-  return control.test(command) ? undefined : command;
+  // A name with a hyphen would be a flag, whatever its quotes.
+  return control.test(command) || env.startsWith('-') ? undefined : command;
 }
 
 /** A training run has the tools by role, an evaluation as they were given. */

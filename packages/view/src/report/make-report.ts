@@ -2,7 +2,7 @@
 import type { MetricsLine } from '@toolenv/training';
 import { routesOf } from '../view/routes.ts';
 import type { ViewOptions } from '../view/serve-view.ts';
-import type { ViewedRun } from '../view/viewed-run.ts';
+import type { RunHead, ViewedRun } from '../view/viewed-run.ts';
 import { ViewedRuns } from '../view/viewed-runs.ts';
 import { chooseEpisodes } from './choose-episodes.ts';
 import type { ReportData, ReportedRun } from './report-data.ts';
@@ -16,6 +16,10 @@ const mostBytes = 3_000_000;
 /** Rows of the list of episodes, and steps with metrics, of all runs together. */
 const mostRows = 20_000;
 const mostSteps = 2_000;
+/** Characters of an episode, of a value of the configuration, and of the name of a metric. Larger ones are left out. */
+const longestEpisode = 1_000_000;
+const longestValue = 100_000;
+const longestName = 200;
 
 /**
  * The overview, the curves, the options and the list of episodes of each run, and in full the episodes that say most: at most 3 MB. Keys of
@@ -45,11 +49,12 @@ export async function reportOf(
     const episodes: ReportedRun['episodes'] = {};
     for (const number of chooseEpisodes(rows, overview).slice(0, Math.ceil(96 * share))) {
       const query = new URLSearchParams({ run: run.name, number: String(number) });
-      episodes[number] = await routes['/api/episode'](query, new AbortController().signal);
+      const answer = await routes['/api/episode'](query, new AbortController().signal);
+      if (JSON.stringify(answer).length <= longestEpisode) episodes[number] = answer;
     }
     return {
       // Where the folder lies on this machine is nobody else's concern.
-      head: { ...(await run.head()), path: run.name },
+      head: withoutLarge({ ...(await run.head()), path: run.name }),
       state: run.state,
       overview,
       metrics: shortened(run.metrics, mostSteps * share),
@@ -64,23 +69,44 @@ export async function reportOf(
   return fitted(data, (fits) => reportHtml(fits, parts));
 }
 
-/** Leaves out what says least until the file is small enough: episodes in full, then rows. */
+function withoutLarge({ facts, changes, ...head }: RunHead): RunHead {
+  const isSmall = (value: unknown) => (JSON.stringify(value) ?? '').length <= longestValue;
+  return {
+    ...head,
+    facts: Object.fromEntries(Object.entries(facts).filter(([, value]) => isSmall(value))),
+    changes: changes.filter(isSmall),
+  };
+}
+
+/** Leaves out what says least until the file is small enough. */
 function fitted(data: ReportData, html: (data: ReportData) => string): string {
   for (let { runs } = data; ; runs = runs.map(halved)) {
     const text = html({ ...data, runs });
-    const isLeast = runs.every(
-      ({ rows, episodes }) => rows.length <= 1 && Object.keys(episodes).length === 0,
-    );
-    if (Buffer.byteLength(text) <= mostBytes || isLeast) return text;
+    if (Buffer.byteLength(text) <= mostBytes || runs.every(isBare)) return text;
   }
 }
 
+/** First fewer episodes in full, then fewer rows, then fewer steps of the curves. At last, only the name and the status of the run are left. */
 function halved(run: ReportedRun): ReportedRun {
-  const numbers = Object.keys(run.episodes).map(Number);
+  const { head, episodes, rows, metrics } = run;
+  const numbers = Object.keys(episodes).map(Number);
   const kept = numbers.slice(0, Math.floor(numbers.length / 2));
   if (numbers.length > 0)
-    return { ...run, episodes: Object.fromEntries(kept.map((number) => [number, run.episodes[number]!])) };
-  return { ...run, rows: run.rows.slice(Math.ceil(run.rows.length / 2)) };
+    return { ...run, episodes: Object.fromEntries(kept.map((number) => [number, episodes[number]!])) };
+  if (rows.length > 1) return { ...run, rows: rows.slice(Math.ceil(rows.length / 2)) };
+  if (metrics.length > 1) return { ...run, metrics: metrics.slice(Math.ceil(metrics.length / 2)) };
+  return {
+    ...run,
+    head: { ...head, facts: {}, changes: [] },
+    overview: { ...run.overview, scores: [], diagnoses: [], causes: {} },
+    metrics: [],
+    rows: [],
+    facets: undefined,
+  };
+}
+
+function isBare({ episodes, rows, metrics }: ReportedRun): boolean {
+  return rows.length + metrics.length + Object.keys(episodes).length === 0;
 }
 
 /** Steps at equal distances with the last one, all evaluations, and five digits of each number. */
@@ -94,10 +120,9 @@ function shortened(lines: readonly MetricsLine[], mostSteps: number): MetricsLin
       type,
       step,
       metrics: Object.fromEntries(
-        Object.entries(metrics).map(([name, value]) => [
-          name,
-          Number.isFinite(value) ? Number(value.toPrecision(5)) : value,
-        ]),
+        Object.entries(metrics)
+          .filter(([name]) => name.length <= longestName)
+          .map(([name, value]) => [name, Number.isFinite(value) ? Number(value.toPrecision(5)) : value]),
       ),
     }));
 }

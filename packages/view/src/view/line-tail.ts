@@ -1,5 +1,5 @@
 /** LineTail: the whole lines of a file that grows, each once. */
-import { open } from 'node:fs/promises';
+import { openRegular } from '@toolenv/core/recording';
 
 /** Where a line stands in the file. */
 export interface Place {
@@ -14,6 +14,7 @@ export interface TailLine extends Place {
 }
 
 const chunkBytes = 1 << 20;
+const remedy = 'take it out of the run';
 
 export class LineTail {
   readonly #file: string;
@@ -30,10 +31,10 @@ export class LineTail {
   /**
    * The lines that were written since the last call. A last line without a line break is left for a later call.
    * @param restart Called if the file was replaced or became shorter, for example by a resumed run: all its lines follow again.
-   * @throws The error of the disk; a file that does not exist has no lines.
+   * @throws ToolEnvError if it is no regular file, and the error of the disk; a file that does not exist has no lines.
    */
   async *read(restart: () => void): AsyncGenerator<TailLine, void, void> {
-    const handle = await open(this.#file, 'r').catch((error: NodeJS.ErrnoException) => {
+    const handle = await openRegular(this.#file, remedy).catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT') return undefined;
       throw error;
     });
@@ -75,7 +76,7 @@ export class LineTail {
 
   /** The texts of lines that {@link read} gave, in the file's order. Near lines are read together. */
   async *lines(places: readonly Place[]): AsyncGenerator<string, void, void> {
-    const handle = await open(this.#file, 'r');
+    const handle = await openRegular(this.#file, remedy);
     try {
       for (let first = 0; first < places.length; ) {
         const from = places[first]!.offset;
