@@ -1,6 +1,7 @@
 /** Runs a function of a module in a process of its own, which can be ended whatever the function does. */
 import { fork } from 'node:child_process';
 import { join } from 'node:path';
+import { readTypeScript } from '../read-typescript.ts';
 import type { Check } from './part.ts';
 
 /** How the process ended. */
@@ -47,8 +48,7 @@ export async function inChild<Result>(
   const child = fork(join(import.meta.dirname, 'child.ts'), [module], {
     execArgv: [
       '--expose-gc',
-      // From 24, Node reads TypeScript with `await using` itself, in less time.
-      ...(Number.parseInt(process.versions.node, 10) >= 24 ? [] : ['--import', 'tsx']),
+      ...readTypeScript,
       ...(heap === undefined ? [] : [`--max-old-space-size=${heap}`]),
     ],
     cwd: join(import.meta.dirname, '../..'),

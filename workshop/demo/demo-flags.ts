@@ -11,6 +11,12 @@ export const demoFlags = {
       description: 'seeds the world, the questions and the sampling',
     },
     steps: { type: 'integer', minimum: 1, default: 80, description: 'optimizer steps' },
+    heldOut: {
+      type: 'integer',
+      minimum: 1,
+      default: 256,
+      description: 'held-out questions, answered before and after training, greedily and by sampling',
+    },
     policy: {
       type: 'string',
       default: 'packages/tiny-policy/checkpoint',

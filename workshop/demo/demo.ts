@@ -39,7 +39,6 @@ import { type Examination, summarise } from './summary.ts';
 
 /** Adapters have far fewer parameters than the weights, so they need a higher learning rate to change the policy as much. */
 const loraTraining = { learningRate: 3e-4 };
-const heldOut = { count: 256, maxTokens: 64 };
 
 await runAsProcess(async (signal) => {
   const flags = await parseFlags(demoFlags, {
@@ -51,7 +50,7 @@ await runAsProcess(async (signal) => {
 });
 
 async function demo(flags: DemoFlags, signal: AbortSignal): Promise<void> {
-  const { seed, steps, shuffleRewards, loraRank, out, json } = flags;
+  const { seed, steps, heldOut, shuffleRewards, loraRank, out, json } = flags;
   const say = (text: string) => {
     if (!json) process.stdout.write(`${text}\n`);
   };
@@ -62,8 +61,8 @@ async function demo(flags: DemoFlags, signal: AbortSignal): Promise<void> {
   await using policy = await loadPolicy(flags.policy, { learner: { lora } });
 
   say(`A tiny transformer learns to answer questions by searching (${environment}, seed ${seed}).\n`);
-  say(`Before training, on ${heldOut.count} held-out questions:`);
-  const before = await examine(env, policy, { seed, signal });
+  say(`Before training, on ${heldOut} held-out questions:`);
+  const before = await examine(env, policy, { count: heldOut, seed, signal });
   say(scoresText(before));
 
   say(
@@ -82,7 +81,7 @@ async function demo(flags: DemoFlags, signal: AbortSignal): Promise<void> {
   }
 
   say('\nAfter training, on the same questions:');
-  const after = await examine(env, policy, { seed, signal });
+  const after = await examine(env, policy, { count: heldOut, seed, signal });
   say(scoresText(after));
   const log = new RunLog(out);
   await writeExamination(log, 0, before);
@@ -117,17 +116,17 @@ async function demo(flags: DemoFlags, signal: AbortSignal): Promise<void> {
 async function examine(
   env: EnvHandle<unknown>,
   policy: Policy,
-  run: { seed: number; signal: AbortSignal },
+  run: { count: number; seed: number; signal: AbortSignal },
 ): Promise<Examination> {
   const answer = async (label: string, temperature: number): Promise<[Evaluation, Trajectory[]]> => {
-    const bar = new Progress(label, Math.min(heldOut.count, await env.tasks.test.length));
+    const bar = new Progress(label, Math.min(run.count, await env.tasks.test.length));
     const scores = new RunningScores();
     const episodes: Trajectory[] = [];
     const evaluation = await evaluate({
       ...run,
-      ...heldOut,
       env,
       policy,
+      maxTokens: training.maxTokens,
       temperature,
       onTrajectory(trajectory) {
         episodes[trajectory.index] = trajectory;

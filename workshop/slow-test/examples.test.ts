@@ -13,14 +13,14 @@ import hiddenWish from '../../examples/hidden-wish.ts';
 import memoryGraph from '../../examples/memory-graph.ts';
 import negotiation from '../../examples/negotiation.ts';
 import ticTacToe from '../../examples/tic-tac-toe.ts';
-
+import { readTypeScript } from '../read-typescript.ts';
 import { shell, shellEnv } from './shell.ts';
 
 const root = join(import.meta.dirname, '../..');
 
 /** What an example prints, on the built packages. */
 async function runExample(file: string, ...args: string[]): Promise<string> {
-  const flags = ['--import', 'tsx', join('examples', file), ...args];
+  const flags = [...readTypeScript, join('examples', file), ...args];
   return (await promisify(execFile)(process.execPath, flags, { cwd: root })).stdout;
 }
 

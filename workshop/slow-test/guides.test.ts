@@ -11,12 +11,12 @@ import { basename, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { road, walkThroughs } from '../packed/pages.ts';
+import { readTypeScript } from '../read-typescript.ts';
 import { shell, shellEnv } from './shell.ts';
 
 const root = join(import.meta.dirname, '../..');
 const docs = join(root, 'docs');
 const bin = join(root, 'node_modules/.bin');
-const tsx = import.meta.resolve('tsx');
 const run = promisify(execFile);
 /** Printed between blocks, to tell their outputs apart. */
 const mark = '\u241e';
@@ -159,8 +159,7 @@ test.each(pages)(
   async (page) => {
     const program = running(page, 'ts').filter((block) => fileOf(block) === undefined);
     if (program.length > 0) {
-      const node = ['--import', tsx, 'program.ts'];
-      expectOutputs(program, await output(page, process.execPath, node));
+      expectOutputs(program, await output(page, process.execPath, [...readTypeScript, 'program.ts']));
     }
     const commands = running(page, 'sh');
     if (commands.length > 0) {

@@ -52,4 +52,21 @@ export const areas: Readonly<Record<string, readonly Attack[]>> = {
 };
 
 /** Areas whose attacks may share a process in --quick, because an attack that comes to nothing leaves the process as it was. */
-export const sharing: ReadonlySet<string> = new Set(['boundary', 'calls', 'checkpoints', 'model', 'python']);
+export const sharing: ReadonlySet<string> = new Set([
+  'agents',
+  'boundary',
+  'calls',
+  'checkpoints',
+  'containers',
+  'costs',
+  'evaluations',
+  'judges',
+  'machines',
+  'model',
+  'prompts',
+  'python',
+  'sandboxes',
+  'serving',
+  'teachers',
+  'traffic',
+]);
