@@ -14,6 +14,8 @@ import { join } from 'node:path';
 import { parseFlags, runAsProcess } from 'toolenv';
 import { envOptions } from '../demo/setting.ts';
 import { families } from './families.ts';
+import { libraryDesign } from './library/library-tokenizer.ts';
+import { sampleLines } from './library/sample-lines.ts';
 import { batchSizeOf, writePhaseFile } from './phase-files.ts';
 import { type Phase, type Recipe, recipeNames, recipes } from './recipes.ts';
 import { writeUntrained } from './untrained.ts';
@@ -78,7 +80,10 @@ async function makePolicy(setting: Setting, signal: AbortSignal): Promise<void> 
   const started = performance.now();
   await mkdir(work, { recursive: true });
   let policy = recipe.start ? join(import.meta.dirname, recipe.start) : join(work, 'untrained');
-  if (!existsSync(policy)) await writeUntrained(policy, seed, recipe.shape);
+  if (!existsSync(policy)) {
+    const design = recipe.library && libraryDesign(await sampleLines(seed));
+    await writeUntrained(policy, { seed, shape: recipe.shape, design });
+  }
   for (const phase of recipe.phases) policy = await supervise(phase, policy, setting, signal);
   if (recipe.reinforce) {
     const flags = { ...recipe.reinforce, 'env-top-k': topK };
@@ -107,13 +112,16 @@ async function supervise(phase: Phase, from: string, setting: Setting, signal: A
   const { recipe, work } = setting;
   const data = join(work, `${phase.name}.jsonl`);
   const evalData = join(work, `${phase.name}.held-out.jsonl`);
-  const common = { facts: recipe.facts, separator: '<|im_end|>' };
-  if (!existsSync(data)) await writePhaseFile(data, phase, { ...common, steps: phase.steps, seed });
+  const { facts, library } = recipe;
+  const common = { facts, isOfLibrary: library !== undefined, separator: '<|im_end|>' };
+  const { steps, passes = 1 } = phase;
+  if (!existsSync(data)) await writePhaseFile(data, phase, { ...common, steps: steps / passes, seed });
   if (!existsSync(evalData))
     await writePhaseFile(evalData, phase, { ...common, steps: heldOut, seed: seed + 1 });
   const flags = {
     trainer: '@toolenv/trainer-sft/sft-v1',
     data,
+    epochs: passes,
     'eval-data': evalData,
     'evaluate-every': 200,
     'batch-size': batchSizeOf(phase),
