@@ -14,6 +14,7 @@ import { join } from 'node:path';
 import { parseFlags, runAsProcess } from 'toolenv';
 import { envOptions } from '../demo/setting.ts';
 import { families } from './families.ts';
+import { library } from './library/library.ts';
 import { libraryDesign } from './library/library-tokenizer.ts';
 import { sampleLines } from './library/sample-lines.ts';
 import { batchSizeOf, writePhaseFile } from './phase-files.ts';
@@ -65,6 +66,9 @@ await runAsProcess(async (signal) => {
   await makePolicy({ recipe, work, out, onThreads }, signal);
 });
 
+/** Values of flags, by the name of the flag. */
+type Flags = Readonly<Record<string, string | number>>;
+
 interface Setting {
   recipe: Recipe;
   /** Folder of the data and the runs. */
@@ -93,18 +97,30 @@ async function makePolicy(setting: Setting, signal: AbortSignal): Promise<void> 
   await cp(policy, out, { recursive: true });
   const minutes = (performance.now() - started) / 60_000;
   console.log(`The policy is in ${out} after ${minutes.toFixed(1)} minutes`);
-  for (const family of recipe.families) {
-    const { ref, options } = families[family];
-    const own = Object.entries(options).map(([name, values]) => [name, values.join(',')]);
-    const examination = {
-      'env-top-k': topK,
-      ...Object.fromEntries(own),
-      count: 256,
-      'max-tokens': 64,
-      seed: 1,
-    };
+  for (const [ref, flags] of examinationsOf(recipe)) {
+    const examination = { ...flags, count: 256, seed: 1 };
     await toolenv(['eval', ref, '--policy', out, ...flagsOf(examination)], signal);
   }
+}
+
+/** The environments that the finished policy plays, with their flags. */
+function examinationsOf({ families: own, library: names = [] }: Recipe): [ref: string, flags: Flags][] {
+  return [
+    ...own.map((family): [string, Flags] => {
+      const { ref, options } = families[family];
+      const lists = Object.entries(options).map(([name, values]) => [name, values.join(',')]);
+      return [ref, { 'env-top-k': topK, 'max-tokens': 64, ...Object.fromEntries(lists) }];
+    }),
+    ...names.map((name): [string, Flags] => {
+      const { ref, options, maxTokens } = library[name];
+      const own = Object.entries(options).map(([key, value]) => [kebabCase(key), value]);
+      return [ref, { 'max-tokens': maxTokens, ...Object.fromEntries(own) }];
+    }),
+  ];
+}
+
+function kebabCase(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
 /** One phase of supervised training; returns the folder of the policy. */
@@ -112,8 +128,8 @@ async function supervise(phase: Phase, from: string, setting: Setting, signal: A
   const { recipe, work } = setting;
   const data = join(work, `${phase.name}.jsonl`);
   const evalData = join(work, `${phase.name}.held-out.jsonl`);
-  const { facts, library } = recipe;
-  const common = { facts, isOfLibrary: library !== undefined, separator: '<|im_end|>' };
+  const { facts } = recipe;
+  const common = { facts, isOfLibrary: recipe.library !== undefined, separator: '<|im_end|>' };
   const { steps, passes = 1 } = phase;
   if (!existsSync(data)) await writePhaseFile(data, phase, { ...common, steps: steps / passes, seed });
   if (!existsSync(evalData))
@@ -149,7 +165,7 @@ async function runOnce(
   return trained;
 }
 
-function flagsOf(options: Readonly<Record<string, string | number>>): string[] {
+function flagsOf(options: Flags): string[] {
   return Object.entries(options).flatMap(([flag, value]) => [`--${flag}`, String(value)]);
 }
 

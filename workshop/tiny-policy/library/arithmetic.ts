@@ -8,6 +8,7 @@ export const arithmetic: LibraryPlayer<Problem> = {
   ref: '@toolenv/envs-classic/arithmetic-v1',
   options: {},
   maxTokens: 96,
+  success: 'correct',
   /** The story, by its last sentence without the person, and the number of operations. */
   goal({ question, expression }) {
     const story = question.slice(question.lastIndexOf('. ') + 2).replace(/(?<= )[A-Z]\w+/, '…');

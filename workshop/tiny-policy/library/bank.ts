@@ -14,6 +14,7 @@ export const bank: LibraryPlayer<BankTask> = {
   ref: '@toolenv/envs-classic/bank-v1',
   options: {},
   maxTokens: 128,
+  success: 'database',
   /** The request, how it ends by the rules, whether the customer pays no fees, and what is unsaid. */
   goal(task) {
     const { premium } = byId(task.database.customers, task.customer)!;

@@ -14,6 +14,7 @@ export const household: LibraryPlayer<HouseholdTask> = {
   // The whole episode is one row of tokens.
   options: { keptTurns: 30 },
   maxTokens: 24,
+  success: 'done',
   goal: ({ goal }) => describeGoal(goal),
   play: ({ goal, house }, careless, rng): Script => {
     const commands = agent(careless ? mistaken(goal, rng) : goal, house.receptacles);

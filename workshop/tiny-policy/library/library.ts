@@ -2,7 +2,6 @@
 import { arithmetic } from './arithmetic.ts';
 import { bank } from './bank.ts';
 import { household } from './household.ts';
-import type { LibraryPlayer } from './player.ts';
 import { sql } from './sql.ts';
 import { wordle } from './wordle.ts';
 

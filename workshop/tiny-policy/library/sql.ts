@@ -7,6 +7,7 @@ export const sql: LibraryPlayer<ShopTask> = {
   ref: '@toolenv/envs-classic/sql-v1',
   options: {},
   maxTokens: 128,
+  success: 'correct',
   /** The question without the names in it. */
   goal: ({ question }) => question.replace(/"[^"]+"|(?<=.)\b[A-Z]\w+|(?<=category )\w+(?= has)/g, '…'),
   play({ query }, careless, rng) {

@@ -12,6 +12,7 @@ export const wordle: LibraryPlayer<string> = {
   ref: '@toolenv/envs-classic/wordle-v1',
   options: {},
   maxTokens: 48,
+  success: 'solved',
   goal: (word) => word,
   play(_, careless, rng) {
     const guesses: string[] = [];
