@@ -1,6 +1,7 @@
 /** The players whose episodes the small policy learns from. */
 import { createRng, openEnv, playTask, type ToolDescription } from '@toolenv/core';
-import { expect, test } from 'vitest';
+import { Chat } from '@toolenv/policy';
+import { describe, expect, test } from 'vitest';
 import { marks } from '../../packages/envs-classic/src/wordle-v1.ts';
 import { isLeftOut, questionGoal } from '../tiny-policy/library/goals.ts';
 import { type LibraryName, library } from '../tiny-policy/library/library.ts';
@@ -91,17 +92,50 @@ test('a tool exercise calls a tool of its list with the arguments of the request
   }
 });
 
-test('the tokenizer has the calls of the tools, and spells numbers and short words', () => {
+describe('the tokenizer', () => {
   const { value } = toolExercises(2).next();
   const [tool] = value.tools as [ToolDescription];
   const design = libraryDesign([value, value]);
-  const { fixed, pieces } = design;
-  expect(fixed).toContain(
-    `{"name": "${tool.name}", "arguments": {"${Object.keys(tool.inputSchema.properties!)[0]}": "`,
+  const { tokenizer, tokenizerConfig, vocabularySize, endOfTurn } = buildTokenizer(design);
+  const chat = new Chat({ folder: 'small', tokenizer, tokenizerConfig, endTokens: [endOfTurn] });
+  const textsOf = (text: string) => Array.from(chat.encode(text), (token) => chat.decode([token]));
+
+  test.each(['A9322 has 40.', 'Zürich\n\t„x“ =crane', '{"name":"Dora Petrov","premium":true}'])(
+    'keeps %j',
+    (text) => {
+      expect(chat.decode(Array.from(chat.encode(text)))).toBe(text);
+    },
   );
-  expect(pieces.filter((piece) => /\d|^[a-z]{1,5}$/.test(piece))).toEqual([]);
-  const { vocabularySize, tokenizer } = buildTokenizer(design);
-  const { vocab } = tokenizer.model as { vocab: Record<string, number> };
-  expect(new Set(Object.values(vocab)).size).toBe(Object.keys(vocab).length);
-  expect(vocabularySize).toBeGreaterThan(1000);
+
+  test('spells numbers and short words', () => {
+    expect(textsOf(' 40=crane')).toEqual([' 4', '0', '=', 'c', 'r', 'a', 'n', 'e']);
+    expect(design.pieces.filter((piece) => /\d|^[a-z]{1,5}$/.test(piece))).toEqual([]);
+  });
+
+  test('has the call of a known tool up to its first argument', () => {
+    const [key] = Object.keys(tool.inputSchema.properties!);
+    const begin = `{"name": "${tool.name}", "arguments": {"${key}": "`;
+    expect(textsOf(begin)).toEqual([begin]);
+    expect(textsOf(begin.replace(tool.name, 'weigh')).length).toBeGreaterThan(5);
+  });
+
+  test('has an id for each piece', () => {
+    const { vocab } = tokenizer.model as { vocab: Record<string, number> };
+    expect(new Set(Object.values(vocab)).size).toBe(Object.keys(vocab).length);
+    expect(vocabularySize).toBeGreaterThan(1000);
+  });
+
+  test('has a template that names the tools once, with or without a system message', () => {
+    const user = { role: 'user', content: 'Hello' } as const;
+    const system = { role: 'system', content: 'Be brief.' } as const;
+    const tools = [{ ...tool, name: 'weigh', inputSchema: { properties: { box: {}, unit: {} } } }];
+    const turn = '<|im_start|>user Hello<|im_end|><|im_start|>assistant';
+    expect(chat.render({ messages: [system, user], tools })).toBe(
+      `<|im_start|>system Be brief. weigh(box, unit)<|im_end|>${turn}`,
+    );
+    expect(chat.render({ messages: [user], tools })).toBe(
+      `<|im_start|>system weigh(box, unit)<|im_end|>${turn}`,
+    );
+    expect(chat.render({ messages: [user], tools: [] })).toBe(turn);
+  });
 });

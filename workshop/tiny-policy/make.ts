@@ -14,9 +14,10 @@ import { join } from 'node:path';
 import { parseFlags, runAsProcess } from 'toolenv';
 import { envOptions } from '../demo/setting.ts';
 import { families } from './families.ts';
+import { episodeLengths } from './library/episode-lengths.ts';
 import { library } from './library/library.ts';
 import { libraryDesign } from './library/library-tokenizer.ts';
-import { sampleLines } from './library/sample-lines.ts';
+import { linesForWords, sampleEpisodes } from './library/sample-episodes.ts';
 import { batchSizeOf, writePhaseFile } from './phase-files.ts';
 import { type Phase, type Recipe, recipeNames, recipes } from './recipes.ts';
 import { writeUntrained } from './untrained.ts';
@@ -84,10 +85,7 @@ async function makePolicy(setting: Setting, signal: AbortSignal): Promise<void> 
   const started = performance.now();
   await mkdir(work, { recursive: true });
   let policy = recipe.start ? join(import.meta.dirname, recipe.start) : join(work, 'untrained');
-  if (!existsSync(policy)) {
-    const design = recipe.library && libraryDesign(await sampleLines(seed));
-    await writeUntrained(policy, { seed, shape: recipe.shape, design });
-  }
+  if (!existsSync(policy)) await begin(policy, recipe);
   for (const phase of recipe.phases) policy = await supervise(phase, policy, setting, signal);
   if (recipe.reinforce) {
     const flags = { ...recipe.reinforce, 'env-top-k': topK };
@@ -101,6 +99,14 @@ async function makePolicy(setting: Setting, signal: AbortSignal): Promise<void> 
     const examination = { ...flags, count: 256, seed: 1 };
     await toolenv(['eval', ref, '--policy', out, ...flagsOf(examination)], signal);
   }
+}
+
+/** Writes the untrained policy. */
+async function begin(folder: string, { library: names, shape }: Recipe): Promise<void> {
+  if (!names) return writeUntrained(folder, { seed, shape });
+  const episodes = await sampleEpisodes(seed);
+  await writeUntrained(folder, { seed, shape, design: libraryDesign(linesForWords(episodes)) });
+  console.log((await episodeLengths(folder, episodes)).join('\n'));
 }
 
 /** The environments that the finished policy plays, with their flags. */

@@ -178,9 +178,10 @@ export const recipes: Readonly<Record<(typeof recipeNames)[number], Recipe>> = {
       { ...copying, steps: 400 },
       {
         ...skills,
-        steps: 1500,
-        passes: 5,
+        steps: 3000,
+        passes: 3,
         learningRate: 2e-3,
+        warmUp: 100,
         batch: {
           copies: 2,
           readings: 6,
