@@ -2,15 +2,15 @@
 import { createWriteStream } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
-import { deriveSeed } from '@toolenv/core';
+import { deriveSeed, type Rng } from '@toolenv/core';
 import { worldVocabulary } from '@toolenv/envs-qa';
 import { comparisonExercises } from './comparison-exercises.ts';
 import { copyExercises } from './copy-exercises.ts';
 import { demonstrations } from './demonstrations.ts';
 import type { Family } from './families.ts';
+import { drawSymbol } from './library/draw-symbol.ts';
 import { type LibraryName, library } from './library/library.ts';
 import { libraryEpisodes } from './library/library-episodes.ts';
-import { symbols } from './library/symbols.ts';
 import { toolExercises } from './library/tool-exercises.ts';
 import type { Line } from './lines.ts';
 import { readingExercises } from './reading-exercises.ts';
@@ -40,8 +40,8 @@ async function* lines(phase: Phase, options: PhaseFile): AsyncGenerator<string> 
   const { name, batch, mix, mixes, maxTurns, careless = 0 } = phase;
   const { facts, isOfLibrary, separator, steps, seed } = options;
   const seedOf = (source: string) => deriveSeed(seed, name, source);
-  const words = worldVocabulary().filter((word) => /^[A-Z][a-z]{3}/.test(word));
-  const names = isOfLibrary ? [...words, ...symbols(seedOf('symbols'), words.length)] : words;
+  const names = worldVocabulary().filter((word) => /^[A-Z][a-z]{3}/.test(word));
+  const drawWord = (rng: Rng) => (isOfLibrary && rng.float() < 0.5 ? drawSymbol(rng) : rng.pick(names));
   const demonstrationsOf = (source: Family | LibraryName) =>
     source in library
       ? libraryEpisodes({ name: source as LibraryName, careless, seed: seedOf(source) })
@@ -55,7 +55,7 @@ async function* lines(phase: Phase, options: PhaseFile): AsyncGenerator<string> 
       seed: seedOf(family),
     });
   const exercises: Partial<Record<Source, Lines>> = {
-    copies: copyExercises(names, separator, seedOf('copies')),
+    copies: copyExercises(drawWord, separator, seedOf('copies')),
     readings: readingExercises({ seed: seedOf('readings'), facts }),
     comparisons: comparisonExercises(seedOf('comparisons')),
     tools: toolExercises(seedOf('tools')),
