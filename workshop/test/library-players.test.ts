@@ -3,6 +3,7 @@ import { createRng, openEnv, playTask, type ToolDescription } from '@toolenv/cor
 import { Chat } from '@toolenv/policy';
 import { describe, expect, test } from 'vitest';
 import { marks } from '../../packages/envs-classic/src/wordle-v1.ts';
+import { drawSymbol } from '../tiny-policy/library/draw-symbol.ts';
 import { isLeftOut, questionGoal } from '../tiny-policy/library/goals.ts';
 import { type LibraryName, library } from '../tiny-policy/library/library.ts';
 import { libraryEpisodes } from '../tiny-policy/library/library-episodes.ts';
@@ -90,6 +91,13 @@ test('a tool exercise calls a tool of its list with the arguments of the request
     expect(Object.keys(call!.arguments)).toEqual(tool.inputSchema.required);
     for (const value of Object.values(call!.arguments)) expect(messages[1]!.content).toContain(value);
   }
+});
+
+test('symbols are numbers, ids and letters, and seldom the same', () => {
+  const rng = createRng(1);
+  const drawn = Array.from({ length: 600 }, () => drawSymbol(rng));
+  expect(drawn.filter((symbol) => !/^(\d{1,4}|[ACK]\d{4}|=[a-z]{5})$/.test(symbol))).toEqual([]);
+  expect(new Set(drawn).size).toBeGreaterThan(500);
 });
 
 describe('the tokenizer', () => {

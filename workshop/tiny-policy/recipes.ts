@@ -175,7 +175,7 @@ export const recipes: Readonly<Record<(typeof recipeNames)[number], Recipe>> = {
     facts: false,
     shape: { max_position_embeddings: 2048 },
     phases: [
-      { ...copying, steps: 400 },
+      { ...copying, steps: 1000 },
       {
         ...skills,
         steps: 3000,
