@@ -93,10 +93,12 @@ test('a tool exercise calls a tool of its list with the arguments of the request
   }
 });
 
-test('symbols are numbers, ids and letters, and seldom the same', () => {
+test('symbols are numbers, ids, letters and names, and seldom the same', () => {
   const rng = createRng(1);
   const drawn = Array.from({ length: 600 }, () => drawSymbol(rng));
-  expect(drawn.filter((symbol) => !/^(\d{1,4}|[ACK]\d{4}|=[a-z]{5})$/.test(symbol))).toEqual([]);
+  expect(drawn.filter((symbol) => !/^(\d{1,4}|[ACK]\d{4}|=[a-z]{5}|[A-Z][a-z]{3,6})$/.test(symbol))).toEqual(
+    [],
+  );
   expect(new Set(drawn).size).toBeGreaterThan(500);
 });
 
