@@ -10,7 +10,7 @@ import {
   readCheckpoint,
   writeCheckpoint,
 } from '@toolenv/policy';
-import { buildTokenizer } from '../tiny-policy/tokenizer.ts';
+import { buildTokenizer, tinyDesign } from '../tiny-policy/tokenizer.ts';
 
 const shipped = join(import.meta.dirname, '../../packages/tiny-policy/checkpoint');
 
@@ -65,13 +65,9 @@ async function store(from: string, dtype: 'bfloat16' | 'float16', folder: string
 }
 
 async function writeRandom(folder: string): Promise<string> {
-  const { tokenizer, tokenizerConfig, vocabularySize, endOfTurn } = buildTokenizer([
-    'where',
-    'does',
-    'the',
-    'river',
-    'rise',
-  ]);
+  const { tokenizer, tokenizerConfig, vocabularySize, endOfTurn } = buildTokenizer(
+    tinyDesign(['where', 'does', 'the', 'river', 'rise']),
+  );
   const config: ModelConfig = {
     model_type: 'qwen2',
     vocab_size: vocabularySize,

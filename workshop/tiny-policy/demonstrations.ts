@@ -11,17 +11,19 @@ import {
 import type { QaRecord } from '@toolenv/envs-qa';
 import { demonstrator, knowledgeOf } from './demonstrator.ts';
 import { type Family, openFamily } from './families.ts';
+import { isLeftOut, questionGoal } from './library/goals.ts';
 import type { Conversation } from './lines.ts';
 import type { Mix } from './strategies.ts';
-
-/** Number of episodes in each world. */
-const episodesPerWorld = 3200;
 
 export interface DemonstrationsOptions {
   family: Family;
   mix: Mix;
   /** Turns of an episode. Default: those of the family. */
   maxTurns?: number;
+  /** Whether some sorts of questions are left out. */
+  leavesOut?: boolean;
+  /** Default 3200. */
+  episodesPerWorld?: number;
   seed: number;
 }
 
@@ -30,6 +32,8 @@ export async function* demonstrations({
   family,
   mix,
   maxTurns,
+  leavesOut = false,
+  episodesPerWorld = 3200,
   seed,
 }: DemonstrationsOptions): AsyncGenerator<Conversation, never, void> {
   for (let world = 0; ; world++) {
@@ -38,9 +42,10 @@ export async function* demonstrations({
     const env = await openFamily(family, worldSeed, maxTurns);
     const { train } = env.tasks;
     const count = await train.length;
-    const tasks = await Promise.all(
+    const drawn = await Promise.all(
       Array.from({ length: episodesPerWorld }, () => train.get(rng.int(count))),
     );
+    const tasks = leavesOut ? drawn.filter((task) => !isLeftOut(questionGoal(task as QaRecord))) : drawn;
     const conversations = await demonstrate({ env, worldSeed, tasks }, mix, seed);
     await env.close();
     yield* rng.shuffle(conversations);

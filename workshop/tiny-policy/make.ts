@@ -14,6 +14,10 @@ import { join } from 'node:path';
 import { parseFlags, runAsProcess } from 'toolenv';
 import { envOptions } from '../demo/setting.ts';
 import { families } from './families.ts';
+import { episodeLengths } from './library/episode-lengths.ts';
+import { library } from './library/library.ts';
+import { libraryDesign } from './library/library-tokenizer.ts';
+import { linesForWords, sampleEpisodes } from './library/sample-episodes.ts';
 import { batchSizeOf, writePhaseFile } from './phase-files.ts';
 import { type Phase, type Recipe, recipeNames, recipes } from './recipes.ts';
 import { writeUntrained } from './untrained.ts';
@@ -63,6 +67,9 @@ await runAsProcess(async (signal) => {
   await makePolicy({ recipe, work, out, onThreads }, signal);
 });
 
+/** Values of flags, by the name of the flag. */
+type Flags = Readonly<Record<string, string | number>>;
+
 interface Setting {
   recipe: Recipe;
   /** Folder of the data and the runs. */
@@ -78,7 +85,7 @@ async function makePolicy(setting: Setting, signal: AbortSignal): Promise<void> 
   const started = performance.now();
   await mkdir(work, { recursive: true });
   let policy = recipe.start ? join(import.meta.dirname, recipe.start) : join(work, 'untrained');
-  if (!existsSync(policy)) await writeUntrained(policy, seed, recipe.shape);
+  if (!existsSync(policy)) await begin(policy, recipe);
   for (const phase of recipe.phases) policy = await supervise(phase, policy, setting, signal);
   if (recipe.reinforce) {
     const flags = { ...recipe.reinforce, 'env-top-k': topK };
@@ -88,18 +95,38 @@ async function makePolicy(setting: Setting, signal: AbortSignal): Promise<void> 
   await cp(policy, out, { recursive: true });
   const minutes = (performance.now() - started) / 60_000;
   console.log(`The policy is in ${out} after ${minutes.toFixed(1)} minutes`);
-  for (const family of recipe.families) {
-    const { ref, options } = families[family];
-    const own = Object.entries(options).map(([name, values]) => [name, values.join(',')]);
-    const examination = {
-      'env-top-k': topK,
-      ...Object.fromEntries(own),
-      count: 256,
-      'max-tokens': 64,
-      seed: 1,
-    };
+  for (const [ref, flags] of examinationsOf(recipe)) {
+    const examination = { ...flags, count: 256, seed: 1 };
     await toolenv(['eval', ref, '--policy', out, ...flagsOf(examination)], signal);
   }
+}
+
+/** Writes the untrained policy. */
+async function begin(folder: string, { library: names, shape }: Recipe): Promise<void> {
+  if (!names) return writeUntrained(folder, { seed, shape });
+  const episodes = await sampleEpisodes(seed);
+  await writeUntrained(folder, { seed, shape, design: libraryDesign(linesForWords(episodes)) });
+  console.log((await episodeLengths(folder, episodes)).join('\n'));
+}
+
+/** The environments that the finished policy plays, with their flags. */
+function examinationsOf({ families: own, library: names = [] }: Recipe): [ref: string, flags: Flags][] {
+  return [
+    ...own.map((family): [string, Flags] => {
+      const { ref, options } = families[family];
+      const lists = Object.entries(options).map(([name, values]) => [name, values.join(',')]);
+      return [ref, { 'env-top-k': topK, 'max-tokens': 64, ...Object.fromEntries(lists) }];
+    }),
+    ...names.map((name): [string, Flags] => {
+      const { ref, options, maxTokens } = library[name];
+      const own = Object.entries(options).map(([key, value]) => [kebabCase(key), value]);
+      return [ref, { 'max-tokens': maxTokens, ...Object.fromEntries(own) }];
+    }),
+  ];
+}
+
+function kebabCase(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
 /** One phase of supervised training; returns the folder of the policy. */
@@ -107,13 +134,16 @@ async function supervise(phase: Phase, from: string, setting: Setting, signal: A
   const { recipe, work } = setting;
   const data = join(work, `${phase.name}.jsonl`);
   const evalData = join(work, `${phase.name}.held-out.jsonl`);
-  const common = { facts: recipe.facts, separator: '<|im_end|>' };
-  if (!existsSync(data)) await writePhaseFile(data, phase, { ...common, steps: phase.steps, seed });
+  const { facts } = recipe;
+  const common = { facts, isOfLibrary: recipe.library !== undefined, separator: '<|im_end|>' };
+  const { steps, passes = 1 } = phase;
+  if (!existsSync(data)) await writePhaseFile(data, phase, { ...common, steps: steps / passes, seed });
   if (!existsSync(evalData))
     await writePhaseFile(evalData, phase, { ...common, steps: heldOut, seed: seed + 1 });
   const flags = {
     trainer: '@toolenv/trainer-sft/sft-v1',
     data,
+    epochs: passes,
     'eval-data': evalData,
     'evaluate-every': 200,
     'batch-size': batchSizeOf(phase),
@@ -141,7 +171,7 @@ async function runOnce(
   return trained;
 }
 
-function flagsOf(options: Readonly<Record<string, string | number>>): string[] {
+function flagsOf(options: Flags): string[] {
   return Object.entries(options).flatMap(([flag, value]) => [`--${flag}`, String(value)]);
 }
 

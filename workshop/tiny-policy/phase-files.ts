@@ -2,12 +2,16 @@
 import { createWriteStream } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
-import { deriveSeed } from '@toolenv/core';
+import { deriveSeed, type Rng } from '@toolenv/core';
 import { worldVocabulary } from '@toolenv/envs-qa';
 import { comparisonExercises } from './comparison-exercises.ts';
 import { copyExercises } from './copy-exercises.ts';
 import { demonstrations } from './demonstrations.ts';
 import type { Family } from './families.ts';
+import { drawSymbol } from './library/draw-symbol.ts';
+import { type LibraryName, library } from './library/library.ts';
+import { libraryEpisodes } from './library/library-episodes.ts';
+import { toolExercises } from './library/tool-exercises.ts';
 import type { Line } from './lines.ts';
 import { readingExercises } from './reading-exercises.ts';
 import type { Phase, Source } from './recipes.ts';
@@ -16,6 +20,8 @@ type Lines = AsyncGenerator<Line, never, void> | Generator<Line, never, void>;
 
 export interface PhaseFile {
   facts: boolean;
+  /** Whether copies have numbers and letters too, and goals are left out. */
+  isOfLibrary: boolean;
   /** Text between a list and its copy. */
   separator: string;
   /** Batches to write. */
@@ -30,21 +36,34 @@ export async function writePhaseFile(file: string, phase: Phase, options: PhaseF
   await rename(partial, file);
 }
 
-async function* lines(phase: Phase, { facts, separator, steps, seed }: PhaseFile): AsyncGenerator<string> {
-  const { name, batch, mix, maxTurns } = phase;
+async function* lines(phase: Phase, options: PhaseFile): AsyncGenerator<string> {
+  const { name, batch, mix, maxTurns, careless = 0 } = phase;
+  const { facts, isOfLibrary, separator, steps, seed } = options;
   const seedOf = (source: string) => deriveSeed(seed, name, source);
   const names = worldVocabulary().filter((word) => /^[A-Z][a-z]{3}/.test(word));
-  const demonstrationsOf = (family: Family) =>
-    demonstrations({ family, mix, maxTurns, seed: seedOf(family) });
+  const drawWord = (rng: Rng) => (isOfLibrary && rng.float() < 0.5 ? drawSymbol(rng) : rng.pick(names));
+  const demonstrationsOf = (source: Family | LibraryName) =>
+    source in library
+      ? libraryEpisodes({ name: source as LibraryName, careless, seed: seedOf(source) })
+      : familyDemonstrations(source as Family);
+  const familyDemonstrations = (family: Family) =>
+    demonstrations({
+      family,
+      mix,
+      maxTurns,
+      ...(isOfLibrary && { leavesOut: true, episodesPerWorld: 400 }),
+      seed: seedOf(family),
+    });
   const exercises: Partial<Record<Source, Lines>> = {
-    copies: copyExercises(names, separator, seedOf('copies')),
+    copies: copyExercises(drawWord, separator, seedOf('copies')),
     readings: readingExercises({ seed: seedOf('readings'), facts }),
     comparisons: comparisonExercises(seedOf('comparisons')),
+    tools: toolExercises(seedOf('tools')),
   };
   const counts = Object.entries(batch) as [Source, number][];
   const sources = counts.map(([source, count]) => ({
     count,
-    lines: exercises[source] ?? demonstrationsOf(source as Family),
+    lines: exercises[source] ?? demonstrationsOf(source as Family | LibraryName),
   }));
   for (let step = 0; step < steps; step++) {
     for (const { lines, count } of sources) {

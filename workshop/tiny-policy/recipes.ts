@@ -1,10 +1,11 @@
 /** The recipes: the phases of supervised training, and what follows. */
 import type { ModelConfig } from '@toolenv/policy';
 import type { Family } from './families.ts';
+import type { LibraryName } from './library/library.ts';
 import type { Mix } from './strategies.ts';
 
-/** Exercises, or demonstrations of a family of questions. */
-export type Source = 'copies' | 'readings' | 'comparisons' | Family;
+/** Exercises, or demonstrations of a family of questions or of an environment. */
+export type Source = 'copies' | 'readings' | 'comparisons' | 'tools' | Family | LibraryName;
 /** Number of lines from each source in a batch. */
 export type Batch = Partial<Record<Source, number>>;
 
@@ -15,10 +16,14 @@ export interface Phase {
   /** Steps in which the learning rate rises. Then it falls as a cosine. */
   warmUp: number;
   batch: Batch;
+  /** Passes over the data, of which each has `steps / passes` batches. Default 1. */
+  passes?: number;
   /** Strategies of the demonstrations. */
   mix: Mix;
   /** Turns of an episode, if there are more than the family allows. */
   maxTurns?: number;
+  /** Share of careless episodes of the library's environments. Default 0. */
+  careless?: number;
 }
 
 export interface Recipe {
@@ -28,6 +33,8 @@ export interface Recipe {
   /** Whether reading exercises write facts down (`X: 1984.`), as comparisons require. */
   facts: boolean;
   phases: readonly Phase[];
+  /** Environments that the policy learns besides the families. Then the tokenizer has their words, and a fifth of all goals is left out. */
+  library?: readonly LibraryName[];
   /** What is different from the model of the tiny policy. */
   shape?: Partial<ModelConfig>;
   /** Flags of the GRPO run that follows. Default: none follows. */
@@ -35,6 +42,8 @@ export interface Recipe {
   /** Folder of the shipped policy, from this folder. */
   folder?: string;
 }
+
+const libraryNames = ['arithmetic', 'household', 'bank', 'sql', 'wordle'] as const;
 
 const copying: Phase = {
   name: 'copying',
@@ -96,9 +105,16 @@ export const wastefulMix: Mix = guesses.mix;
  * `bridge`, for the demo: two-hop questions. `bridge-comparison`, for the leaderboard: a model of the same size, which no phase
  * shows a compose question. `price`, for the study of a price for searching: that model with wasteful habits. `from-nothing`:
  * `bridge` and then GRPO, which unlearns the bad habits. `quarter`, for distillation: a student with a quarter of the parameters, which
- * has just begun to play. It is shipped beside the tiny policy.
+ * has just begun to play. It is shipped beside the tiny policy. `library`, for every environment of the library: the small policy.
  */
-export const recipeNames = ['bridge', 'bridge-comparison', 'price', 'from-nothing', 'quarter'] as const;
+export const recipeNames = [
+  'bridge',
+  'bridge-comparison',
+  'price',
+  'from-nothing',
+  'quarter',
+  'library',
+] as const;
 
 export const recipes: Readonly<Record<(typeof recipeNames)[number], Recipe>> = {
   bridge: {
@@ -150,5 +166,38 @@ export const recipes: Readonly<Record<(typeof recipeNames)[number], Recipe>> = {
     shape: { hidden_size: 64, intermediate_size: 152 },
     phases: [copying, bridge[1]!, { ...skills, steps: 300, batch: { copies: 2, readings: 4, bridge: 16 } }],
     folder: '../../packages/tiny-policy/student',
+  },
+  library: {
+    families: ['lookup', 'bridge'],
+    library: libraryNames,
+    facts: false,
+    shape: { max_position_embeddings: 2048 },
+    phases: [
+      { ...copying, steps: 1000 },
+      {
+        ...skills,
+        steps: 3000,
+        passes: 3,
+        learningRate: 2e-3,
+        warmUp: 100,
+        batch: {
+          copies: 2,
+          readings: 6,
+          tools: 2,
+          lookup: 3,
+          bridge: 3,
+          arithmetic: 4,
+          household: 2,
+          bank: 3,
+          sql: 3,
+          wordle: 6,
+        },
+      },
+      {
+        ...habits,
+        careless: 0.4,
+        batch: { lookup: 4, bridge: 4, arithmetic: 6, household: 3, bank: 5, sql: 5, wordle: 6 },
+      },
+    ],
   },
 };

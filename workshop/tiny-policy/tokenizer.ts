@@ -1,4 +1,4 @@
-/** The tiny policy's tokenizer: byte-level BPE with one token for each word of the worlds; other text becomes bytes. */
+/** The tokenizers of the small policies: byte-level BPE with one token for each known word; other text becomes bytes. */
 
 /** The chat template. It is short, because its tokens are computed in every episode. */
 export const chatTemplate: string = [
@@ -9,11 +9,33 @@ export const chatTemplate: string = [
   '{%- if add_generation_prompt -%}<|im_start|>assistant{%- endif -%}',
 ].join('');
 
-/** Texts that are always one token: turn marks, tags, and the fixed parts of a search call. */
+/** Texts that are always one token: turn marks and tags. */
 const special = ['<|endoftext|>', '<|im_start|>', '<|im_end|>'];
 const tags = ['<tool_call>', '</tool_call>', '<tool_response>', '</tool_response>', '<answer>', '</answer>'];
-const searchCall = ['{"name": "search", "arguments": {"query": "', '"}}'];
 const roles = ['system', 'user', 'assistant', 'tool'];
+
+export interface TokenizerDesign {
+  /** Words and punctuation in byte-level form, with `Ġ` for a space before them: one token each. */
+  pieces: readonly string[];
+  /** Other texts that are always one token, such as the fixed parts of a call. */
+  fixed: readonly string[];
+  /**
+   * Whether a word is the same token at the start of a line as elsewhere, which shortens the vocabulary and changes the text. If not, the
+   * text is kept exactly, and numbers are written digit by digit.
+   */
+  joinsLines: boolean;
+  chatTemplate: string;
+}
+
+/** The tiny policy's design: a search call is three tokens and its query. */
+export function tinyDesign(words: readonly string[]): TokenizerDesign {
+  return {
+    pieces: words.map(byteLevel),
+    fixed: ['{"name": "search", "arguments": {"query": "', '"}}'],
+    joinsLines: true,
+    chatTemplate,
+  };
+}
 
 export interface TokenizerFiles {
   tokenizer: Record<string, unknown>;
@@ -23,13 +45,19 @@ export interface TokenizerFiles {
   padding: number;
 }
 
-/** Builds tokenizer.json and tokenizer_config.json for a closed vocabulary of words. */
-export function buildTokenizer(words: readonly string[]): TokenizerFiles {
+/** Builds tokenizer.json and tokenizer_config.json. */
+export function buildTokenizer({ pieces, fixed, joinsLines, chatTemplate }: TokenizerDesign): TokenizerFiles {
   const bytes = [...byteCharacters().values()];
-  const pieces = [...new Set([...roles, ...words].map(byteLevel))].filter((piece) => !bytes.includes(piece));
-  const vocab = Object.fromEntries([...bytes, ...pieces].map((piece, id) => [piece, id]));
-  const first = bytes.length + pieces.length;
-  const addedTokens = [...special, ...tags, ...searchCall].map((content, index) => ({
+  const digits = joinsLines ? [] : [...'0123456789'];
+  const own = [
+    ...roles.map(joinsLines ? byteLevel : String),
+    ...digits.map((digit) => `Ġ${digit}`),
+    ...pieces,
+  ];
+  const others = [...new Set(own)].filter((piece) => !bytes.includes(piece));
+  const vocab = Object.fromEntries([...bytes, ...others].map((piece, id) => [piece, id]));
+  const first = bytes.length + others.length;
+  const addedTokens = [...special, ...tags, ...fixed].map((content, index) => ({
     id: first + index,
     content,
     single_word: false,
@@ -44,11 +72,10 @@ export function buildTokenizer(words: readonly string[]): TokenizerFiles {
     truncation: null,
     padding: null,
     added_tokens: addedTokens,
-    // Makes the first word of a line the same token as elsewhere.
-    normalizer: { type: 'Replace', pattern: { String: '\n' }, content: '\n ' },
-    pre_tokenizer: { type: 'ByteLevel', add_prefix_space: true, trim_offsets: true, use_regex: true },
+    normalizer: joinsLines ? { type: 'Replace', pattern: { String: '\n' }, content: '\n ' } : null,
+    pre_tokenizer: { type: 'ByteLevel', add_prefix_space: joinsLines, trim_offsets: true, use_regex: true },
     post_processor: null,
-    decoder: { type: 'ByteLevel', add_prefix_space: true, trim_offsets: true, use_regex: true },
+    decoder: { type: 'ByteLevel', add_prefix_space: joinsLines, trim_offsets: true, use_regex: true },
     model: {
       type: 'BPE',
       dropout: null,
@@ -59,7 +86,7 @@ export function buildTokenizer(words: readonly string[]): TokenizerFiles {
       byte_fallback: false,
       ignore_merges: true,
       vocab,
-      merges: [],
+      merges: digits.map((digit) => `Ġ ${digit}`),
     },
   };
   const tokenizerConfig = {
@@ -81,6 +108,12 @@ export function buildTokenizer(words: readonly string[]): TokenizerFiles {
 /** A word as in running text: after a space, unless it is punctuation. */
 function byteLevel(word: string): string {
   return /^[\p{L}\p{N}]/u.test(word) ? `Ġ${word}` : word;
+}
+
+/** A text in byte-level form: GPT-2's printable character for each byte. */
+export function toByteLevel(text: string): string {
+  const characters = byteCharacters();
+  return [...Buffer.from(text)].map((byte) => characters.get(byte)).join('');
 }
 
 /** GPT-2's printable character for each byte. */

@@ -1,19 +1,23 @@
-/** The untrained policy: a Qwen2 of 900 thousand parameters with random weights, and a tokenizer of whole words. */
-import { openEnv } from '@toolenv/core';
+/** The untrained policy: a small Qwen2 with random weights, and a tokenizer of whole words. */
+import { createRng, openEnv } from '@toolenv/core';
 import { wordsOf, worldVocabulary } from '@toolenv/envs-qa';
 import { initialWeights, type ModelConfig, parameterCount, writeCheckpoint } from '@toolenv/policy';
-import { buildTokenizer } from './tokenizer.ts';
+import { buildTokenizer, type TokenizerDesign, type TokenizerFiles, tinyDesign } from './tokenizer.ts';
 
-/**
- * Writes a Hugging Face folder.
- * @param shape What is different from the tiny policy.
- */
+export interface UntrainedOptions {
+  seed: number;
+  /** What is different from the tiny policy's 900 thousand parameters. */
+  shape?: Partial<ModelConfig>;
+  /** Default: that of the tiny policy. */
+  design?: TokenizerDesign;
+}
+
+/** Writes a Hugging Face folder. */
 export async function writeUntrained(
   folder: string,
-  seed: number,
-  shape: Partial<ModelConfig> = {},
+  { seed, shape = {}, design }: UntrainedOptions,
 ): Promise<void> {
-  const tokenizer = buildTokenizer([...worldVocabulary(), ...(await fixedWords(seed))]);
+  const tokenizer = buildTokenizer(design ?? tinyDesign([...worldVocabulary(), ...(await fixedWords(seed))]));
   const config: ModelConfig & Record<string, unknown> = {
     architectures: ['Qwen2ForCausalLM'],
     model_type: 'qwen2',
@@ -39,7 +43,9 @@ export async function writeUntrained(
     'tokenizer.json': JSON.stringify(tokenizer.tokenizer, null, 1),
     'tokenizer_config.json': JSON.stringify(tokenizer.tokenizerConfig, null, 2),
   };
-  await writeCheckpoint(folder, { files, weights: initialWeights(config, seed) });
+  const weights = initialWeights(config, seed);
+  if (design) joinForms(weights['model.embed_tokens.weight']!.data as Float32Array, tokenizer, config, seed);
+  await writeCheckpoint(folder, { files, weights });
   console.log(`${folder}: ${parameterCount(config)} parameters, ${tokenizer.vocabularySize} tokens`);
 }
 
@@ -49,4 +55,24 @@ async function fixedWords(seed: number): Promise<string[]> {
   const { messages } = await env.episode().reset({ task: await env.tasks.train.get(0), seed });
   await env.close();
   return messages.flatMap(({ content }) => wordsOf(content));
+}
+
+/**
+ * Makes the embeddings of a word with and without a space before it equal but for a vector that all words share, so that copying a word
+ * into another place is learned for all words at once.
+ */
+function joinForms(
+  embeddings: Float32Array,
+  { tokenizer }: TokenizerFiles,
+  { hidden_size: width }: ModelConfig,
+  seed: number,
+): void {
+  const vocab = new Map(Object.entries((tokenizer.model as { vocab: Record<string, number> }).vocab));
+  const rng = createRng(seed, 'without space');
+  const shift = Float32Array.from({ length: width }, () => 0.04 * (rng.float() - 0.5));
+  for (const [piece, id] of vocab) {
+    const spaced = vocab.get(`Ġ${piece}`);
+    if (spaced === undefined) continue;
+    for (let i = 0; i < width; i++) embeddings[id * width + i] = embeddings[spaced * width + i]! + shift[i]!;
+  }
 }

@@ -1,0 +1,76 @@
+/** The page of the study: for each environment the rows, the ceiling, GRPO minus the other rows, and GRPO's curve. */
+import { differenceText, estimate, estimateText, pairedDifference } from '../leaderboard/intervals.ts';
+import { markdownTable } from '../leaderboard/markdown-table.ts';
+import { type EnvironmentName, environmentNames } from './environments.ts';
+import type { Success } from './examine.ts';
+import { type Result, type RowName, rowNames } from './results.ts';
+
+const introduction = `# Every environment of the library
+
+The small policy learned each environment from faultless and careless episodes. A hash leaves out about a fifth of all goals. GRPO
+continues in one environment at a time, on its training tasks, left-out goals included. The supervised row makes as many updates from
+as many faultless episodes. The share of test tasks that succeed, with 95 % intervals over seeds:`;
+
+export function pageOf(results: readonly Result[]): string {
+  const sections = environmentNames.flatMap((name) => {
+    const own = results.filter(({ environment }) => environment === name);
+    return own.length === 0 ? [] : [`## ${name}`, rowsOf(own), differencesOf(own), curvesOf(name, own)];
+  });
+  return `${[introduction, ...sections].filter((part) => part !== '').join('\n\n')}\n`;
+}
+
+type Score = (result: Result) => number | null;
+
+const columns: Readonly<Record<string, Score>> = {
+  greedy: ({ greedy }) => greedy.all,
+  sampled: ({ sampled }) => sampled.all,
+  'left-out goals, greedy': ({ greedy }) => greedy.leftOut,
+  'left-out goals, sampled': ({ sampled }) => sampled.leftOut,
+};
+
+function rowsOf(results: readonly Result[]): string {
+  const lines = rowNames.flatMap((row) => {
+    const own = results.filter((result) => result.row === row);
+    if (own.length === 0) return [];
+    return [[row, ...Object.values(columns).map((score) => cell(own.map(score)))]];
+  });
+  return markdownTable(['row', ...Object.keys(columns)], [...lines, ['Ceiling', ...ceiling]]);
+}
+
+/** The players win every task. */
+const ceiling = Object.keys(columns).map(() => '1.000');
+
+function cell(values: readonly (Success['leftOut'] | number)[]): string {
+  const present = values.filter((value) => value !== null);
+  return present.length === 0 ? '' : estimateText(estimate(present));
+}
+
+function differencesOf(results: readonly Result[]): string {
+  const bySeed = (row: RowName, score: Score) =>
+    new Map(
+      results.flatMap((result): [number, number][] => {
+        const value = result.row === row ? score(result) : null;
+        return value === null ? [] : [[result.seed, value]];
+      }),
+    );
+  const lines = rowNames.slice(0, -1).flatMap((row) => {
+    const cells = Object.values(columns).map((score) => {
+      const difference = pairedDifference(bySeed('GRPO', score), bySeed(row, score));
+      return difference ? differenceText(difference) : '';
+    });
+    return cells.every((text) => text === '') ? [] : [[`GRPO minus ${row}`, ...cells]];
+  });
+  return lines.length === 0 ? '' : markdownTable(['difference', ...Object.keys(columns)], lines);
+}
+
+/** The mean over seeds of each evaluation on validation tasks. */
+function curvesOf(name: EnvironmentName, results: readonly Result[]): string {
+  const curves = results.flatMap(({ row, curve }) => (row === 'GRPO' ? [new Map(curve)] : []));
+  const [first] = curves;
+  if (!first) return '';
+  const points = [...first.keys()].map((step) => {
+    const values = curves.flatMap((curve) => curve.get(step) ?? []);
+    return `${step}: ${estimate(values).mean.toFixed(2)}`;
+  });
+  return `GRPO on validation tasks of ${name}, by update: ${points.join(', ')}.`;
+}

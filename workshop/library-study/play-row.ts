@@ -1,0 +1,113 @@
+/** playRow: trains the small policy in one environment, if the row is a trainer, and scores it. */
+import { existsSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type EnvHandle, openEnv } from '@toolenv/core';
+import { loadPolicy } from '@toolenv/policy';
+import { grpo } from '@toolenv/trainer-grpo';
+import { sft } from '@toolenv/trainer-sft';
+import { readMetrics, train } from '@toolenv/training';
+import { demonstrations } from '../tiny-policy/demonstrations.ts';
+import { library } from '../tiny-policy/library/library.ts';
+import { libraryEpisodes } from '../tiny-policy/library/library-episodes.ts';
+import type { LibraryEnvironment } from '../tiny-policy/library/player.ts';
+import { type EnvironmentName, environments } from './environments.ts';
+import { examine } from './examine.ts';
+import type { Result, RowName } from './results.ts';
+
+/** What every row is played with. */
+export interface Means {
+  /** Folder of the policy that every row begins with. */
+  policy: string;
+  /** Folder of the runs. A run that was interrupted there resumes. */
+  work: string;
+  /** Updates. */
+  steps: number;
+  /** Test tasks. */
+  count: number;
+  threads?: number;
+  signal: AbortSignal;
+}
+
+export type Played = Pick<Result, 'greedy' | 'sampled' | 'curve' | 'seconds'>;
+
+const episodes = { tasksPerStep: 16, groupSize: 8 };
+const learningRate = 1e-4;
+/** Updates between evaluations on validation tasks, and tasks of an evaluation. */
+const evaluation = { evaluateEvery: 10, evaluationEpisodes: 100, evaluateFirst: true };
+
+export async function playRow(
+  name: EnvironmentName,
+  row: RowName,
+  seed: number,
+  means: Means,
+): Promise<Played> {
+  const environment: LibraryEnvironment<unknown> = environments[name];
+  await using env = await openEnv(environment.ref, environment.options, { seed });
+  const out = join(means.work, `${name}-${row}-${seed}`.toLowerCase().replaceAll(' ', '-'));
+  if (row !== 'Start') await learn({ name, row, seed, env, out }, means);
+  const folder = row === 'Start' ? means.policy : join(out, 'policy');
+  await using policy = await loadPolicy(folder, { threads: means.threads });
+  const { count, signal } = means;
+  const scored = (temperature: number) =>
+    examine(environment, env, policy, { count, temperature, seed, signal });
+  const course = row === 'Start' ? { curve: [], seconds: 0 } : await courseOf(out, environment);
+  return { greedy: await scored(0), sampled: await scored(1), ...course };
+}
+
+interface Lesson {
+  name: EnvironmentName;
+  row: Exclude<RowName, 'Start'>;
+  seed: number;
+  env: EnvHandle<unknown>;
+  out: string;
+}
+
+/** Both trainers make as many updates from as many episodes. */
+async function learn({ name, row, seed, env, out }: Lesson, means: Means): Promise<void> {
+  const { steps, threads, signal } = means;
+  const { maxTokens } = environments[name];
+  await using policy = await loadPolicy(means.policy, { threads });
+  const resume = existsSync(out);
+  const run = { env, policy, out, resume, seed, signal, steps, maxTokens, learningRate, ...evaluation };
+  const kept = { trajectories: false, checkpointEvery: evaluation.evaluateEvery, keepCheckpoints: 1 };
+  const batchSize = episodes.tasksPerStep * episodes.groupSize;
+  if (row === 'SFT on demonstrations') {
+    const data = `${out}.jsonl`;
+    if (!resume) await writeEpisodes(data, name, seed, steps * batchSize);
+    for await (const _ of train({ ...run, ...kept, trainer: sft, data, batchSize }));
+  } else {
+    for await (const _ of train({ ...run, ...kept, trainer: grpo, ...episodes, temperature: 1 }));
+  }
+}
+
+/** Faultless episodes, of the goals that the policy has been shown. */
+async function writeEpisodes(
+  file: string,
+  name: EnvironmentName,
+  seed: number,
+  count: number,
+): Promise<void> {
+  const source =
+    name in library
+      ? libraryEpisodes({ name: name as keyof typeof library, careless: 0, seed })
+      : demonstrations({ family: 'bridge', mix: { followHops: 1 }, leavesOut: true, seed });
+  const lines: string[] = [];
+  while (lines.length < count) lines.push(`${JSON.stringify((await source.next()).value)}\n`);
+  await source.return(undefined as never);
+  await mkdir(join(file, '..'), { recursive: true });
+  await writeFile(file, lines.join(''));
+}
+
+async function courseOf(
+  out: string,
+  { success }: LibraryEnvironment<unknown>,
+): Promise<Pick<Played, 'curve' | 'seconds'>> {
+  const lines = await readMetrics(out);
+  const curve = lines.flatMap(({ type, step, metrics }): [number, number][] => {
+    const value = metrics[`rewards/${success}/mean`];
+    return type === 'evaluation' && value !== undefined ? [[step, value]] : [];
+  });
+  const times = lines.flatMap(({ type, metrics }) => (type === 'update' ? (metrics.step_time ?? 0) : 0));
+  return { curve, seconds: Math.round(times.reduce((sum, time) => sum + time, 0)) };
+}

@@ -1,0 +1,17 @@
+/**
+ * drawSymbol: a number, an id, a string of letters, or an unknown name. Exercises draw new ones, because a model would learn those of a
+ * list by heart. The names of people in test tasks are spelled too, because no training task has them.
+ */
+import type { Rng } from '@toolenv/core';
+
+export function drawSymbol(rng: Rng): string {
+  const kind = rng.int(4);
+  if (kind === 0) return String(rng.int(10 ** (1 + rng.int(4))));
+  if (kind === 1) return `${rng.pick([...'ACK'])}${1000 + rng.int(9000)}`;
+  if (kind === 2) return `=${letters(rng, 5)}`;
+  return letters(rng, 1).toUpperCase() + letters(rng, 3 + rng.int(4));
+}
+
+function letters(rng: Rng, count: number): string {
+  return Array.from({ length: count }, () => String.fromCharCode(97 + rng.int(26))).join('');
+}

@@ -1,0 +1,10 @@
+/** The environments of the library that the small policy learns besides questions of synthetic worlds. */
+import { arithmetic } from './arithmetic.ts';
+import { bank } from './bank.ts';
+import { household } from './household.ts';
+import { sql } from './sql.ts';
+import { wordle } from './wordle.ts';
+
+export const library = { arithmetic, household, bank, sql, wordle };
+
+export type LibraryName = keyof typeof library;
