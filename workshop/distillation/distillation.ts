@@ -20,7 +20,7 @@ const schema = {
     teacher: { type: 'string', default: 'runs/demo/policy', description: 'folder of the teacher' },
     student: {
       type: 'string',
-      default: 'packages/tiny-policy/student',
+      default: 'runs/tiny-policy/quarter/policy',
       description: 'folder that both trainers begin with',
     },
     share: {
