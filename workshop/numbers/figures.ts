@@ -181,16 +181,21 @@ function envTable({ ours, peers: measured, versions }: EnvRun): string {
 }
 
 function distillationTable(runs: readonly Taught[]): string {
-  const seeds = [...new Set(runs.map(({ seed }) => seed))];
-  const cell = (seed: number, trainer: string) => {
-    const run = runs.find((each) => each.seed === seed && each.trainer === trainer);
-    if (!run) return 'not run';
-    const { episodes, reached, em } = run;
-    return `${reached ? '' : 'not within '}${episodes.toLocaleString('en')}, EM ${em.toFixed(3)}`;
-  };
+  const names: Record<string, string> = { distill: 'distillation', grpo: 'GRPO' };
+  const counts = new Set(runs.flatMap(({ curve }) => curve.map(([episodes]) => episodes)));
   return markdownTable(
-    ['seed', 'distillation, episodes', 'GRPO, episodes'],
-    seeds.map((seed) => [String(seed), cell(seed, 'distill'), cell(seed, 'grpo')]),
+    [
+      'episodes',
+      ...runs.map(
+        ({ trainer, seed, learningRate }) => `${names[trainer]}, rate ${learningRate}, seed ${seed}`,
+      ),
+    ],
+    [...counts]
+      .sort((a, b) => a - b)
+      .map((count) => [
+        count.toLocaleString('en'),
+        ...runs.map(({ curve }) => curve.find(([episodes]) => episodes === count)?.[1].toFixed(2) ?? '–'),
+      ]),
   );
 }
 
