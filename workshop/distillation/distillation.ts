@@ -20,7 +20,7 @@ const schema = {
     teacher: { type: 'string', default: 'runs/demo/policy', description: 'folder of the teacher' },
     student: {
       type: 'string',
-      default: 'runs/tiny-policy/quarter/policy',
+      default: 'packages/tiny-policy/checkpoint',
       description: 'folder that both trainers begin with',
     },
     share: {
@@ -31,11 +31,11 @@ const schema = {
       description: "share of the teacher's EM at which a run ends",
     },
     steps: { type: 'integer', minimum: 1, default: 100, description: 'most updates of a run' },
-    every: { type: 'integer', minimum: 1, default: 2, description: 'updates between evaluations' },
+    every: { type: 'integer', minimum: 1, default: 1, description: 'updates between evaluations' },
     questions: {
       type: 'integer',
       minimum: 1,
-      default: 200,
+      default: 100,
       description: 'held-out questions of an evaluation',
     },
     learningRate: { type: 'number', minimum: 0, default: 1e-4, description: 'learning rate of both' },

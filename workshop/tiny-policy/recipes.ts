@@ -98,8 +98,7 @@ const guesses: Phase = {
 /**
  * `bridge`, for the demo: two-hop questions. `bridge-comparison`, for the leaderboard: a model of the same size, which no phase
  * shows a compose question. `price`, for the study of a price for searching: that model with wasteful habits. `from-nothing`:
- * `bridge` and then GRPO, which unlearns the bad habits. `quarter`, for distillation: a student with a quarter of the parameters, which
- * has just begun to play.
+ * `bridge` and then GRPO, which unlearns the bad habits. `quarter`, for distillation: a student with a quarter of the parameters.
  */
 export const recipeNames = ['bridge', 'bridge-comparison', 'price', 'from-nothing', 'quarter'] as const;
 
