@@ -20,7 +20,7 @@ const schema = {
     teacher: { type: 'string', default: 'runs/demo/policy', description: 'folder of the teacher' },
     student: {
       type: 'string',
-      default: 'packages/tiny-policy/student',
+      default: 'packages/tiny-policy/checkpoint',
       description: 'folder that both trainers begin with',
     },
     share: {
@@ -31,11 +31,11 @@ const schema = {
       description: "share of the teacher's EM at which a run ends",
     },
     steps: { type: 'integer', minimum: 1, default: 100, description: 'most updates of a run' },
-    every: { type: 'integer', minimum: 1, default: 2, description: 'updates between evaluations' },
+    every: { type: 'integer', minimum: 1, default: 1, description: 'updates between evaluations' },
     questions: {
       type: 'integer',
       minimum: 1,
-      default: 200,
+      default: 100,
       description: 'held-out questions of an evaluation',
     },
     learningRate: { type: 'number', minimum: 0, default: 1e-4, description: 'learning rate of both' },
@@ -58,6 +58,9 @@ export interface Result {
   reached: boolean;
   em: number;
   teacherEm: number;
+  learningRate: number;
+  /** Episodes and EM of each evaluation. */
+  curve: [episodes: number, em: number][];
 }
 
 await runAsProcess(async (signal) => {
@@ -82,7 +85,8 @@ await runAsProcess(async (signal) => {
     ] as const) {
       if (results.some((each) => each.trainer === name && each.seed === seed)) continue;
       const result = await taught({ name, trainer, seed, target: share * teacherEm }, flags, signal);
-      results.push({ trainer: name, seed, ...result, teacherEm });
+      const { learningRate } = flags;
+      results.push({ trainer: name, seed, ...result, teacherEm, learningRate });
       const stamp = { commit: commit(), node: process.version };
       await appendFile(file, `${JSON.stringify({ ...results.at(-1), ...stamp })}\n`);
       console.log(resultText(results.at(-1)!));
@@ -95,7 +99,7 @@ async function taught(
   run: { name: string; trainer: ReturnType<typeof distillFrom> | typeof grpo; seed: number; target: number },
   { student, steps, every, questions, learningRate, out }: OptionsOf<typeof schema>,
   signal: AbortSignal,
-): Promise<Pick<Result, 'episodes' | 'reached' | 'em'>> {
+): Promise<Pick<Result, 'episodes' | 'reached' | 'em' | 'curve'>> {
   const { name, trainer, seed, target } = run;
   await using env = await openEnv(environment, envOptions, { seed });
   await using policy = await loadPolicy(student);
@@ -103,7 +107,11 @@ async function taught(
   const resume = (await readFile(join(folder, 'config.json')).catch(() => undefined)) !== undefined;
   const evaluation = { evaluateEvery: every, evaluationEpisodes: questions, checkpointEvery: every };
   const same = { ...training, learningRate, steps, ...evaluation, trajectories: false };
-  let [episodes, em] = [0, 0];
+  const curve: Result['curve'] = [];
+  const ended = (reached: boolean) => {
+    const [episodes, em] = curve.at(-1) ?? [0, 0];
+    return { episodes, em, reached, curve };
+  };
   for await (const event of train<object>({
     env,
     policy,
@@ -115,12 +123,13 @@ async function taught(
     ...same,
   })) {
     if (event.type !== 'evaluation') continue;
-    episodes = event.step * training.tasksPerStep * training.groupSize;
-    em = event.metrics['rewards/em/mean'] ?? 0;
+    const episodes = event.step * training.tasksPerStep * training.groupSize;
+    const em = event.metrics['rewards/em/mean'] ?? 0;
+    curve.push([episodes, em]);
     console.log(`${name}, seed ${seed}: ${episodes} episodes, EM ${em.toFixed(3)}`);
-    if (em >= target) return { episodes, em, reached: true };
+    if (em >= target) return ended(true);
   }
-  return { episodes, em, reached: false };
+  return ended(false);
 }
 
 /** On held-out questions, greedily. */

@@ -63,6 +63,8 @@ export interface BenchmarkFiles {
   trl: TrlRun[];
   leaderboard: Result[];
   distillation: Taught[];
+  /** With a student of half the layers. */
+  distillationHalf: Taught[];
   /** What the recipe from a hosted model to an own one printed, in Markdown. */
   road: string;
   /** The MCP servers that work, of those that were tried: `31 of 32`. */
@@ -84,6 +86,7 @@ export function readBenchmarkFiles(): BenchmarkFiles {
     trl: JSON.parse(text('trl.json')),
     leaderboard: lines('leaderboard.jsonl'),
     distillation: lines('distillation.jsonl'),
+    distillationHalf: lines('distillation-half.jsonl'),
     road: text('road.txt').trim(),
     mcpServers: servers[1]!,
   };

@@ -19,6 +19,7 @@ export function figuresOf({
   trl,
   leaderboard,
   distillation,
+  distillationHalf,
   road,
   mcpServers,
 }: BenchmarkFiles): Map<string, string> {
@@ -93,6 +94,7 @@ export function figuresOf({
     ],
     ...leaderboardFigures(leaderboard),
     ['distillation.table', table(distillationTable(distillation))],
+    ['distillation.half', table(curveTable(distillationHalf))],
     ['road.table', table(road)],
     ['mcp.servers', mcpServers],
     ['spec.rules', String(Object.keys(rules).length)],
@@ -180,17 +182,36 @@ function envTable({ ours, peers: measured, versions }: EnvRun): string {
   return markdownTable(header, lines);
 }
 
+/** Episodes until the share of the teacher's EM. */
 function distillationTable(runs: readonly Taught[]): string {
   const seeds = [...new Set(runs.map(({ seed }) => seed))];
   const cell = (seed: number, trainer: string) => {
     const run = runs.find((each) => each.seed === seed && each.trainer === trainer);
     if (!run) return 'not run';
-    const { episodes, reached, em } = run;
-    return `${reached ? '' : 'not within '}${episodes.toLocaleString('en')}, EM ${em.toFixed(3)}`;
+    return `${run.reached ? '' : 'not within '}${run.episodes.toLocaleString('en')} (EM ${run.em.toFixed(2)})`;
   };
   return markdownTable(
-    ['seed', 'distillation, episodes', 'GRPO, episodes'],
+    ['seed', 'distillation', 'GRPO'],
     seeds.map((seed) => [String(seed), cell(seed, 'distill'), cell(seed, 'grpo')]),
+  );
+}
+
+function curveTable(runs: readonly Taught[]): string {
+  const names: Record<string, string> = { distill: 'distillation', grpo: 'GRPO' };
+  const counts = new Set(runs.flatMap(({ curve }) => curve.map(([episodes]) => episodes)));
+  return markdownTable(
+    [
+      'episodes',
+      ...runs.map(
+        ({ trainer, seed, learningRate }) => `${names[trainer]}, rate ${learningRate}, seed ${seed}`,
+      ),
+    ],
+    [...counts]
+      .sort((a, b) => a - b)
+      .map((count) => [
+        count.toLocaleString('en'),
+        ...runs.map(({ curve }) => curve.find(([episodes]) => episodes === count)?.[1].toFixed(2) ?? '–'),
+      ]),
   );
 }
 

@@ -19,7 +19,7 @@ export const walkThroughs = ['guides/environment', 'guides/mcp', 'guides/train']
 export const road = 'recipes/hosted-to-own';
 
 /** In place of the line of the page that has its sizes. Of two equal flags, the last counts. */
-const quickRoad = `tasks=8 episodes=24 users=12 hosted='1 --group-size 2' epochs=1 distil='1 --tasks-per-step 2' own='1 --tasks-per-step 2'`;
+const quickRoad = `tasks=8 episodes=24 users=12 hosted='1 --tasks-per-step 4 --group-size 2' epochs=1 distil='1 --tasks-per-step 2' own='1 --tasks-per-step 2'`;
 
 /** Printed after each block of commands, to tell their outputs apart. */
 const mark = '\u241e';

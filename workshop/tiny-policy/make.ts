@@ -36,7 +36,7 @@ const schema = {
     out: {
       type: 'string',
       description:
-        "folder of the policy (default: the recipe's folder in this repository; for from-nothing, in the folder of --work)",
+        "folder of the policy (default: the recipe's folder in this repository; for from-nothing and quarter, in the folder of --work)",
     },
     work: {
       type: 'string',

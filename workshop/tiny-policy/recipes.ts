@@ -104,8 +104,8 @@ export const wastefulMix: Mix = guesses.mix;
 /**
  * `bridge`, for the demo: two-hop questions. `bridge-comparison`, for the leaderboard: a model of the same size, which no phase
  * shows a compose question. `price`, for the study of a price for searching: that model with wasteful habits. `from-nothing`:
- * `bridge` and then GRPO, which unlearns the bad habits. `quarter`, for distillation: a student with a quarter of the parameters, which
- * has just begun to play. It is shipped beside the tiny policy. `library`, for every environment of the library: the small policy.
+ * `bridge` and then GRPO, which unlearns the bad habits. `quarter`, for distillation: a student with a quarter of the parameters.
+ * `library`, for every environment of the library: the small policy.
  */
 export const recipeNames = [
   'bridge',
@@ -164,8 +164,7 @@ export const recipes: Readonly<Record<(typeof recipeNames)[number], Recipe>> = {
     families: ['bridge'],
     facts: false,
     shape: { hidden_size: 64, intermediate_size: 152 },
-    phases: [copying, bridge[1]!, { ...skills, steps: 300, batch: { copies: 2, readings: 4, bridge: 16 } }],
-    folder: '../../packages/tiny-policy/student',
+    phases: bridge.slice(0, 3),
   },
   library: {
     families: ['lookup', 'bridge'],

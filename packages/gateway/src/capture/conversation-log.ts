@@ -73,12 +73,18 @@ export class ConversationLog {
     const asked = numberCalls([...request.messages, answer]);
     const said = asked.pop()!;
     const digests = digestsOf({ messages: asked, tools: request.tools });
-    const known = digests.findLastIndex((digest) => this.#open.has(placeOf(digest)));
-    const past = known < 0 ? undefined : this.#open.get(placeOf(digests[known]!))!;
-    if (past) this.#open.delete(placeOf(digests[known]!));
+    const withIds = digestsOf(request);
+    const openAt = (at: number) =>
+      [withIds, digests].map((each) => placeOf(each[at]!)).find((place) => this.#open.has(place));
+    const known = digests.findLastIndex((_, at) => openAt(at) !== undefined);
+    const found = known < 0 ? undefined : openAt(known)!;
+    const past = found === undefined ? undefined : this.#open.get(found)!;
+    if (found !== undefined) this.#open.delete(found);
     const messages = [...(past?.messages ?? []), ...asked.slice(known + 1), said];
     const answered = new Set(past?.answered).add(messages.length - 1);
-    const place = placeOf(next(digests.at(-1)!, keyOf(said)));
+    const byOrder = placeOf(next(digests.at(-1)!, keyOf(said)));
+    // Clients that begin alike are told apart by the ids of their calls.
+    const place = this.#open.has(byOrder) ? placeOf(next(withIds.at(-1)!, keyOf(answer))) : byOrder;
     const same = this.#open.get(place);
     // Said twice, word for word: both were answers of the model.
     if (same) this.#end(place, same);

@@ -170,6 +170,21 @@ test.each([false, true])('Anthropic messages are recorded (streamed: %s)', async
   expect(await examplesOf(captured)).toMatchObject([{ messages, learned: [true, true] }]);
 });
 
+test('clients that begin alike are told apart by the ids of their calls', async () => {
+  const { url } = await serving(caller());
+  const captured = await capturing(`${url}/v1`);
+  const say = async (messages: object[]) => {
+    const response = await captured.ask(chat, { messages, tools: [lookup] });
+    return ((await response.json()) as Json).choices[0].message;
+  };
+  const begun = [await say([question]), await say([question])];
+  for (const said of begun.reverse())
+    await say([question, said, { role: 'tool', tool_call_id: said.tool_calls[0].id, content: '3' }]);
+  await captured.close();
+  const whole = { messages: conversation, learned: [true, true] };
+  expect(await examplesOf(captured)).toMatchObject([whole, whole]);
+});
+
 test('a branch is another line, and each answer is learned in one of them', async () => {
   const { url } = await serving(caller());
   const captured = await capturing(url);
