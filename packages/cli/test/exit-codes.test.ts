@@ -164,9 +164,9 @@ describe('a run that ends well', () => {
   });
 
   it("shows the trainer's options in the help of train", async () => {
-    const { code, stdout } = await runCli('train', '--trainer', fixture.trainer, '--help');
+    const { code, stdout } = await runCli('train', '--trainer', fixture.trainer, '--help', '--all');
     expect(code).toBe(0);
-    expect(stdout).toMatch(/Options of fixture-plugin\/nudge-v1:\n\s+--steps <n>\s+updates \(default: 4\)/);
+    expect(stdout).toMatch(/Options of fixture-plugin\/nudge-v1:\n\s+--pause <n>/);
     expect(stdout).toMatch(/--clip <x,x>\s+two ends \(default: 0\.2,0\.3\)/);
   });
 

@@ -87,20 +87,15 @@ describe.each(['light', 'dark'] as const)('%s', (theme) => {
     const { page, close } = await openPage(browser, view.url);
     await page.emulateMedia({ colorScheme: theme });
     const lines: string[] = [];
-    const pictures: number[][][] = [];
     for (const { number } of [rows[0]!, rows.at(-1)!]) {
       await page.goto(`${view.url}#/episode?number=${number}&colour=advantage`);
       await page.reload();
       const token = page.locator('.token').first();
       await token.waitFor();
       lines.push(await token.evaluate((each) => getComputedStyle(each).textDecorationLine));
-      const taken: number[][] = [];
-      await asSeen(page, async () => void taken.push((await seen(page, token)).greys));
-      pictures.push(taken);
     }
+    // A line is a shape, whatever the colours are.
     expect(lines).toEqual(['underline', 'overline']);
-    for (const [index, deficiency] of deficiencies.entries())
-      expect(difference(pictures[0]![index]!, pictures[1]![index]!), deficiency).toBeGreaterThan(0.02);
     await close();
   });
 });
