@@ -6,6 +6,8 @@ import { repository } from './pages.ts';
 export interface EntryPoint {
   /** As programs import it: `@toolenv/core/wrappers`. */
   name: string;
+  /** Folder of its package: `cli` for `toolenv`. */
+  folder: string;
   /** Its source, from the root of the repository. */
   file: string;
 }
@@ -20,7 +22,7 @@ export function entryPoints(): EntryPoint[] {
     return Object.entries(exports).flatMap(([subpath, conditions]) => {
       const source = typeof conditions === 'object' ? conditions['@toolenv/source'] : undefined;
       if (source === undefined) return [];
-      return [{ name: name + subpath.slice(1), file: `packages/${folder}/${source.slice(2)}` }];
+      return [{ name: name + subpath.slice(1), folder, file: `packages/${folder}/${source.slice(2)}` }];
     });
   });
 }

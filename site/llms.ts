@@ -92,7 +92,7 @@ function titleOf(file: string): string {
 }
 
 /** The first sentence below the heading, as plain text. */
-function descriptionOf(file: string): string {
+export function descriptionOf(file: string): string {
   const body = textOf(file)
     .replace(/^[\s\S]*?^# .+$/m, '')
     .replaceAll(/^```[\s\S]*?^```$|<!--[\s\S]*?-->|^(Date|Status): .*$/gm, '');

@@ -2,34 +2,26 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DefaultTheme } from 'vitepress';
+import { entryPoints } from './entry-points.ts';
 import { pageOf, repository } from './pages.ts';
 
 type Item = DefaultTheme.SidebarItem;
 
 const generated = join(import.meta.dirname, 'generated');
 
-/** The sidebars of the site. The generated pages must have been written. */
+/** The sidebars of the site. The pages of files must have been written. */
 export function sidebars(): Record<string, Item[]> {
-  return sidebarsWith([
-    { text: 'API', items: [{ text: 'All entry points', link: '/api/' }, ...tree('api')] },
-    { text: 'Files', items: tree('source') },
-  ]);
+  return { ...apiSidebars(), '/source/': [{ text: 'Files', items: tree('source') }], ...writtenSidebars() };
 }
 
-/** The sidebars without the generated pages. */
+/** The sidebars without the generated pages. For a reader who learns, a reader who looks something up, and a reader who changes toolenv. */
 export function writtenSidebars(): Record<string, Item[]> {
-  return sidebarsWith([]);
-}
-
-/** For a reader who learns, a reader who looks something up, and a reader who changes toolenv. */
-function sidebarsWith(generatedPages: readonly Item[]): Record<string, Item[]> {
-  const reference = [...referencePages(), ...generatedPages];
+  const reference = referencePages();
   const project = projectPages();
   return {
     '/api/': reference,
     '/packages/': reference,
     '/spec/': reference,
-    '/source/': reference,
     '/benchmarks/': project,
     '/decisions/': project,
     '/project/': project,
@@ -95,7 +87,9 @@ function learningPages(): Item[] {
     {
       text: 'More',
       items: [
-        ...['docs/scale.md', 'docs/mcp-servers.md', 'examples/README.md'].map(item),
+        ...['docs/environments/README.md', 'docs/scale.md', 'docs/mcp-servers.md', 'examples/README.md'].map(
+          item,
+        ),
         ...['examples/agents/README.md', 'examples/harbor/README.md'].map(item),
         { text: 'Files of the multi-hop recipe', link: addressOf('examples/multihop-qa/README.md') },
       ],
@@ -105,7 +99,41 @@ function learningPages(): Item[] {
 
 function referencePages(): Item[] {
   const packages = readdirSync(join(repository, 'packages')).map((name) => `packages/${name}/README.md`);
-  return [group('The standard', ['packages/core/spec/v1.md']), group('Packages', packages)];
+  return [
+    {
+      text: 'The standard',
+      items: [item('packages/core/spec/v1.md'), { text: 'All entry points', link: '/api/' }],
+    },
+    group('Packages', packages),
+  ];
+}
+
+/**
+ * A sidebar for each package, with its entry points: every page has the whole sidebar in it, so the names of a thousand pages are
+ * on the pages of their entry points.
+ */
+function apiSidebars(): Record<string, Item[]> {
+  const entries = entryPoints();
+  const packages = new Map(
+    entries.map(({ name, folder }) => [/^@[^/]+\/[^/]+|^[^/]+/.exec(name)![0], folder]),
+  );
+  return Object.fromEntries(
+    [...packages].map(([name, folder]) => [
+      `/api/${name}/`,
+      [
+        { text: 'Reference', items: [{ text: 'All entry points', link: '/api/' }] },
+        {
+          text: name,
+          items: [
+            { text: 'README', link: `/packages/${folder}.html` },
+            ...entries
+              .filter((entry) => entry.folder === folder)
+              .map((entry) => ({ text: entry.name, link: `/api/${entry.name}/` })),
+          ],
+        },
+      ],
+    ]),
+  );
 }
 
 /** The pages about the project. */
@@ -158,7 +186,7 @@ export function addressOf(file: string): string {
 }
 
 /** The first heading of a page. */
-function titleOf(file: string): string {
+export function titleOf(file: string): string {
   const at = join(repository, file);
   if (!existsSync(at)) throw new Error(`The sidebar names ${file}, which does not exist.`);
   const heading = /^# (.+)$/m.exec(readFileSync(at, 'utf8'))?.[1];

@@ -7,9 +7,19 @@ export function searchText(source: string, env: MarkdownEnv, markdown: MarkdownR
   const page = pageOf(env.relativePath) ?? '';
   // Files are for reading, and their text would bury the pages.
   if (page.startsWith('source/')) return '';
-  const html = withoutColours(markdown, () => markdown.render(source, env));
-  // "Parameters" and "Returns" are headings of every function.
-  return page.startsWith('api/') ? html.replaceAll(/<(\/?)h[456]/g, '<$1p') : html;
+  return page.startsWith('api/')
+    ? textOfName(source)
+    : withoutColours(markdown, () => markdown.render(source, env));
+}
+
+/** The text of a page of the reference as one entry: "Parameters" and "Returns" are headings of every function. */
+function textOfName(source: string): string {
+  const [, title = '', body = ''] = /^# (.+)$([\s\S]*)/m.exec(source) ?? [];
+  const text = body
+    .replaceAll(/```[\s\S]*?```|<[^>]*>|\]\([^)]*\)/g, ' ')
+    .replaceAll(/[|`*\\[\]#<>&-]+/g, ' ')
+    .replaceAll(/\s+/g, ' ');
+  return `<h1>${title.replaceAll('\\', '')}<a href="#"></a></h1><p>${text}</p>`;
 }
 
 /** Colouring code takes most of the time, and the search has no use for it. */

@@ -4,8 +4,11 @@ import { defineConfig } from 'vitepress';
 import { repositoryAddress, siteAddress } from '../addresses.ts';
 import { repositoryLinks, slugify } from '../links.ts';
 import { sidebars } from '../navigation.ts';
+import { packageManagers } from '../package-managers.ts';
 import { foldersWithoutPages, pageOf } from '../pages.ts';
+import { crossSidebars } from '../path.ts';
 import { searchText } from '../search.ts';
+import { describe, socialCard } from '../social-card.ts';
 
 const publicFolder = join(import.meta.dirname, '../public');
 /** Also the name of the button for screen readers, which must contain what is seen. */
@@ -25,12 +28,18 @@ export default defineConfig({
   outDir: 'dist',
   // Otherwise every page has every sidebar in it.
   metaChunk: true,
+  transformPageData(page) {
+    crossSidebars(page);
+    describe(page);
+  },
+  transformHead: ({ pageData }) => socialCard(pageData, (host ?? '') + base),
   markdown: {
+    image: { lazyLoading: true },
     anchor: { slugify },
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
     languageAlias: { sbatch: 'sh' },
     config: (markdown) => {
-      markdown.use(repositoryLinks);
+      markdown.use(repositoryLinks).use(packageManagers);
     },
   },
   vite: {
@@ -41,17 +50,24 @@ export default defineConfig({
   themeConfig: {
     logo: '/logo.svg',
     socialLinks: [{ icon: 'github', link: repositoryAddress }],
+    // In the order in which a reader follows the pages.
     nav: [
+      { text: 'Learn', link: '/start', activeMatch: '^/(start|concepts|glossary)' },
+      { text: 'Guides', link: '/guides/', activeMatch: '^/(guides|scale|mcp-servers|examples)' },
+      { text: 'Recipes', link: '/recipes/', activeMatch: '^/recipes/' },
+      { text: 'Reference', link: '/spec/v1', activeMatch: '^/(api|spec|packages|source)/' },
       {
-        text: 'Guides',
-        link: '/guides/',
-        activeMatch: '^/(start|concepts|glossary|guides|recipes|scale|mcp-servers|examples)',
+        text: 'More',
+        items: [
+          { text: 'Environments', link: '/environments/' },
+          { text: 'Playground', link: '/playground/', target: '_self' },
+          { text: 'Benchmarks', link: '/benchmarks/' },
+          { text: 'Project', link: '/project/architecture' },
+          { text: 'Decisions', link: '/decisions/' },
+        ],
       },
-      { text: 'Reference', link: '/api/', activeMatch: '^/(api|spec|packages|source)/' },
-      { text: 'Benchmarks', link: '/benchmarks/', activeMatch: '^/benchmarks/' },
-      { text: 'Project', link: '/project/architecture', activeMatch: '^/(project|decisions)/' },
-      { text: 'Playground', link: '/playground/', target: '_self' },
     ],
+    editLink: { pattern: `${repositoryAddress}/edit/main/:path`, text: 'Edit this page' },
     sidebar: sidebars(),
     outline: [2, 3],
     search: {

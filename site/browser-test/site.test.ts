@@ -5,7 +5,13 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { type PreviewServer, preview } from 'vite';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { expectAccessible, openBrowser, openPage } from '../../packages/view/browser-test/open-page.ts';
+import {
+  expectAccessible,
+  expectFits,
+  openBrowser,
+  openPage,
+  widths,
+} from '../../packages/view/browser-test/open-page.ts';
 import { repository } from '../pages.ts';
 
 let browser: Browser;
@@ -36,17 +42,26 @@ const views: readonly (readonly [name: string, path: string, heading: string])[]
   ['the home page', '', 'Train agents that use tools'],
   ['a guide', 'guides/tool.html', 'Write a tool'],
   ['the spec', 'spec/v1.html', 'toolenv spec, version 1'],
-  ['an entry point', 'api/@toolenv/core/wrappers.html', '@toolenv/core/wrappers'],
+  ['an entry point', 'api/@toolenv/core/wrappers/', '@toolenv/core/wrappers'],
+  ['a name', 'api/@toolenv/core/functions/openEnv.html', 'openEnv()'],
+  ['the gallery', 'environments/', 'Environments'],
   ['a benchmark', 'benchmarks/trl.html', 'Compared with TRL'],
 ];
 
 it.each(views)(
-  '%s loads without an error, asks no other host and is accessible, dark and light',
+  '%s loads without an error, asks no other host, fits every window and is accessible, dark and light',
   async (_, path, heading) => {
     const { page, close, expectQuiet } = await openPage(browser, url + path);
     await page.getByRole('heading', { level: 1, name: heading }).waitFor();
     await expectPictures(page);
     await expectAccessible(page);
+    // Sidebars slide.
+    await page.addStyleTag({ content: '* { transition: none !important }' });
+    for (const width of widths) {
+      await page.setViewportSize({ width, height: 900 });
+      await expectFits(page);
+    }
+    await page.setViewportSize({ width: 1280, height: 900 });
     await page.getByRole('switch', { name: 'Switch to dark theme' }).click();
     await page.locator('html.dark').waitFor();
     // Colours change by a transition.
@@ -81,10 +96,52 @@ it.each([1280, 1440, 1520, 1600, 1920])('the sidebar is whole in a window of %i 
 /** Every picture of a page has loaded. */
 async function expectPictures(page: Page): Promise<void> {
   const empty = await page.evaluate<string[]>(
-    '[...document.images].filter(({ naturalWidth }) => naturalWidth === 0).map(({ src }) => src)',
+    '[...document.images].filter(({ naturalWidth, loading }) => naturalWidth === 0 && loading !== "lazy").map(({ src }) => src)',
   );
   expect(empty).toEqual([]);
 }
+
+it('the home page loads the playground only for a reader who asks for it', async () => {
+  const { page, close, expectQuiet } = await openPage(browser, url);
+  const asked: string[] = [];
+  page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+  await page.getByRole('button', { name: 'Copy' }).waitFor();
+  expect(await page.locator('iframe').count()).toBe(0);
+  await page.getByRole('button', { name: 'Train it in this tab' }).click();
+  const playground = page.frameLocator('iframe');
+  await playground.getByText('897,920 parameters').waitFor({ timeout: 120_000 });
+  expect(await playground.getByRole('link', { name: 'Documentation' }).count()).toBe(0);
+  expect(asked.filter((path) => path.endsWith('.wasm'))).toHaveLength(1);
+  expectQuiet();
+  await close();
+}, 180_000);
+
+it('a reader chooses a package manager once, and follows the pages from the start to the reference', async () => {
+  const { page, close, expectQuiet } = await openPage(browser, `${url}start.html`);
+  const first = page.locator('.vp-code-group').first();
+  await first.getByText('pnpm', { exact: true }).click();
+  await first.getByText('pnpm create toolenv first --template env').waitFor();
+  await page.locator('.vp-code-group').last().getByText('pnpm exec toolenv').waitFor();
+  await page.locator('.VPDocFooter .next').click();
+  await page.getByRole('heading', { level: 1, name: 'Concepts' }).waitFor();
+  await page.goto(`${url}recipes/self-play.html`);
+  await page.locator('.VPDocFooter .next').click();
+  await page.getByRole('heading', { level: 1, name: 'toolenv spec, version 1' }).waitFor();
+  const edit = page.getByRole('link', { name: 'Edit this page' });
+  expect(await edit.getAttribute('href')).toMatch(/\/edit\/main\/packages\/core\/spec\/v1\.md$/);
+  expectQuiet();
+  await close();
+});
+
+it('a page says what it is where its address is shared', async () => {
+  const html = await (await fetch(`${url}api/@toolenv/core/functions/defineTool.html`)).text();
+  expect(html).toContain('<meta property="og:title" content="defineTool()">');
+  expect(html).toContain('<meta property="og:description" content="Declares a tool.">');
+  const picture = /<meta property="og:image" content="([^"]+)">/.exec(html)![1]!;
+  const bytes = new Uint8Array(await (await fetch(new URL(picture, url))).arrayBuffer());
+  // Width and height of a PNG.
+  expect([...bytes.slice(16, 24)]).toEqual([0, 0, 4, 176, 0, 0, 2, 118]);
+});
 
 it('the keyboard opens the search, which finds GRPO', async () => {
   const { page, close, expectQuiet } = await openPage(browser, url);

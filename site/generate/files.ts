@@ -1,6 +1,7 @@
 /** Writes a page for each linked file and folder of the repository that has none. */
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, extname, join } from 'node:path';
+import { repositoryAddress } from '../addresses.ts';
 import { pageOfFile, targetOf } from '../links.ts';
 import { repository, writtenPages } from '../pages.ts';
 
@@ -41,7 +42,9 @@ export function writeFilePages(generated: string): void {
   for (const file of linkedFiles()) {
     const at = join(generated, pageOfFile(file));
     mkdirSync(dirname(at), { recursive: true });
-    writeFileSync(at, `# ${file}\n\n${isFolder(file) ? listOf(file) : textOf(file)}`);
+    const inRepository = `[In the repository](${repositoryAddress}/blob/main/${file})\n\n`;
+    const contents = isFolder(file) ? listOf(file) : inRepository + textOf(file);
+    writeFileSync(at, `---\neditLink: false\n---\n\n# ${file}\n\n${contents}`);
   }
 }
 
@@ -52,7 +55,7 @@ function listOf(folder: string): string {
 
 function textOf(file: string): string {
   const text = readFileSync(join(repository, file), 'utf8');
-  // Colours make a large file of data ten times as large.
-  const language = text.length < 50_000 ? languages[extname(file)] : undefined;
+  // Colours make a large file ten times as large.
+  const language = text.length < 16_000 ? languages[extname(file)] : undefined;
   return `\`\`\`\`${language ?? 'text'}\n${text.trimEnd()}\n\`\`\`\`\n`;
 }

@@ -1,16 +1,27 @@
 /** Playground: the environment, the policy and its training, controlled by the orders of the page. */
 import { rm } from 'node:fs/promises';
-import { messageOf, type Observation, type OpenedEnv, openEnv } from '@toolenv/core';
-import type { QaRecord } from '@toolenv/envs-qa';
+import {
+  type EnvDefinition,
+  type EnvHandle,
+  messageOf,
+  type Observation,
+  openEnv,
+  playTask,
+  type Trajectory,
+} from '@toolenv/core';
 import bridge from '@toolenv/envs-qa/bridge-v1';
 import { loadPolicy, parameterCount, type TransformerPolicy } from '@toolenv/policy';
 import search from '@toolenv/tools-search/search-v1';
 import { grpo } from '@toolenv/trainer-grpo';
 import { train } from '@toolenv/training';
+import { tokenTexts } from '../../packages/policy/src/checkpoint/token-texts.ts';
 import { PlaySession } from '../../packages/view/src/play/play-session.ts';
+import { checkResult } from './check-result.ts';
 import { fetchCheckpoint } from './checkpoint-files.ts';
-import type { Order, PlaygroundState, Work } from './messages.ts';
-import { envOptions, training } from './setting.ts';
+import { learnedEpisodes } from './learned-episodes.ts';
+import type { Compared, Order, PlaygroundState, Work } from './messages.ts';
+import { envOptions, mostQuestions, training } from './setting.ts';
+import { environmentDefinition, rewardFunction, withReward } from './user-code.ts';
 
 const checkpoint = '/policy';
 const out = '/trained';
@@ -24,46 +35,47 @@ export const nothingYet: PlaygroundState = {
   questions: [],
   question: 0,
   rewardSpec: {},
+  code: { environment: '', reward: '' },
   steps: 0,
   lines: [],
+  learned: [],
   problem: '',
 };
 
+type Env = EnvHandle<unknown>;
+
 export class Playground {
-  readonly #env: OpenedEnv<QaRecord>;
   readonly #tell: (state: PlaygroundState) => void;
+  readonly #texts: (ids: Int32Array) => string[];
+  #env: Env;
   #policy: TransformerPolicy;
   #state = nothingYet;
-  #session: PlaySession<QaRecord> | undefined;
+  #session: PlaySession<unknown> | undefined;
   /** Ends the episode. */
   #leave = new AbortController();
   /** Ends training. */
   #stop = new AbortController();
 
   private constructor(
-    env: OpenedEnv<QaRecord>,
+    env: Env,
     policy: TransformerPolicy,
+    texts: (ids: Int32Array) => string[],
     tell: (state: PlaygroundState) => void,
   ) {
     this.#env = env;
     this.#policy = policy;
+    this.#texts = texts;
     this.#tell = tell;
   }
 
   /** @param tell Called with each new state. */
   static async open(tell: (state: PlaygroundState) => void): Promise<Playground> {
     await fetchCheckpoint(checkpoint);
-    const env = await openEnv(bridge, envOptions, { seed, tools: { search } });
-    const playground = new Playground(env, await loadPolicy(checkpoint), tell);
-    const { test } = env.tasks;
-    const tasks = await Promise.all(Array.from({ length: await test.length }, (_, index) => test.get(index)));
-    playground.#set({
-      work: 'nothing',
-      parameters: parameterCount(playground.#policy.model.config),
-      questions: tasks.map(({ question }) => question),
-      rewardSpec: env.episode().spec.rewards,
-    });
-    playground.#choose(0);
+    const env = await opened(bridge as unknown as EnvDefinition<unknown>, envOptions);
+    const policy = await loadPolicy(checkpoint);
+    const playground = new Playground(env, policy, await tokenTexts(checkpoint), tell);
+    playground.#set({ work: 'nothing', parameters: parameterCount(policy.model.config) });
+    await playground.#show(env);
     return playground;
   }
 
@@ -76,7 +88,8 @@ export class Playground {
       return this.#work('acting', async () => (written ? this.#write(written) : this.#act()));
     }
     if (order.type === 'play') return this.#work('acting', () => this.#play());
-    if (order.type === 'train') return this.#work('training', () => this.#train(order.steps));
+    if (order.type === 'train') return this.#work('training', () => this.#train(order.steps, order.seed));
+    if (order.type === 'use') return this.#work('checking', () => this.#use(order));
     return this.#work('loading', () => this.#reset());
   }
 
@@ -87,13 +100,42 @@ export class Playground {
     this.#set({ work: 'nothing' });
   }
 
+  /** Opens what the reader wrote. The environment before it stays if that fails. */
+  async #use(code: PlaygroundState['code']): Promise<void> {
+    this.#set({ checked: undefined });
+    const own = code.environment === '' ? undefined : environmentDefinition(code.environment);
+    const reward = code.reward === '' ? undefined : rewardFunction(code.reward);
+    if (own) {
+      const checked = await checkResult(own, { search });
+      this.#set({ checked });
+      if (!checked.ok) throw new Error('The environment breaks rules, which are listed below the code.');
+    }
+    const env = own
+      ? await opened(own)
+      : await opened(bridge as unknown as EnvDefinition<unknown>, envOptions);
+    const before = this.#env;
+    await this.#show(reward ? withReward(env, reward) : env);
+    this.#set({ code, learned: [], compared: undefined });
+    await before.close();
+  }
+
+  /** Plays the environment from now on. */
+  async #show(env: Env): Promise<void> {
+    const { test } = env.tasks;
+    const count = Math.min(await test.length, mostQuestions);
+    const tasks = await Promise.all(Array.from({ length: count }, (_, index) => test.get(index)));
+    this.#env = env;
+    this.#set({ questions: tasks.map(questionOf), rewardSpec: env.episode().spec.rewards });
+    this.#choose(Math.min(this.#state.question, Math.max(0, count - 1)));
+  }
+
   #choose(question: number): void {
     this.#leave.abort(new Error('left'));
     const leave = new AbortController();
     this.#leave = leave;
     this.#set({ question, rightAnswer: undefined, problem: '' });
     const task = this.#env.tasks.test.get(question);
-    const keep = async () => this.#set({ rightAnswer: (await task).answer });
+    const keep = async () => this.#set({ rightAnswer: answerOf(await task) });
     const session = new PlaySession({ env: this.#env, task: () => task, seed, keep, signal: leave.signal });
     this.#session = session;
     const follow = () => {
@@ -116,7 +158,7 @@ export class Playground {
   }
 
   /** Writes a turn and waits for the environment. */
-  async #write(turn: Parameters<PlaySession<QaRecord>['write']>[0]): Promise<void> {
+  async #write(turn: Parameters<PlaySession<unknown>['write']>[0]): Promise<void> {
     if (!(await this.#observation())) return;
     this.#session!.write(turn);
     await this.#observation();
@@ -137,38 +179,72 @@ export class Playground {
     });
   }
 
-  async #train(steps: number): Promise<void> {
+  async #train(steps: number, seed: number): Promise<void> {
     this.#stop = new AbortController();
     const { signal } = this.#stop;
     const before = this.#state.steps;
-    let began = performance.now();
+    const { question, questions } = this.#state;
+    const compared: Compared = {
+      question: questions[question] ?? '',
+      from: before,
+      before: await this.#answer(question),
+    };
+    this.#set({ compared });
     try {
       // Each training has other tasks and samples than the one before.
       const run = { env: this.#env, policy: this.#policy, trainer, steps, out, seed: seed + before, signal };
+      let [began, played] = [performance.now(), [] as readonly Trajectory[]];
       for await (const event of train({ ...run, trajectories: false })) {
         if (event.type !== 'rollout' && event.type !== 'update') continue;
-        const line = { type: event.type, step: before + event.step, metrics: event.metrics };
-        this.#set({ lines: [...this.#state.lines, line] });
-        if (event.type === 'rollout') continue;
-        const now = performance.now();
-        this.#set({ steps: line.step, secondsPerStep: (now - began) / 1000 });
-        began = now;
+        const step = before + event.step;
+        this.#set({ lines: [...this.#state.lines, { type: event.type, step, metrics: event.metrics }] });
+        if (event.type === 'rollout') played = event.trajectories;
+        else {
+          const now = performance.now();
+          const learned = learnedEpisodes(played, event.tokens ?? [], this.#texts);
+          this.#set({ steps: step, secondsPerStep: (now - began) / 1000, learned });
+          began = now;
+        }
       }
     } catch (error) {
       if (!signal.aborted) throw error;
     } finally {
       await rm(out, { recursive: true, force: true });
     }
+    const after = await this.#answer(question);
+    this.#set({ compared: { ...compared, to: this.#state.steps, after } });
+  }
+
+  /** Answers a question of the test split greedily. */
+  async #answer(question: number): Promise<Trajectory> {
+    const task = await this.#env.tasks.test.get(question);
+    const sampling = { maxTokens: training.maxTokens, temperature: 0 };
+    return await playTask(this.#env, task, this.#policy, { sampling, seed });
   }
 
   async #reset(): Promise<void> {
     await this.#policy.close();
     this.#policy = await loadPolicy(checkpoint);
-    this.#set({ steps: 0, lines: [], secondsPerStep: undefined });
+    this.#set({ steps: 0, lines: [], secondsPerStep: undefined, learned: [], compared: undefined });
   }
 
   #set(changes: Partial<PlaygroundState>): void {
     this.#state = { ...this.#state, ...changes };
     this.#tell(this.#state);
   }
+}
+
+function opened(definition: EnvDefinition<unknown>, options = {}): Promise<Env> {
+  return openEnv(definition, options, { seed, tools: { search } });
+}
+
+/** What the list of questions shows of a task. */
+function questionOf(task: unknown): string {
+  const { question } = Object(task) as { question?: unknown };
+  return typeof question === 'string' ? question : (JSON.stringify(task) ?? '').slice(0, 200);
+}
+
+function answerOf(task: unknown): string | undefined {
+  const { answer } = Object(task) as { answer?: unknown };
+  return typeof answer === 'string' ? answer : undefined;
 }

@@ -1,13 +1,27 @@
-/** Chooses the question. */
+/** Chooses the question, and copies a link to it. */
+import { useState } from 'preact/hooks';
+import { type Setup, writeSetup } from './link.ts';
 import type { Order, PlaygroundState } from './messages.ts';
 
 interface Props {
   state: PlaygroundState;
+  setup: Setup;
+  onChange(changes: Partial<Setup>): void;
   order(order: Order): void;
 }
 
-export function QuestionBar({ state: { work, question, questions }, order }: Props) {
-  const choose = (question: number) => order({ type: 'choose', question });
+export function QuestionBar({ state: { work, question, questions }, setup, onChange, order }: Props) {
+  const [copied, setCopied] = useState('');
+  const choose = (question: number) => {
+    onChange({ question });
+    order({ type: 'choose', question });
+  };
+  const address = new URL(writeSetup({ ...setup, question }), location.href.replace(/[?#].*$/, '')).href;
+  const copy = async () => {
+    history.replaceState(undefined, '', writeSetup({ ...setup, question }));
+    await navigator.clipboard.writeText(address);
+    setCopied(address);
+  };
   const isBusy = work !== 'nothing';
   return (
     <div class="bar">
@@ -19,7 +33,7 @@ export function QuestionBar({ state: { work, question, questions }, order }: Pro
           onChange={({ currentTarget }) => choose(Number(currentTarget.value))}
         >
           {questions.map((text, index) => (
-            <option key={text} value={String(index)}>
+            <option key={index} value={String(index)}>
               {text}
             </option>
           ))}
@@ -31,6 +45,9 @@ export function QuestionBar({ state: { work, question, questions }, order }: Pro
         onClick={() => choose(Math.floor(Math.random() * questions.length))}
       >
         Random
+      </button>
+      <button type="button" onClick={copy}>
+        {copied === address ? 'Copied' : 'Copy link'}
       </button>
     </div>
   );

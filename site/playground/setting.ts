@@ -11,3 +11,6 @@ export const training = {
   /** Tokens of a turn: enough for a thought and a call or an answer. */
   maxTokens: 64,
 };
+
+/** Questions in the list. */
+export const mostQuestions = 200;

@@ -1,15 +1,19 @@
 /** Trains the policy, and draws the reward of each step. */
-import { useMemo, useState } from 'preact/hooks';
+import { useMemo } from 'preact/hooks';
 import { Chart } from '../../packages/view/page/curves/chart.tsx';
 import { chartData } from '../../packages/view/page/curves/chart-data.ts';
 import type { ChartSpec } from '../../packages/view/page/curves/chart-specs.ts';
 import type { Theme } from '../../packages/view/page/theme.ts';
+import { mostSteps, type Setup } from './link.ts';
 import type { Order, PlaygroundState } from './messages.ts';
 import { training } from './setting.ts';
 
 interface Props {
   state: PlaygroundState;
+  setup: Setup;
+  onChange(changes: Partial<Setup>): void;
   order(order: Order): void;
+  stop(): void;
   theme: Theme;
 }
 
@@ -23,9 +27,8 @@ const chart: ChartSpec = {
   ],
 };
 
-export function TrainingPanel({ state, order, theme }: Props) {
+export function TrainingPanel({ state, setup, onChange, order, stop, theme }: Props) {
   const { work, steps, lines, secondsPerStep } = state;
-  const [wanted, setWanted] = useState(10);
   const isBusy = work !== 'nothing';
   const data = useMemo(() => chartData(chart, [{ name: 'this tab', run: 0, lines }], 0), [lines]);
   return (
@@ -33,13 +36,13 @@ export function TrainingPanel({ state, order, theme }: Props) {
       <h2>Train</h2>
       <p class="soft">
         GRPO on {training.tasksPerStep} questions a step, {training.groupSize} episodes each; the questions
-        above stay unseen. Ask the same question before and after.
+        above stay unseen. The chosen question is answered before and after.
       </p>
       <form
         class="bar"
         onSubmit={(event) => {
           event.preventDefault();
-          order({ type: 'train', steps: wanted });
+          order({ type: 'train', steps: setup.steps, seed: setup.seed });
         }}
       >
         <label>
@@ -47,15 +50,26 @@ export function TrainingPanel({ state, order, theme }: Props) {
           <input
             type="number"
             min="1"
-            max="200"
-            value={wanted}
-            onInput={({ currentTarget }) => setWanted(currentTarget.valueAsNumber)}
+            max={mostSteps}
+            required
+            value={setup.steps}
+            onInput={({ currentTarget }) => onChange({ steps: currentTarget.valueAsNumber })}
+          />
+        </label>
+        <label>
+          seed
+          <input
+            type="number"
+            min="0"
+            required
+            value={setup.seed}
+            onInput={({ currentTarget }) => onChange({ seed: currentTarget.valueAsNumber })}
           />
         </label>
         <button type="submit" class="main" disabled={isBusy}>
           Train
         </button>
-        <button type="button" disabled={work !== 'training'} onClick={() => order({ type: 'stop' })}>
+        <button type="button" disabled={!isBusy} onClick={stop}>
           Stop
         </button>
         <button type="button" disabled={isBusy || steps === 0} onClick={() => order({ type: 'reset' })}>

@@ -12,6 +12,7 @@ const replaced = {
   'fs/promises': inMemory('fs-promises'),
   events: inMemory('events'),
   crypto: inMemory('crypto'),
+  module: inMemory('module'),
   os: inMemory('os'),
 };
 const { env } = defineEnv({

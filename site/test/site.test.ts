@@ -7,9 +7,12 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { repositoryAddress, siteAddress } from '../addresses.ts';
 import { brokenLinks } from '../broken-links.ts';
 import { entryPoints } from '../entry-points.ts';
+import { examplesOn } from '../generate/examples.ts';
 import { linkedFiles } from '../generate/files.ts';
 import { slugify, targetOf } from '../links.ts';
 import { writtenSidebars } from '../navigation.ts';
+import { withGroups } from '../package-managers.ts';
+import { pageWeights } from '../page-weights.ts';
 import { pageOf, repository, writtenPages } from '../pages.ts';
 
 function linksOf(items: readonly DefaultTheme.SidebarItem[]): string[] {
@@ -108,4 +111,47 @@ test('a link without a page, an anchor without a heading and an absent picture a
     'guides/a.html: ../absent.png leads nowhere',
     'guides/a.html: /guides/ leads nowhere',
   ]);
+});
+
+test('the example of a name is the shortest block of a page that uses it', () => {
+  const page = [
+    '# The page',
+    "```ts\nimport plugin, { openEnv as open, type Env } from '@toolenv/core';\n\nawait open('a');\nawait open('b');\n```",
+    "```ts\nawait open('c');\n```",
+    "```ts\nreopen('d');\n```",
+  ].join('\n\n');
+  const examples = examplesOn('guides/a.md', page);
+  expect([...examples.keys()]).toEqual(['@toolenv/core#openEnv']);
+  expect(examples.get('@toolenv/core#openEnv')).toEqual({
+    title: 'The page',
+    page: 'guides/a.md',
+    code: "await open('c');",
+  });
+});
+
+test('commands of npm are shown for pnpm and bun, except those of the repository', () => {
+  const groups = withGroups(
+    '```sh\nnpm install --save-dev @toolenv/envs-qa\nnpx toolenv view runs/a\n```\n\n```sh\nnpm create toolenv first -- --template env\ncd first\n```\n',
+  );
+  expect(groups).toContain('```sh [npm]\nnpm install --save-dev @toolenv/envs-qa\n');
+  expect(groups).toContain('```sh [pnpm]\npnpm add -D @toolenv/envs-qa\npnpm exec toolenv view runs/a\n```');
+  expect(groups).toContain('```sh [bun]\nbun add -d @toolenv/envs-qa\nbunx toolenv view runs/a\n```');
+  expect(groups).toContain('```sh [pnpm]\npnpm create toolenv first --template env\ncd first\n```');
+  for (const code of ['npm ci\nnpm run demo\n', 'ls\n', 'npm install a\nnpm publish\n'])
+    expect(withGroups(`\`\`\`sh\n${code}\`\`\`\n`)).toBe(`\`\`\`sh\n${code}\`\`\`\n`);
+});
+
+test('a page weighs what it loads at once', async () => {
+  const site = await mkdtemp(join(tmpdir(), 'toolenv-site-'));
+  onTestFinished(() => rm(site, { recursive: true }));
+  await mkdir(join(site, 'playground'));
+  await writeFile(join(site, 'a.png'), new Uint8Array(299_000));
+  await writeFile(join(site, 'b.png'), new Uint8Array(2_000));
+  await writeFile(join(site, 'light.html'), '<img src="/base/a.png"><img src="/base/b.png" loading="lazy">');
+  await writeFile(join(site, 'heavy.html'), '<img src="/base/a.png"><img src="/base/b.png">');
+  await writeFile(join(site, 'playground/index.html'), '<img src="/base/a.png"><img src="/base/b.png">');
+  expect(pageWeights(site, '/base/')).toEqual({
+    tooHeavy: ['heavy.html weighs 302 kB'],
+    heaviest: 'heavy.html weighs 302 kB',
+  });
 });

@@ -1,9 +1,10 @@
 /**
  * `npm run screenshots -- <run> <run…> [--tasks <run>] [--evaluation <before> --evaluation <after>] [--only <picture>…]` takes the pictures of the
- * pages for docs/view, in Chromium: CHROMIUM names the program. The first run should have episodes and evaluations, and that of `--tasks` few
- * tasks, each in many steps. `--only group` takes one picture, and can be repeated. Look at each picture before you commit it.
+ * pages for docs/view, and the social card of the site, in Chromium: CHROMIUM names the program. The first run should have episodes and evaluations, and that
+ * of `--tasks` few tasks, each in many steps. Without runs, it takes the pictures that need none. `--only group` takes one picture, and can be
+ * repeated. Look at each picture before you commit it.
  */
-import { mkdir } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { openEnv, ToolEnvError } from '@toolenv/core';
@@ -26,8 +27,9 @@ const { positionals: runs, values } = parseArgs({
 });
 const { tasks, evaluation: evaluations = [], only } = values;
 const isWanted = (...names: string[]) => only === undefined || names.some((name) => only.includes(name));
-if (runs.length < 2) throw new ToolEnvError('usage.arguments', 'Name the folders of two runs or more.');
-const out = join(import.meta.dirname, '../../docs/view');
+if (runs.length === 1) throw new ToolEnvError('usage.arguments', 'Name the folders of two runs or more.');
+const root = join(import.meta.dirname, '../..');
+const out = join(root, 'docs/view');
 await mkdir(out, { recursive: true });
 await buildPage();
 const browser = await chromium.launch({
@@ -35,9 +37,10 @@ const browser = await chromium.launch({
   args: ['--no-sandbox'],
 });
 try {
-  await takeView(browser);
+  if (runs.length > 0) await takeView(browser);
   if (tasks !== undefined) await takeTasks(browser, tasks);
   if (evaluations.length === 2 && isWanted('pair')) await takeEvaluations(browser);
+  if (isWanted('card')) await takeCard(browser);
   if (isWanted('play')) await takePlay(browser);
   if (isWanted('playground')) await takePlayground(browser);
 } finally {
@@ -111,14 +114,26 @@ async function takePlayground(browser: Browser): Promise<void> {
   const served = await servePlayground();
   try {
     const page = await openPage(browser, served.url, 'light');
-    await page.getByRole('button', { name: 'Train', exact: true }).click();
-    await page.getByText('10 steps trained').waitFor({ timeout: 300_000 });
-    await page.getByRole('button', { name: 'Play', exact: true }).click();
-    await page.getByText('The right answer is').waitFor();
+    await page.getByRole('button', { name: 'Train', exact: true }).click({ timeout: 120_000 });
+    await page.getByText('After 10 steps').waitFor({ timeout: 600_000 });
+    await page.getByRole('region', { name: 'Before and after' }).scrollIntoViewIfNeeded();
     await picture(page, undefined, 'playground');
   } finally {
     await served.close();
   }
+}
+
+/** The name, the sentence and the curves of the demo, in the size that networks show. */
+async function takeCard(browser: Browser): Promise<void> {
+  const curves = await readFile(join(root, 'docs/demo/curves.svg'), 'utf8');
+  const page = await browser.newPage({ viewport: { width: 1200, height: 630 } });
+  await page.setContent(`<body style="margin:0;padding:56px 64px;font-family:system-ui,sans-serif;background:#fff;color:#16191d">
+    <div style="font-size:64px;font-weight:700;color:#0a6b5c">toolenv</div>
+    <div style="font-size:38px;margin:4px 0 20px">Train agents that use tools, in TypeScript</div>
+    <div style="width:720px">${curves}</div></body>`);
+  const path = join(root, 'site/public/card.png');
+  await page.screenshot({ path });
+  process.stdout.write(`${path}\n`);
 }
 
 async function openPage(browser: Browser, url: string, theme: Theme): Promise<Page> {

@@ -52,11 +52,11 @@ export async function expectFits(page: Page): Promise<void> {
       element !== null && element !== document.body && (/auto|scroll/.test(getComputedStyle(element).overflowX) || isScrolled(element.parentElement));
     const hasText = (element) => [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim() !== '');
     const name = (element) => element.tagName + '.' + element.className + ' ' + element.textContent.slice(0, 40);
-    const texts = [...document.body.querySelectorAll('*')].filter((element) => hasText(element) && element.getClientRects().length > 0);
+    const texts = [...document.body.querySelectorAll('*')].filter((element) => hasText(element) && element.checkVisibility({ opacityProperty: true, visibilityProperty: true }));
     const cut = texts.filter((element) => {
       // Letters below each other.
       if (element.clientHeight > 4 * 24 && element.clientWidth < 24) return true;
-      if (element.closest('[role=gridcell], option, .u-legend, .unseen') || isScrolled(element)) return false;
+      if (element.closest('[role=gridcell], option, .u-legend, .unseen, .visually-hidden') || isScrolled(element)) return false;
       const { right, left } = element.getBoundingClientRect();
       const hides = getComputedStyle(element).overflowX !== 'visible' && element.scrollWidth > element.clientWidth + 1;
       return hides || right > innerWidth + 0.5 || left < -0.5;

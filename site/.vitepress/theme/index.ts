@@ -1,20 +1,20 @@
-/** VitePress's theme without its fonts, in the colours of toolenv. The home page shows the curves of the demo. */
+/** VitePress's theme without its fonts, in the colours of toolenv. The home page has a command, and the playground once a reader asks for it. */
 import type { Theme } from 'vitepress';
 import DefaultTheme from 'vitepress/theme-without-fonts';
 import { h } from 'vue';
-import curves from '../../../docs/demo/curves.svg?url';
+import { CopiedCommand } from './copied-command.ts';
+import { LivePicture, PlaygroundFrame } from './live-picture.ts';
+import { rememberPackageManager } from './package-manager.ts';
 import './style.css';
 
 const theme: Theme = {
   extends: DefaultTheme,
   Layout: () =>
     h(DefaultTheme.Layout, null, {
-      'home-hero-image': () =>
-        h('img', {
-          class: 'curves',
-          src: curves,
-          alt: 'Reward and exact match of the demo, which rise over 80 steps of training',
-        }),
+      'home-hero-info-after': () => h(CopiedCommand, { command: 'npm create toolenv' }),
+      'home-hero-image': () => h(LivePicture),
+      'home-hero-after': () => h(PlaygroundFrame),
     }),
+  setup: rememberPackageManager,
 };
 export default theme;

@@ -7,7 +7,14 @@ import { loadPolicy } from '@toolenv/policy';
 import search from '@toolenv/tools-search/search-v1';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { expectAccessible, openBrowser, openPage } from '../../../packages/view/browser-test/open-page.ts';
+import {
+  expectAccessible,
+  expectFits,
+  openBrowser,
+  openPage,
+  widths,
+} from '../../../packages/view/browser-test/open-page.ts';
+import { environmentExample } from '../code-examples.ts';
 import { servePlayground } from './serve-playground.ts';
 
 const checkpoint = join(import.meta.dirname, '../../../packages/tiny-policy/checkpoint');
@@ -62,8 +69,18 @@ it('answers, is taken over, and learns, without a server', async () => {
   );
   const [first, last] = [Number(found?.[1]), Number(found?.[2])];
   expect(last - first).toBeGreaterThan(0.3);
+  const compared = page.getByRole('region', { name: 'Before and after', exact: true });
+  await compared.getByRole('heading', { name: 'After 8 steps' }).waitFor();
+  expect(await compared.getByRole('heading', { name: /^The episode is over/ }).count()).toBe(2);
+  const learned = page.getByRole('region', { name: 'What step 8 learned' });
+  expect(await learned.locator('.token.above').count()).toBeGreaterThan(5);
+  expect(await learned.locator('.token.below').count()).toBeGreaterThan(5);
   await page.getByRole('button', { name: 'Light', exact: true }).click();
   await expectAccessible(page);
+  for (const width of widths) {
+    await page.setViewportSize({ width, height: 900 });
+    await expectFits(page);
+  }
 
   // A stopped training keeps its finished steps, and the first weights can be had again.
   await page.getByRole('spinbutton', { name: 'steps' }).press('Enter');
@@ -77,6 +94,46 @@ it('answers, is taken over, and learns, without a server', async () => {
   expectQuiet();
   await close();
 }, 600_000);
+
+it('runs the code of a link only when the reader says so, checks it, and stops it', async () => {
+  const reward =
+    'globalThis.ran = true;\nexport default ({ right }: Record<string, number>): number => 2 * right;\n';
+  const hash = new URLSearchParams({
+    question: '3',
+    steps: '2',
+    seed: '7',
+    reward,
+    environment: environmentExample,
+  });
+  const { page, expectQuiet, close } = await openPage(browser, `${served.url}#${hash}`);
+  await page.getByText('If a link brought it, read it before you run it.').waitFor();
+  expect(await page.getByRole('combobox', { name: 'question' }).inputValue()).toBe('3');
+  expect(await page.getByRole('spinbutton', { name: 'steps' }).inputValue()).toBe('2');
+  expect(await page.getByRole('spinbutton', { name: 'seed' }).inputValue()).toBe('7');
+  const [worker] = page.workers();
+  expect(await worker!.evaluate('globalThis.ran')).toBeUndefined();
+  await page.getByRole('button', { name: 'Use this code' }).click();
+  await page.getByText(/^\d+ rules hold\.$/).waitFor({ timeout: 120_000 });
+  await page.getByText('If a link brought it').waitFor({ state: 'detached' });
+  expect(await worker!.evaluate('globalThis.ran')).toBe(true);
+  const code = page.getByRole('region', { name: 'Your code' });
+  expect(await code.getByRole('listitem').count()).toBe(0);
+  await page.getByRole('button', { name: 'Play', exact: true }).click();
+  await page.getByText(/yours \d × 1/).waitFor();
+
+  await page.getByLabel('Reward in TypeScript').fill('export default () => { for (;;); };');
+  await page.getByRole('button', { name: 'Use this code' }).click();
+  await page.getByText('The code below is not in use').waitFor({ state: 'detached', timeout: 120_000 });
+  await page.getByRole('button', { name: 'Play', exact: true }).click();
+  await page.getByRole('button', { name: 'Stop' }).click();
+  await page.getByText('The code did not stop').waitFor();
+  await page.getByText('897,920 parameters').waitFor();
+  await page.getByLabel('Reward in TypeScript').fill('export default (;');
+  await page.getByRole('button', { name: 'Use this code' }).click();
+  await page.getByRole('alert').getByText('Unexpected token').waitFor();
+  expectQuiet();
+  await close();
+}, 300_000);
 
 it('says that a file cannot be loaded', async () => {
   const context = await browser.newContext();
@@ -110,6 +167,7 @@ function lines({ text, toolCalls }: Action): string[] {
 /** What the policy wrote in each turn, as the page shows it. */
 function writtenOn(page: Page): Promise<string[][]> {
   return page
+    .getByRole('region', { name: 'Conversation' })
     .locator('.message.assistant')
     .evaluateAll((turns) =>
       turns.map((turn) => [...turn.querySelectorAll('pre')].map((pre) => pre.textContent ?? '')),

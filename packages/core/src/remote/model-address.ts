@@ -2,6 +2,7 @@
 import { type ErrorCode, ToolEnvError } from '../protocol/errors.ts';
 import { keepSecret } from '../protocol/secrets.ts';
 
+/** A server of models, and a model of it. */
 export interface ModelAddress {
   /** Without a slash at its end. */
   url: string;

@@ -1,0 +1,72 @@
+/** Links of the playground, and the code that a reader writes there. */
+import { openEnv, playTask } from '@toolenv/core';
+import bridge from '@toolenv/envs-qa/bridge-v1';
+import search from '@toolenv/tools-search/search-v1';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { environmentExample, rewardExample } from '../playground/code-examples.ts';
+import { mostSteps, readSetup, writeSetup } from '../playground/link.ts';
+import { defaultExport, environmentDefinition, rewardFunction, withReward } from '../playground/user-code.ts';
+
+test('a link carries what the reader set', () => {
+  const setups = fc.record({
+    question: fc.nat(),
+    steps: fc.integer({ min: 1, max: mostSteps }),
+    seed: fc.nat(),
+    reward: fc.string(),
+    environment: fc.string(),
+  });
+  fc.assert(
+    fc.property(setups, (setup) => {
+      expect(readSetup(writeSetup(setup))).toEqual(setup);
+    }),
+  );
+});
+
+test('a link carries code as it was written', () => {
+  const setup = { ...readSetup(''), reward: '// 5 % + 1 & “é” 𝛑\r\nexport default () => 1;\n' };
+  expect(readSetup(writeSetup(setup))).toEqual(setup);
+});
+
+test('a link with nonsense has the defaults', () => {
+  const first = { question: 0, steps: 10, seed: 1, reward: '', environment: '' };
+  for (const hash of ['', '#', '#%', '#question=-1&steps=0&seed=x', '#steps=1e9&question=1.5&other=2'])
+    expect(readSetup(hash)).toEqual(first);
+  expect(writeSetup(first)).toBe('#');
+});
+
+test('types are removed, imports come from the tab, and mistakes say what to do', () => {
+  expect(
+    defaultExport(
+      "import { taskSet } from '@toolenv/core';\nexport default (taskSet as unknown) !== undefined;",
+    ),
+  ).toBe(true);
+  expect(() => defaultExport("import 'node:fs';\nexport default 1;")).toThrow(
+    'node:fs is not in the tab: import @toolenv/core',
+  );
+  expect(() => defaultExport('const a = 1;')).toThrow('begin with "export default"');
+  expect(() => defaultExport('export default (;')).toThrow(/Unexpected token/);
+  expect(() => rewardFunction('export default 1;')).toThrow('The reward is not a function');
+  expect(() => environmentDefinition('export default {};')).toThrow('defineToolEnv');
+});
+
+test('the example of an environment can be won, and the example of a reward rewards', async () => {
+  const definition = environmentDefinition(environmentExample);
+  await using own = await openEnv(definition, {}, { seed: 1, tools: { search } });
+  const first = await own.tasks.test.get(0);
+  expect((await playTask(own, first, definition.oracle!(first)!)).reward).toBe(1);
+  expect((await playTask(own, first, [])).reward).toBe(0);
+  await using env = await openEnv(bridge, { topK: 2 }, { seed: 1, tools: { search } });
+  const task = await env.tasks.test.get(0);
+  const turns = bridge.oracle!(task)!;
+  const ofExample = withReward(env, rewardFunction(rewardExample));
+  expect((await playTask(ofExample, task, turns)).reward).toBeCloseTo(1 - 0.1 * 2, 9);
+  for (const [code, problem] of [
+    ['export default () => Number.NaN;', 'Your reward returned NaN: return a number from −100 to 100.'],
+    ['export default () => "1";', 'Your reward returned 1'],
+    ['export default () => { throw new Error("no"); };', 'Your reward failed: no'],
+  ] as const) {
+    const broken = withReward(env, rewardFunction(code));
+    await expect(playTask(broken, task, turns)).rejects.toThrow(problem);
+  }
+});

@@ -1,0 +1,62 @@
+/**
+ * `npm run gallery` writes docs/environments: a page with every environment that a package of the repository declares, a picture of an
+ * episode of its oracle, and the curve of a recorded run where there is such a run.
+ */
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { openEnv, playTask } from '@toolenv/core';
+import { findPlugin } from '@toolenv/core/plugins';
+import { type MetricsLine, trainingCurves } from '@toolenv/training';
+import { svgChart } from '@toolenv/training/reports';
+import { declaredEnvironments, type Environment, playable } from './environments.ts';
+import { conversationOf, episodeSvg, type Line } from './episode-svg.ts';
+import { type Entry, galleryPage } from './gallery-page.ts';
+
+const root = join(import.meta.dirname, '../..');
+const out = join(root, 'docs/environments');
+const from = import.meta.dirname;
+
+await rm(out, { recursive: true, force: true });
+await mkdir(out, { recursive: true });
+const written: Entry[] = [];
+for (const environment of declaredEnvironments().map(playable)) {
+  const { plugin } = await findPlugin('envs', environment.ref, { from });
+  const { name, description } = plugin;
+  if (!environment.isRemote)
+    await writeFile(
+      join(out, `${name}.svg`),
+      episodeSvg(`An episode of ${name}`, await episodeOf(environment)),
+    );
+  const curve = await curveOf(environment);
+  if (curve !== undefined) await writeFile(join(out, `${name}-curve.svg`), curve);
+  written.push({ ...environment, description, hasCurve: curve !== undefined });
+  console.log(environment.ref);
+}
+await writeFile(join(out, 'README.md'), galleryPage(written));
+
+/** What the oracle does in the first test task. */
+async function episodeOf({ ref, options, task }: Environment): Promise<readonly Line[]> {
+  if (task !== undefined) {
+    const read = (file: string) => readFile(join(root, task, file), 'utf8');
+    return [
+      { who: 'user', text: await read('instruction.md') },
+      { who: 'assistant', text: await read('solution/solve.sh') },
+    ];
+  }
+  const { plugin } = await findPlugin('envs', ref, { from });
+  await using env = await openEnv(ref, await options, { from, seed: 1 });
+  const first = await env.tasks.test.get(0);
+  return conversationOf(await playTask(env, first, plugin.oracle!(first)!, { seed: 1 }));
+}
+
+async function curveOf({ name, run }: Environment): Promise<string | undefined> {
+  if (run === undefined) return undefined;
+  const text = await readFile(join(root, run, 'metrics.jsonl'), 'utf8');
+  const curves = trainingCurves(
+    text
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as MetricsLine),
+  );
+  return svgChart({ title: `The tiny policy learns ${name} by GRPO`, valueLabel: 'mean of a step', curves });
+}
