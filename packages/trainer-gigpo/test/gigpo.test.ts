@@ -24,7 +24,13 @@ test('is found by reference, with the options of its advantage', async () => {
 });
 
 test('on the command line, the reference of an estimator gives flags of its options', async () => {
-  const help = await toolenv('train', '--advantage', '@toolenv/trainer-gigpo/anchor-state-v1', '--help', '--all');
+  const help = await toolenv(
+    'train',
+    '--advantage',
+    '@toolenv/trainer-gigpo/anchor-state-v1',
+    '--help',
+    '--all',
+  );
   expect(help).toContain('--turn-weight <x>');
   expect(await toolenv('train', '--help', '--all')).not.toContain('--turn-weight');
   const listed = JSON.parse(await toolenv('list', '--kind', 'advantages', '--json'));

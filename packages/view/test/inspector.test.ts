@@ -16,10 +16,22 @@ const spec = {
 } as const;
 
 it.each([
-  [{ tidy: 1, f1: 0.5, em: 1 }, { kind: 'right', score: 'em', value: 1 }],
-  [{ tidy: 1, f1: 0.5, em: -1 }, { kind: 'wrong', score: 'em', value: -1 }],
-  [{ tidy: 1, f1: 0.5, em: 0.2 }, { kind: 'partly', score: 'em', value: 0.2 }],
-  [{ tidy: 1, f1: 0.5, em: null }, { kind: 'unknown', score: 'em' }],
+  [
+    { tidy: 1, f1: 0.5, em: 1 },
+    { kind: 'right', score: 'em', value: 1 },
+  ],
+  [
+    { tidy: 1, f1: 0.5, em: -1 },
+    { kind: 'wrong', score: 'em', value: -1 },
+  ],
+  [
+    { tidy: 1, f1: 0.5, em: 0.2 },
+    { kind: 'partly', score: 'em', value: 0.2 },
+  ],
+  [
+    { tidy: 1, f1: 0.5, em: null },
+    { kind: 'unknown', score: 'em' },
+  ],
 ])('the verdict of %o', (rewards, verdict) => {
   expect(verdictOf({ rewardSpec: spec, rewards })).toEqual(verdict);
 });
@@ -33,7 +45,12 @@ it('counts the calls of each tool, the failed ones, and their times', () => {
   other.steps[0]!.calls[0]!.milliseconds = 40;
   one.steps[1]!.environmentCalls = [{ ...one.steps[0]!.calls[0]!, milliseconds: 100 }];
   one.steps[1]!.calls = [
-    { call: { text: '<call', parseFailure: 'no end' }, text: '', milliseconds: 0, mistake: other.steps[0]!.calls[0]!.mistake! },
+    {
+      call: { text: '<call', parseFailure: 'no end' },
+      text: '',
+      milliseconds: 0,
+      mistake: other.steps[0]!.calls[0]!.mistake!,
+    },
   ];
   expect(toolUse([one, other])).toEqual([
     { tool: 'search', calls: 2, failed: 0, mean: 56.25, longest: 100 },

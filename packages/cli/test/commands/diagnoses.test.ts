@@ -52,7 +52,15 @@ test('the last lines of train, and show, name the fault, the remedy, the page an
 
 test('train keeps a line for each step on request, and ends with the validation and the command that shows the run', async () => {
   const out = join(folder, "it's kept");
-  const { stdout } = await train(out, '--log-steps', '--evaluate-every', '2', '--evaluate-first', '--steps', '2');
+  const { stdout } = await train(
+    out,
+    '--log-steps',
+    '--evaluate-every',
+    '2',
+    '--evaluate-first',
+    '--steps',
+    '2',
+  );
   const lines = stdout.split('\n');
   expect(lines.slice(0, 4)).toEqual([
     'step 0  validation EM 1.00',
