@@ -51,7 +51,8 @@ describe('environments', () => {
     // Questions in a file may name the answer.
     ['@toolenv/envs-qa/2wikimultihopqa-v1', ['ENV-15'], () => ({ path: records })],
     ['@toolenv/envs-qa/bridge-v1', [], () => ({})],
-    ['@toolenv/envs-qa/claims-v1', [], () => ({})],
+    // Answers are yes or no.
+    ['@toolenv/envs-qa/claims-v1', ['ENV-15'], () => ({})],
     // Its questions name the answer as one of two choices.
     ['@toolenv/envs-qa/comparison-v1', ['ENV-15'], () => ({})],
     ['@toolenv/envs-qa/compose-v1', [], () => ({})],

@@ -69,7 +69,7 @@ test('the README’s command distils with known metrics, and a killed run resume
 
 test('help has every flag of the README, and a run without a teacher says what it needs', async () => {
   const trainer = ['--trainer', '@toolenv/trainer-distill/distill-v1'];
-  const help = (await runCliIn(root, 'train', ...trainer, '--help')).stdout.replaceAll(/\s+/g, ' ');
+  const help = (await runCliIn(root, 'train', ...trainer, '--help', '--all')).stdout.replaceAll(/\s+/g, ' ');
   for (const [, flag] of readme.matchAll(/`(--[a-z-]+)/g)) expect(help).toContain(flag);
   const without = ['train', '@toolenv/envs-qa/bridge-v1', ...trainer, '--policy', tiny];
   const { code, stderr } = await runCliIn(root, ...without, '--out', join(tmpdir(), 'distill-without'));

@@ -50,7 +50,7 @@ test('a file that is something else, and an unknown name, are one line', async (
 }, 180_000);
 
 test('help shows the options of the loss in a file', async () => {
-  const { stdout } = await toolenv('train', '--loss', 'examples/own-loss.ts', '--help');
+  const { stdout } = await toolenv('train', '--loss', 'examples/own-loss.ts', '--help', '--all');
   expect(stdout).toContain('--width <x>');
 }, 180_000);
 

@@ -72,7 +72,7 @@ test('the README’s command trains with known metrics, and a resumed run equals
 }, 180_000);
 
 test('help says that removing the masks is for ablations only', async () => {
-  const help = await toolenv(['train', '--trainer', '@toolenv/trainer-ppo/ppo-v1', '--help']);
+  const help = await toolenv(['train', '--trainer', '@toolenv/trainer-ppo/ppo-v1', '--help', '--all']);
   const text = help.replaceAll(/\s+/g, ' ');
   expect(text).toContain('--no-action-mask for ablations only');
   expect(text).toContain('--no-advantage-mask for ablations only');
