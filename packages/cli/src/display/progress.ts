@@ -26,7 +26,7 @@ export interface ProgressOptions {
  * removed when it stops.
  */
 export class Progress {
-  readonly #bar: SingleBar;
+  readonly #bar: UnheldBar;
   readonly #label: string;
   readonly #first: number;
   readonly #isUneven: boolean;
@@ -48,7 +48,7 @@ export class Progress {
     this.#isUneven = isUneven;
     this.#total = total;
     this.#done = first;
-    this.#bar = new SingleBar({
+    this.#bar = new UnheldBar({
       format: () => this.#line(),
       stream: unguardedStderr,
       clearOnComplete: true,
@@ -106,6 +106,16 @@ export class Progress {
     const each = (this.#changed - this.#begun) / gained;
     const left = each * (this.#total - this.#done) - (performance.now() - this.#changed);
     return `${timeText(left / 1000)} left`;
+  }
+}
+
+/** Its timer does not hold the process, and is no leak of the work that is checked meanwhile. */
+class UnheldBar extends SingleBar {
+  declare timer: NodeJS.Timeout | null;
+
+  override render(): void {
+    super.render();
+    this.timer?.unref();
   }
 }
 

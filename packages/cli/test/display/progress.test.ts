@@ -57,6 +57,16 @@ it('says that the time left is unknown before the first work is done, then count
   bar.stop();
 });
 
+it('holds no process, and is no leak of the work', () => {
+  vi.useRealTimers();
+  const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+  const before = timers();
+  const bar = new Progress('step', 10);
+  bar.update(1, '');
+  expect(timers()).toBe(before);
+  bar.stop();
+});
+
 it.each([true, false])('that is late shows nothing of quick work, in a terminal: %s', (inTerminal) => {
   process.stderr.isTTY = inTerminal;
   const quick = new Progress('rules', 10, { isLate: true });
