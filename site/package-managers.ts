@@ -11,6 +11,7 @@ const commands: readonly [npm: RegExp, others: Record<Manager, string>][] = [
   [/^npm install (?=[@a-z])/, { pnpm: 'pnpm add ', bun: 'bun add ' }],
   [/^npm create (\S+) (.*?) -- /, { pnpm: 'pnpm create $1 $2 ', bun: 'bun create $1 $2 ' }],
   [/^npm create (?!.* -- )/, { pnpm: 'pnpm create ', bun: 'bun create ' }],
+  [/^npm test$/, { pnpm: 'pnpm test', bun: 'bun run test' }],
   [/^npx (?=[@a-z])/, { pnpm: 'pnpm exec ', bun: 'bunx ' }],
 ];
 

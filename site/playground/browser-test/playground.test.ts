@@ -61,7 +61,7 @@ it('answers, is taken over, and learns, without a server', async () => {
 
   await page.getByRole('spinbutton', { name: 'steps' }).fill('8');
   await page.getByRole('spinbutton', { name: 'steps' }).press('Enter');
-  const training = page.getByRole('region', { name: 'Training' });
+  const training = page.getByRole('region', { name: 'Training', exact: true });
   await training.getByText('8 steps trained').waitFor({ timeout: 240_000 });
   await training.getByRole('button', { name: 'Train', exact: true }).and(page.locator(':enabled')).waitFor();
   const found = /Reward (\S+) in the first step, (\S+) on average in the last 4\./.exec(
