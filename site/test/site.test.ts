@@ -136,7 +136,9 @@ test('commands of npm are shown for pnpm and bun, except those of the repository
   expect(groups).toContain('```sh [npm]\nnpm install --save-dev @toolenv/envs-qa\n');
   expect(groups).toContain('```sh [pnpm]\npnpm add -D @toolenv/envs-qa\npnpm exec toolenv view runs/a\n```');
   expect(groups).toContain('```sh [bun]\nbun add -d @toolenv/envs-qa\nbunx toolenv view runs/a\n```');
-  expect(groups).toContain('```sh [pnpm]\npnpm create toolenv first --template env\ncd first\npnpm test\n```');
+  expect(groups).toContain(
+    '```sh [pnpm]\npnpm create toolenv first --template env\ncd first\npnpm test\n```',
+  );
   for (const code of ['npm ci\nnpm run demo\n', 'ls\n', 'npm install a\nnpm publish\n'])
     expect(withGroups(`\`\`\`sh\n${code}\`\`\`\n`)).toBe(`\`\`\`sh\n${code}\`\`\`\n`);
 });
