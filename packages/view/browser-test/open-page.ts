@@ -47,6 +47,8 @@ export const widths = [390, 768, 1024, 1280, 1440, 1512, 1920] as const;
 
 /** Fails if the page scrolls sideways, or if a text is cut that has no list's ellipsis. */
 export async function expectFits(page: Page): Promise<void> {
+  // A chart takes its new width in the frame after a change of the window.
+  await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
   const found = await page.evaluate<string[]>(`(() => {
     const isScrolled = (element) =>
       element !== null && element !== document.body && (/auto|scroll/.test(getComputedStyle(element).overflowX) || isScrolled(element.parentElement));
