@@ -1,15 +1,14 @@
 /** Families of questions that follow relations from one entity to the next. */
-import { askChain, relationPaths, walk } from './chain.ts';
+import { askChain, chainsOf } from './chain.ts';
 import type { QuestionFamily } from './question-set.ts';
 
-/** Draws the numbers of hops in turn, and every sequence of relations equally often. */
+/** Draws the numbers of hops in turn. */
 export function chainQuestions(type: string, hops: readonly number[]): QuestionFamily {
-  const paths = hops.map(relationPaths);
+  const drawChain = chainsOf(hops);
   return {
     type,
     draw(part, number, rng) {
-      const { start, relations } = rng.pick(paths[number % paths.length]!);
-      const chain = walk(rng.pick(part.ofKind[start]), relations);
+      const chain = drawChain(part, number, rng);
       return chain && askChain(chain, rng);
     },
   };

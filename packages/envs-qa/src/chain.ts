@@ -5,6 +5,7 @@ import type { Entity, KindName } from './entity.ts';
 import { kinds } from './kinds.ts';
 import type { QuestionDraft } from './question-draft.ts';
 import { fill } from './template.ts';
+import type { WorldPart } from './world.ts';
 
 /** A walk from `entities[0]`. `relations[i]` leads from `entities[i]`, whose document names the target, to `entities[i + 1]`. */
 export interface Chain {
@@ -40,6 +41,20 @@ export function walk(start: Entity, relations: readonly string[]): Chain | undef
     : { entities, relations };
 }
 
+/**
+ * Draws walks. The numbers of hops are taken in turn, and every sequence of relations is drawn equally often.
+ * @returns `undefined` as {@link walk} does.
+ */
+export function chainsOf(
+  hops: readonly number[],
+): (part: WorldPart, number: number, rng: Rng) => Chain | undefined {
+  const paths = hops.map(relationPaths);
+  return (part, number, rng) => {
+    const { start, relations } = rng.pick(paths[number % paths.length]!);
+    return walk(rng.pick(part.ofKind[start]), relations);
+  };
+}
+
 /** The question for the chain's last entity, and its supporting facts. */
 export function askChain(chain: Chain, rng: Rng): QuestionDraft {
   const { entities, relations } = chain;
@@ -48,8 +63,13 @@ export function askChain(chain: Chain, rng: Rng): QuestionDraft {
   return {
     question: fill(rng.pick(questions), { x: subject }),
     answer: entities.at(-1)!.name,
-    facts: relations.map((name, i) => ({ document: entities[i]!.document, fact: name })),
+    facts: factsOf(chain),
   };
+}
+
+/** What the documents say of each step. */
+export function factsOf({ entities, relations }: Chain): QuestionDraft['facts'] {
+  return relations.map((name, i) => ({ document: entities[i]!.document, fact: name }));
 }
 
 /** The last entity but one, by its name if it is the first, or else as what the first entity leads to. */

@@ -1,5 +1,5 @@
 /** Claims to check: yes/no questions about the last entity of a chain, as in HoVer (arXiv 2011.03088). */
-import { relationPaths, subjectOf, walk } from './chain.ts';
+import { chainsOf, factsOf, subjectOf } from './chain.ts';
 import { kinds } from './kinds.ts';
 import type { QuestionFamily } from './question-set.ts';
 import { fill } from './template.ts';
@@ -8,23 +8,22 @@ export const claimHops = [1, 2, 3] as const;
 
 /** Draws the numbers of hops in turn. Half of the claims of each number are right. */
 export function claimQuestions(hops: readonly number[]): QuestionFamily {
-  const paths = hops.map(relationPaths);
+  const drawChain = chainsOf(hops);
   return {
     type: 'claims',
     draw(part, number, rng) {
-      const { start, relations } = rng.pick(paths[number % paths.length]!);
-      const chain = walk(rng.pick(part.ofKind[start]), relations);
+      const chain = drawChain(part, number, rng);
       if (!chain) return undefined;
       const right = number % (2 * hops.length) < hops.length;
       const [entity, answer] = chain.entities.slice(-2);
       const claimed = right ? answer! : rng.pick(part.ofKind[answer!.kind]);
       if (!right && chain.entities.includes(claimed)) return undefined;
-      const { phrases } = kinds[entity!.kind].relations[relations.at(-1)!]!;
+      const { phrases } = kinds[entity!.kind].relations[chain.relations.at(-1)!]!;
       const phrase = fill(rng.pick(phrases), { x: subjectOf(chain, rng) });
       return {
         question: `Is ${phrase} ${claimed.name}?`,
         answer: right ? 'yes' : 'no',
-        facts: relations.map((name, i) => ({ document: chain.entities[i]!.document, fact: name })),
+        facts: factsOf(chain),
       };
     },
   };
