@@ -42,14 +42,15 @@ export interface Result extends Experiment {
   seconds: number;
 }
 
-export async function readResults(file: string): Promise<Result[]> {
+/** @typeParam Finished What a line of the file has. Default: a result of the leaderboard. */
+export async function readResults<Finished = Result>(file: string): Promise<Finished[]> {
   if (!existsSync(file)) return [];
-  const results: Result[] = [];
+  const results: Finished[] = [];
   for await (const { text } of readJsonLines(file)) results.push(JSON.parse(text));
   return results;
 }
 
-export async function appendResult(file: string, result: Result): Promise<void> {
+export async function appendResult<Finished = Result>(file: string, result: Finished): Promise<void> {
   await mkdir(dirname(file), { recursive: true });
   await appendFile(file, `${JSON.stringify(result)}\n`);
 }

@@ -8,11 +8,12 @@ import { writeWhole } from '@toolenv/training';
 import { parseFlags, runAsProcess } from 'toolenv';
 import { commit } from '../leaderboard/commit.ts';
 import { mostSeeds } from '../leaderboard/intervals.ts';
+import { appendResult, readResults } from '../leaderboard/results.ts';
 import { digestOf } from '../leaderboard/study-results.ts';
 import { type EnvironmentName, environmentNames } from './environments.ts';
 import { pageOf } from './page.ts';
 import { playRow } from './play-row.ts';
-import { appendResult, type Result, type RowName, readResults, rowNames } from './results.ts';
+import { type Result, type RowName, rowNames } from './results.ts';
 
 const schema = {
   type: 'object',
@@ -56,7 +57,7 @@ await runAsProcess(async (signal) => {
   if (!flags) return;
   const { steps, results: file, page } = flags;
   const policy = await digestOf(flags.policy);
-  const results = await readResults(file);
+  const results = await readResults<Result>(file);
   const stepsOf = (row: RowName) => (row === 'Start' ? 0 : steps);
   const ofStudy = (result: Result) => result.policy === policy && result.steps === stepsOf(result.row);
   for (let seed = 1; seed <= flags.seeds; seed++) {

@@ -1,8 +1,4 @@
-/** Results: a file with one JSON line for each finished run, so that an interrupted study can be resumed. */
-import { existsSync } from 'node:fs';
-import { appendFile, mkdir } from 'node:fs/promises';
-import { dirname } from 'node:path';
-import { readJsonLines } from '@toolenv/core/recording';
+/** The rows of the study, and what a finished run leaves in the file of results. */
 import type { EnvironmentName } from './environments.ts';
 import type { Success } from './examine.ts';
 
@@ -26,16 +22,4 @@ export interface Result {
   seconds: number;
   /** Git commit of the code that ran; `+` marks changes that were not committed. */
   commit: string;
-}
-
-export async function readResults(file: string): Promise<Result[]> {
-  if (!existsSync(file)) return [];
-  const results: Result[] = [];
-  for await (const { text } of readJsonLines(file)) results.push(JSON.parse(text));
-  return results;
-}
-
-export async function appendResult(file: string, result: Result): Promise<void> {
-  await mkdir(dirname(file), { recursive: true });
-  await appendFile(file, `${JSON.stringify(result)}\n`);
 }
