@@ -1,6 +1,6 @@
 /** The progress bars of `toolenv check`: the rules of a subject, and the actions that fuzz it. */
 import { type RuleId, rules } from '@toolenv/testing';
-import { Progress } from './progress.ts';
+import { Progress, type ProgressOptions } from './progress.ts';
 
 export class CheckProgress {
   readonly #actions: number;
@@ -22,7 +22,7 @@ export class CheckProgress {
     this.#status = first === last ? `${first} ${rules[first].title}` : `${first} to ${last}`;
     const family = first.replace(/\d+$/, '');
     const total = Object.keys(rules).filter((rule) => rule.startsWith(family)).length;
-    this.#show(`${subject}, rules`, total, this.#begun.size);
+    this.#show(`${subject}, rules`, total, this.#begun.size, { isUneven: true });
     for (const rule of checked) this.#begun.add(rule);
   }
 
@@ -36,11 +36,10 @@ export class CheckProgress {
     this.#bar = undefined;
   }
 
-  #show(label: string, total: number, done: number): void {
+  #show(label: string, total: number, done: number, options: ProgressOptions = {}): void {
     if (this.#bar?.of !== label) {
       this.stop();
-      const isUneven = label.endsWith('rules');
-      this.#bar = { of: label, progress: new Progress(label, total, { isLate: true, isUneven }) };
+      this.#bar = { of: label, progress: new Progress(label, total, { isLate: true, ...options }) };
     }
     this.#bar.progress.update(done, this.#status);
   }

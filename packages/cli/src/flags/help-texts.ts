@@ -10,6 +10,9 @@ export interface HelpText {
 const bridge = '@toolenv/envs-qa/bridge-v1';
 const checkpoint = 'node_modules/@toolenv/tiny-policy/checkpoint';
 
+/** Options of each command that evaluates. */
+const evaluating = ['--out', '--split', '--count', '--samples', '--temperature', '--max-tokens'];
+
 /** By the name of the command. */
 export const helpTexts: Readonly<Record<string, HelpText>> = {
   toolenv: {
@@ -22,18 +25,7 @@ export const helpTexts: Readonly<Record<string, HelpText>> = {
   list: { examples: ['toolenv list --kind envs', 'toolenv list --details'] },
   info: { examples: [`toolenv info ${bridge}`, `toolenv info ${bridge} --max-turns 3`] },
   eval: {
-    first: [
-      '--policy',
-      '--out',
-      '--split',
-      '--count',
-      '--samples',
-      '--temperature',
-      '--max-tokens',
-      '--against',
-      '--fail-below',
-      '--json',
-    ],
+    first: ['--policy', ...evaluating, '--against', '--fail-below', '--json'],
     examples: [
       `toolenv eval ${bridge} --policy runs/first/policy --count 100`,
       `toolenv eval ${bridge} --policy openai:http://127.0.0.1:8000/v1#my-model --out evals/mine`,
@@ -41,18 +33,7 @@ export const helpTexts: Readonly<Record<string, HelpText>> = {
     ],
   },
   baseline: {
-    first: [
-      '--kind',
-      '--policy',
-      '--instruction',
-      '--out',
-      '--split',
-      '--count',
-      '--samples',
-      '--temperature',
-      '--max-tokens',
-      '--json',
-    ],
+    first: ['--kind', '--policy', '--instruction', ...evaluating, '--json'],
     examples: [`toolenv baseline ${bridge} --kind direct --policy ${checkpoint}`],
   },
   train: {
