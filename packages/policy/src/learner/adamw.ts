@@ -1,7 +1,7 @@
 /** AdamW (arXiv 1711.05101; defaults as in PyTorch). */
 import type { AdamW } from '@toolenv/core/learner';
 import type { Ops } from '../runtime/ops.ts';
-import { anyShape } from '../runtime/shape.ts';
+import { type Tensor, tensor } from '../runtime/runtime.ts';
 
 interface AdamWStep {
   /** Counted from 1. */
@@ -12,11 +12,18 @@ interface AdamWStep {
   decays: boolean;
 }
 
+const factorNames = [
+  'kept',
+  'keptMean',
+  'meanShare',
+  'keptVariance',
+  'varianceShare',
+  'stepSize',
+  'smallest',
+] as const;
+
 /** The factors of the update, which are the same for every parameter. */
-type AdamWFactors = Record<
-  'kept' | 'keptMean' | 'meanShare' | 'keptVariance' | 'varianceShare' | 'stepSize' | 'smallest',
-  number
->;
+type AdamWFactors = Record<(typeof factorNames)[number], number>;
 
 export function adamwFactors(
   { learningRate, weightDecay = 0, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, maxGradNorm }: AdamW,
@@ -59,22 +66,26 @@ export function adamwStep(
   }
 }
 
-/**
- * The same update as a program. Inputs: `weight`, `gradient`, `mean` and `variance <index>` of the given rank, and each factor as a scalar.
- * Outputs: `updated weight`, `updated mean` and `updated variance <index>`, because inputs and outputs must have different names.
- */
-export function adamwProgram<T>(ops: Ops<T>, index: number, rank: number): Record<string, T> {
-  const given = (name: keyof AdamWArrays) => ops.input(`${name} ${index}`, 'float32', anyShape(rank, index));
-  const times = (factor: keyof AdamWFactors, x: T) => ops.mul(ops.input(factor, 'float32', []), x);
-  const gradient = given('gradient');
-  const mean = ops.add(times('keptMean', given('mean')), times('meanShare', gradient));
+/** The factors as the input of {@link adamwProgram}. */
+export function factorTensor(factors: AdamWFactors): Tensor {
+  return tensor(
+    Float32Array.from(factorNames, (name) => factors[name]),
+    [factorNames.length],
+  );
+}
+
+/** The same update as a program. Each of the given values has the same shape. The factors are the input `factors`. */
+export function adamwProgram<T>(
+  ops: Ops<T>,
+  { weight, gradient, mean, variance }: Record<keyof AdamWArrays, T>,
+): Record<'weight' | 'mean' | 'variance', T> {
+  const factors = ops.split(ops.input('factors', 'float32', [factorNames.length]), 0, factorNames.length);
+  const factor = (name: keyof AdamWFactors) => factors[factorNames.indexOf(name)]!;
+  const times = (name: keyof AdamWFactors, x: T) => ops.mul(factor(name), x);
+  const nextMean = ops.add(times('keptMean', mean), times('meanShare', gradient));
   const square = ops.mul(gradient, gradient);
-  const variance = ops.add(times('keptVariance', given('variance')), times('varianceShare', square));
-  const deviation = ops.add(ops.sqrt(variance), ops.input('smallest', 'float32', []));
-  const weight = ops.sub(times('kept', given('weight')), ops.div(times('stepSize', mean), deviation));
-  return {
-    [`updated weight ${index}`]: weight,
-    [`updated mean ${index}`]: mean,
-    [`updated variance ${index}`]: variance,
-  };
+  const nextVariance = ops.add(times('keptVariance', variance), times('varianceShare', square));
+  const deviation = ops.add(ops.sqrt(nextVariance), factor('smallest'));
+  const change = ops.div(times('stepSize', nextMean), deviation);
+  return { weight: ops.sub(times('kept', weight), change), mean: nextMean, variance: nextVariance };
 }

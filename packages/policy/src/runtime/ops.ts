@@ -60,6 +60,8 @@ export interface Ops<T> {
   matmul(a: T, b: T, options?: MatmulOptions): T;
   /** [N, in] × weight [out, in]ᵀ + bias [out] → [N, out]. */
   linear(x: T, weight: T, bias?: T): T;
+  /** A weight [out, in] in the layout that `linear` reads fastest, for an input that is `laidOut`. Only where the runtime `laysOut` weights. */
+  layOut?(weight: T): T;
 
   /** Infers one dimension, if its name occurs neither in `x` nor in an input. */
   reshape(x: T, shape: readonly Dim[]): T;

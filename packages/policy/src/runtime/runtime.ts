@@ -37,6 +37,8 @@ export interface CompileOptions {
   constants?: Tensors;
   /** The precision of constant weights in `linear`, if the runtime `hasInt8`. Default: the precision in which they are given. */
   constantPrecision?: 'int8';
+  /** Weights of `linear` that each run receives in the layout that `Ops.layOut` gives. Nothing else may use them. Default: none. */
+  laidOut?(input: string): boolean;
   /** Outputs that stay in the device's memory, if the runtime has such memory. Default: none. */
   stays?(output: string): boolean;
 }
@@ -61,6 +63,8 @@ export interface Runtime {
   readonly precision?: Precision;
   /** Building constants into a program makes many runs faster up to this size in bytes. Default 0. */
   readonly mostBuiltIn?: number;
+  /** Whether `linear` is faster with weights that are laid out for it, in a copy. */
+  readonly laysOut?: boolean;
   /** Whether constant weights can have 8 bits. */
   readonly hasInt8?: boolean;
   /** The fixed cost of one run of a learner's program, expressed in tokens. Default 128. */

@@ -17,6 +17,7 @@ import { pastWindowMask } from './cached-past.ts';
 import { type Drawing, type DrawnToken, drawToken } from './draw-token.ts';
 import { HostKvCache } from './host-kv-cache.ts';
 import type { KvCache } from './kv-cache.ts';
+import { LaidOutWeights } from './laid-out-weights.ts';
 import { ResidentKvCache } from './resident-kv-cache.ts';
 
 /** Some tokens of a slot that follow its cached ones. */
@@ -58,6 +59,8 @@ export class CachedDecoder {
   /** `built` has the weights compiled in. `many` takes them as inputs, and so does `one`, which takes one token of each slot. */
   readonly #programs: Programs<'many' | 'one' | 'built'> = new Programs();
   #builtFrom: Tensors | undefined;
+  /** Set if the program takes weights that are laid out for products. */
+  readonly #laidOut: LaidOutWeights | undefined;
   readonly #drawings: Map<number, { drawing: Drawing; rng: Rng }> = new Map();
 
   /** @throws ToolEnvError `usage.device` if the runtime has no products in the given precision. */
@@ -72,6 +75,7 @@ export class CachedDecoder {
     const bytes = 4 * parameterCount(model.config);
     this.buildsIn = precision === 'int8' || bytes <= (runtime.mostBuiltIn ?? 0);
     this.#keepsBuilt = bytes <= mostKept;
+    if (runtime.laysOut && !this.buildsIn) this.#laidOut = new LaidOutWeights(runtime, model.config);
     // On the device if the device is other hardware, because copies to it are slow; else in this process.
     const Cache = runtime.memory?.isRemote ? ResidentKvCache : HostKvCache;
     this.#cache = new Cache(runtime, model.config);
@@ -109,6 +113,7 @@ export class CachedDecoder {
     const past = await this.#cache.view(order);
     const outputs = await program.run({
       ...weights,
+      ...(await this.#laidOut?.of(weights)),
       ...this.#model.constants,
       embeddings: weights['model.embed_tokens.weight']!,
       ...past,
@@ -179,6 +184,7 @@ export class CachedDecoder {
     ) =>
       this.#runtime.compile((ops) => samplingProgram(ops, config, length, this.#blocks?.count), {
         ...builtIn,
+        laidOut: (name) => this.#laidOut?.has(name) ?? false,
         stays: (name) => this.#cache.isResident && name !== copied,
       });
     if (!this.buildsIn) {
@@ -199,7 +205,9 @@ export class CachedDecoder {
   clear(): void {
     this.#cache.clear();
     this.#drawings.clear();
-    if (!this.#keepsBuilt) void this.#programs.close('built');
+    if (this.#keepsBuilt) return;
+    void this.#programs.close('built');
+    this.#laidOut?.drop();
   }
 
   async close(): Promise<void> {
@@ -207,6 +215,7 @@ export class CachedDecoder {
     await this.#programs.closeAll();
     await this.#cache.close();
     await this.#blocks?.close();
+    await this.#laidOut?.close();
   }
 }
 

@@ -53,7 +53,7 @@ export class GraphBuilder {
   #external: Map<string, Value & { data: ArrayBufferView }> = new Map();
   #count = 0;
 
-  input(name: string, type: ElementType, shape: readonly Dim[]): Value {
+  input(name: string, type: Value['type'], shape: readonly Dim[]): Value {
     return getOrInsert(this.inputs, name, () => ({ name, type, shape }));
   }
 

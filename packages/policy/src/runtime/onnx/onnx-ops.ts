@@ -3,12 +3,14 @@ import type { DeviceName } from '../device-name.ts';
 import { getOrInsert } from '../get-or-insert.ts';
 import type { CachedAttention, Dim, ElementType, MatmulOptions, Ops } from '../ops.ts';
 import type { CompileOptions, Precision } from '../runtime.ts';
-import { broadcastShape, sameShape } from '../shape.ts';
+import { broadcastShape, sameShape, sizeOf } from '../shape.ts';
 import { type Attributes, GraphBuilder, type Value } from './graph-builder.ts';
 import { dataType } from './onnx-proto.ts';
 import { blockSize, quantize } from './quantize.ts';
 import { pullBack, type TapeEntry } from './tape.ts';
 import * as webgpu from './webgpu-operations.ts';
+
+type OpsOptions = Pick<CompileOptions, 'constants' | 'constantPrecision' | 'laidOut'>;
 
 /** The gradient of an input from that of the only output. */
 type Pullback = (gradient: Value) => Value;
@@ -28,27 +30,26 @@ export class OnnxOps implements Ops<Value> {
   readonly #device: DeviceName;
   readonly #isWebGpu: boolean;
   readonly #precision: Precision;
-  readonly #constants: Pick<CompileOptions, 'constants' | 'constantPrecision'>;
+  readonly #options: OpsOptions;
 
   /**
    * @param device The device that the graph will run on. Operations that WebGPU lacks are replaced.
    * @param precision The precision of matrix products. Everything else is computed in float32.
-   * @param constants Inputs that become constants of the graph.
+   * @param options Inputs that become constants of the graph, and inputs that are laid out.
    */
-  constructor(
-    device: DeviceName = 'cpu',
-    precision: Precision = 'float32',
-    constants: Pick<CompileOptions, 'constants' | 'constantPrecision'> = {},
-  ) {
+  constructor(device: DeviceName = 'cpu', precision: Precision = 'float32', options: OpsOptions = {}) {
     this.#device = device;
     this.#isWebGpu = device === 'webgpu';
     this.#precision = precision;
-    this.#constants = constants;
+    this.#options = options;
   }
 
   input(name: string, type: ElementType, shape: readonly Dim[]): Value {
-    const constant = this.#constants.constants?.[name];
+    const constant = this.#options.constants?.[name];
     if (constant) return this.graph.external(name, type, constant.dims, constant.data);
+    // The shape remains that of the weight. `linear` knows by the name that the numbers are laid out.
+    if (this.#isLaidOut(name))
+      return { ...this.graph.input(name, this.#precision, shape.toReversed()), shape };
     return this.graph.input(name, type, shape);
   }
 
@@ -142,13 +143,38 @@ export class OnnxOps implements Ops<Value> {
       const y = this.#quantizedLinear(x, weight);
       return bias ? this.add(y, bias) : y;
     }
-    const inputs = bias ? [x, weight, bias] : [x, weight];
-    const y = this.#product('Gemm', inputs, [x.shape[0]!, weight.shape[0]!], { transB: 1 });
-    return this.#record(inputs, y, [
+    const turned = this.#turned(weight);
+    const y = this.#product(
+      'Gemm',
+      [x, turned ?? weight, ...(bias ? [bias] : [])],
+      [x.shape[0]!, weight.shape[0]!],
+      turned ? {} : { transB: 1 },
+    );
+    return this.#record(bias ? [x, weight, bias] : [x, weight], y, [
       (g) => this.#product('Gemm', [g, weight], x.shape),
       (g) => this.#product('Gemm', [g, x], weight.shape, { transA: 1 }),
       bias && ((g) => this.#unbroadcast(g, bias)),
     ]);
+  }
+
+  /** The transpose of a weight [out, in], if the product with it is faster. */
+  #turned(weight: Value): Value | undefined {
+    if (this.#isLaidOut(weight.name)) return weight;
+    const isLarge = sizeOf(weight.shape as readonly number[]) >= webgpu.leastTransposed;
+    return this.#isWebGpu && isLarge ? this.#layOut(weight) : undefined;
+  }
+
+  get layOut(): Ops<Value>['layOut'] {
+    return this.#isWebGpu ? (weight) => this.#layOut(weight) : undefined;
+  }
+
+  /** Transposed, in the precision of products. */
+  #layOut(weight: Value): Value {
+    return webgpu.transposed(this.graph, this.#cast(weight, this.#precision));
+  }
+
+  #isLaidOut(name: string): boolean {
+    return this.#options.laidOut?.(name) ?? false;
   }
 
   reshape(x: Value, shape: readonly Dim[]): Value {
@@ -496,13 +522,13 @@ export class OnnxOps implements Ops<Value> {
   }
 
   #isQuantized({ name }: Value): boolean {
-    const { constants, constantPrecision } = this.#constants;
+    const { constants, constantPrecision } = this.#options;
     return constantPrecision === 'int8' && constants?.[name] !== undefined;
   }
 
   /** The product with a constant in 8 bits, without a gradient. Blocks of `x` are rounded to 8 bits too, each row by itself. */
   #quantizedLinear(x: Value, { name }: Value): Value {
-    const { data, dims } = this.#constants.constants![name]!;
+    const { data, dims } = this.#options.constants![name]!;
     const [rows, columns] = dims as [number, number];
     const blocks = Math.ceil(columns / blockSize);
     const [values, scales] = this.#once(`int8 ${name}`, () => {

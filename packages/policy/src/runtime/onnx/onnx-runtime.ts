@@ -50,6 +50,8 @@ export function onnxRuntime({
   precision = 'float32',
 }: OnnxRuntimeOptions = {}): Runtime {
   const device = chooseDevice(asked);
+  // CUDA would round the operands of float32 products to ten bits (TensorFloat-32). cuBLAS reads the variable when it is loaded.
+  if (device === 'cuda' && precision === 'float32') process.env.NVIDIA_TF32_OVERRIDE ??= '0';
   const sessionOptions: InferenceSession.SessionOptions = {
     executionProviders: device === 'cpu' ? ['cpu'] : [device, 'cpu'],
     graphOptimizationLevel: 'all',
@@ -104,6 +106,7 @@ export function onnxRuntime({
       : device === 'cpu'
         ? Math.max(mostBuiltInOnCpu, builtInShare * totalMemory())
         : mostBuiltInElsewhere,
+    ...(device === 'webgpu' && { laysOut: true }),
     ...(device === 'cpu' && { hasInt8: true }),
     // WebGPU's provider of ONNX Runtime 1.30 ends the process on an empty tensor.
     refusesEmpty: device !== 'cpu',
