@@ -19,6 +19,7 @@ import {
   onnxRuntime,
   type Runtime,
   type TransformerLearner,
+  tensor,
 } from '@toolenv/policy';
 import { readSafetensors } from '../../packages/policy/src/checkpoint/safetensors.ts';
 import { copyTensors, readTensorData } from '../../packages/policy/src/runtime/resident-tensor.ts';
@@ -59,6 +60,7 @@ for (const one of opsCases) {
     check(`${one.operation} ${one.title}: ${name}`, data, theirs[name]!.data);
   checkPlacement(`${one.operation} ${one.title}`);
 }
+if (asked === 'webgpu') await checkTransposed();
 for (const [title, differences, temperature] of samplings) {
   const config = { ...tinyConfig, ...differences };
   const run = (on: Runtime) =>
@@ -144,6 +146,20 @@ function check(title: string, expected: ArrayLike<number>, found: ArrayLike<numb
   tally[passed ? 'passed' : 'failed'] += 1;
   const share = (apart / (largest || 1)).toExponential(1);
   console.log(`${passed ? 'ok      ' : 'FAILED  '}${title}: ${share} apart`);
+}
+
+/** A large weight is transposed before its product, which then reads neighbouring numbers: ONNX Runtime must not take that back. */
+async function checkTransposed(): Promise<void> {
+  const [title, width] = ['linear reads a large weight transposed', 256];
+  const program = await device.compile((ops) => ({
+    y: ops.linear(ops.input('x', 'float32', ['N', width]), ops.input('weight', 'float32', [width, width])),
+  }));
+  const x = tensor(new Float32Array(2 * width), [2, width]);
+  await program.run({ x, weight: tensor(new Float32Array(width ** 2), [width, width]) });
+  await program.close();
+  const passed = watch!.take().some(({ opType }) => opType === 'Transpose');
+  tally[passed ? 'passed' : 'failed'] += 1;
+  console.log(`${passed ? 'ok      ' : 'FAILED  '}${title}`);
 }
 
 /** Checks the sessions that were opened since the last check: the CPU may compute shapes and nothing else. */

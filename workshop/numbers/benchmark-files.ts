@@ -32,6 +32,11 @@ export interface SpeedRun {
   latency?: { step: number[] };
 }
 
+/** A line of gpu.jsonl. */
+export interface GpuRun extends SpeedRun {
+  device: string;
+}
+
 /** The line of bench.jsonl about a step of a trivial environment, in microseconds. */
 export interface EnvRun {
   name: 'env';
@@ -60,6 +65,7 @@ export interface TrlRun {
 export interface BenchmarkFiles {
   demo: DemoRun[];
   bench: (SpeedRun | EnvRun)[];
+  gpu: GpuRun[];
   trl: TrlRun[];
   leaderboard: Result[];
   distillation: Taught[];
@@ -83,6 +89,7 @@ export function readBenchmarkFiles(): BenchmarkFiles {
   return {
     demo: lines('demo.jsonl'),
     bench: lines('bench.jsonl'),
+    gpu: lines('gpu.jsonl'),
     trl: JSON.parse(text('trl.json')),
     leaderboard: lines('leaderboard.jsonl'),
     distillation: lines('distillation.jsonl'),

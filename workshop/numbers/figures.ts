@@ -2,10 +2,23 @@
 import { rules } from '@toolenv/testing';
 import type { Result as Taught } from '../distillation/distillation.ts';
 import { markdownTable } from '../leaderboard/markdown-table.ts';
-import type { BenchmarkFiles, DemoRun, EnvRun, SpeedRun, TrlRun, TrlSide } from './benchmark-files.ts';
+import type {
+  BenchmarkFiles,
+  DemoRun,
+  EnvRun,
+  GpuRun,
+  SpeedRun,
+  TrlRun,
+  TrlSide,
+} from './benchmark-files.ts';
 import { leaderboardFigures } from './leaderboard-figures.ts';
 
-const sizes: Record<string, string> = { '1m': '1 million', '15m': '15 million', '100m': '100 million' };
+const sizes: Record<string, string> = {
+  '1m': '1 million',
+  '15m': '15 million',
+  '100m': '100 million',
+  '500m': '500 million',
+};
 const peers: Record<string, [title: string, packageName: string]> = {
   gymnasium: ['Gymnasium', 'gymnasium'],
   openenv: ['OpenEnv', 'openenv-core'],
@@ -16,6 +29,7 @@ const peers: Record<string, [title: string, packageName: string]> = {
 export function figuresOf({
   demo,
   bench,
+  gpu,
   trl,
   leaderboard,
   distillation,
@@ -72,6 +86,7 @@ export function figuresOf({
     ],
     ['turns.table', table(turnTable(rollouts))],
     ['turns.growth', rollouts.map(turnGrowth).join(' and ')],
+    ['gpu.table', table(gpuTable(gpu))],
     ['env.table', table(envTable(env))],
     ...Object.entries(env.peers).map(([peer, { ratio }]): [string, string] => [
       `env.${peer}.ratio`,
@@ -152,6 +167,21 @@ function speedTable(runs: readonly SpeedRun[], peer: string): string {
       two(ratio),
       gigabytes(peakMemory.ours),
       gigabytes(peakMemory.peer),
+    ]),
+  );
+}
+
+function gpuTable(runs: readonly GpuRun[]): string {
+  const header = ['device', 'task', 'parameters', 'toolenv, tokens/s', 'PyTorch, tokens/s', 'ratio'];
+  return markdownTable(
+    header,
+    runs.map(({ device, name, size, ours, peer, ratio }) => [
+      device === 'cuda' ? 'CUDA' : 'WebGPU',
+      name === 'train' ? 'training' : 'rollouts',
+      sizes[size]!,
+      ours.toLocaleString('en'),
+      peer.toLocaleString('en'),
+      two(ratio),
     ]),
   );
 }

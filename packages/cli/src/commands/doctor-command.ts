@@ -53,6 +53,7 @@ export function doctorText({
     ['disk', disk.folder, `${size(disk.available)} available`],
     ...gpus.map(({ name, memory, driver }): Row => ['GPU', name, `${size(memory)}, driver ${driver}`]),
     ...(policies.length > 0 ? policies.flatMap(policyRows) : [none]),
+    ...(gpus.length > 0 && policies.some(lacksWebGpu) ? [vulkanRow] : []),
   ];
   const widths = [0, 1].map((column) => Math.max(...rows.map((row) => row[column]!.length)));
   return rows
@@ -95,6 +96,18 @@ function topic(name: string, rows: [part: string, state: string][]): Row[] {
 
 function libraryRow({ name, version, why }: ComputeReport['libraries'][number]): [string, string] {
   return [name, why === undefined ? (version ?? 'not installed') : `does not load: ${why}`];
+}
+
+/** NVIDIA's Vulkan driver comes without the libraries that it loads, and says nothing of it. */
+const vulkanRow: Row = [
+  'hint',
+  'webgpu',
+  "NVIDIA's driver needs the libraries of Vulkan, OpenGL and X11 (Debian, Ubuntu: apt-get install libvulkan1 libegl1 libgl1 libxext6)",
+];
+
+function lacksWebGpu(policy: PolicyReport): boolean {
+  const reports = 'devices' in policy ? policy.devices : [];
+  return reports.some((report) => report.device === 'webgpu' && report.installed && !report.runs);
 }
 
 function deviceState(report: DeviceReport): string {

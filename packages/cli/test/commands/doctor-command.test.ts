@@ -5,7 +5,7 @@ import { delimiter, join } from 'node:path';
 import type { ComputeReport } from '@toolenv/core/plugins';
 import { afterEach, expect, it, vi } from 'vitest';
 import { doctorText } from '../../src/commands/doctor-command.ts';
-import type { DoctorReport } from '../../src/commands/doctor-report.ts';
+import type { DoctorReport, PolicyReport } from '../../src/commands/doctor-report.ts';
 import { installedVersions } from '../../src/commands/installed-versions.ts';
 import { runCli } from '../run-cli.ts';
 import { startCli } from '../start-cli.ts';
@@ -80,37 +80,39 @@ it('ends with exit code 1 where no device works, and says how each failed', asyn
   expect(stdout).toMatch(/\n +none +no device works\n$/);
 });
 
-it('is a table for people', () => {
-  const text = doctorText({
-    node: { version: '20.5.0', needed: '20.19', supported: false },
-    toolenv: {
-      own: '0.3.0',
-      packages: { '0.3.0': ['@toolenv/core', 'toolenv'], '0.2.0': ['@toolenv/core', '@toolenv/mcp'] },
-      remedy: 'npm install @toolenv/mcp@0.3.0',
+const report: DoctorReport = {
+  node: { version: '20.5.0', needed: '20.19', supported: false },
+  toolenv: {
+    own: '0.3.0',
+    packages: { '0.3.0': ['@toolenv/core', 'toolenv'], '0.2.0': ['@toolenv/core', '@toolenv/mcp'] },
+    remedy: 'npm install @toolenv/mcp@0.3.0',
+  },
+  system: 'linux 6.1 x64',
+  cpu: { model: 'Fast One', cores: 1 },
+  memory: { total: 8 * 2 ** 30, available: 2 ** 29 },
+  disk: { folder: '/home', available: 2 ** 40 },
+  gpus: [{ name: 'NVIDIA T1000', memory: 4 * 2 ** 30, driver: '570.12' }],
+  policies: [
+    {
+      ref: 'a/b-v1',
+      libraries: [
+        { name: 'onnxruntime-node', version: '1.30.0' },
+        { name: '@tensorflow/tfjs', version: null },
+      ],
+      devices: [
+        { device: 'cpu', installed: true, runs: true, gflops: 123.4, threads: 1 },
+        { device: 'webgpu', installed: true, runs: true, gflops: 0.21 },
+        { device: 'cuda', installed: false, runs: false, why: 'not installed' },
+      ],
+      default: 'cpu',
+      auto: 'cpu',
     },
-    system: 'linux 6.1 x64',
-    cpu: { model: 'Fast One', cores: 1 },
-    memory: { total: 8 * 2 ** 30, available: 2 ** 29 },
-    disk: { folder: '/home', available: 2 ** 40 },
-    gpus: [{ name: 'NVIDIA T1000', memory: 4 * 2 ** 30, driver: '570.12' }],
-    policies: [
-      {
-        ref: 'a/b-v1',
-        libraries: [
-          { name: 'onnxruntime-node', version: '1.30.0' },
-          { name: '@tensorflow/tfjs', version: null },
-        ],
-        devices: [
-          { device: 'cpu', installed: true, runs: true, gflops: 123.4, threads: 1 },
-          { device: 'webgpu', installed: true, runs: true, gflops: 0.21 },
-          { device: 'cuda', installed: false, runs: false, why: 'not installed' },
-        ],
-        default: 'cpu',
-        auto: 'cpu',
-      },
-      { ref: 'c/d-v1', why: 'no library' },
-    ],
-  });
+    { ref: 'c/d-v1', why: 'no library' },
+  ],
+};
+
+it('is a table for people', () => {
+  const text = doctorText(report);
   expect(text).toBe(
     `
 Node.js      20.5.0            too old: install 20.19 or newer
@@ -132,6 +134,17 @@ policy       a/b-v1
              cpu               with --device auto
 policy       c/d-v1            does not load: no library`.slice(1),
   );
+});
+
+it('says what WebGPU lacks beside a GPU of NVIDIA', () => {
+  const [policy] = report.policies as [PolicyReport & ComputeReport];
+  const fails = { device: 'webgpu', installed: true, runs: false, why: 'No supported adapters' } as const;
+  const devices = policy.devices.map((each) => (each.device === 'webgpu' ? fails : each));
+  const failing = { ...report, policies: [{ ...policy, devices }] };
+  expect(doctorText(failing)).toMatch(
+    /\n {2}.*webgpu +does not work: No supported adapters\n[^]*\nhint +webgpu +NVIDIA's driver needs .*libgl1/,
+  );
+  expect(doctorText({ ...failing, gpus: [] })).not.toContain('hint');
 });
 
 it('says which sandboxes can be made here', async () => {

@@ -15,7 +15,7 @@ import {
   tensor,
   zeros,
 } from '../runtime/runtime.ts';
-import { type Shapes, sizeOf } from '../runtime/shape.ts';
+import { largestDivisor, type Shapes, sizeOf } from '../runtime/shape.ts';
 import { adamwFactors, adamwProgram, factorTensor } from './adamw.ts';
 import {
   meanOf,
@@ -251,13 +251,6 @@ function batchesOf(shapes: Shapes): Batch[] {
     const width = largestDivisor(numbers, widestRow);
     return { shapes, matrix: [numbers / width, width], decays: decays(all[0]!) };
   });
-}
-
-/** The largest divisor of `number` up to `limit`. */
-function largestDivisor(number: number, limit: number): number {
-  let divisor = Math.min(number, limit);
-  while (number % divisor !== 0) divisor -= 1;
-  return divisor;
 }
 
 /** Tensors under the names of a program's inputs: `<name> <index>`. */

@@ -8,6 +8,13 @@ export function sizeOf(shape: readonly number[]): number {
   return shape.reduce((product, dim) => product * dim, 1);
 }
 
+/** The largest divisor of `number` up to `limit`. */
+export function largestDivisor(number: number, limit: number): number {
+  let divisor = Math.min(number, Math.floor(limit));
+  while (number % divisor !== 0) divisor -= 1;
+  return divisor;
+}
+
 /** A shape with `rank` named dimensions of any length. Shapes with another `index` have other names. */
 export function anyShape(rank: number, index = 0): string[] {
   return Array.from({ length: rank }, (_, axis) => `d${index}.${axis}`);

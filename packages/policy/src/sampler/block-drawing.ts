@@ -3,6 +3,7 @@ import type { Rng } from '@toolenv/core';
 import type { Ops } from '../runtime/ops.ts';
 import { Programs } from '../runtime/programs.ts';
 import { type Runtime, type Tensor, tensor } from '../runtime/runtime.ts';
+import { largestDivisor } from '../runtime/shape.ts';
 import { type Drawing, type DrawnToken, drawToken, passing } from './draw-token.ts';
 import { truncates } from './truncate-distribution.ts';
 
@@ -15,9 +16,7 @@ const leastVocabulary = 4096;
  */
 export function blockCount(vocabulary: number): number {
   if (vocabulary < leastVocabulary) return 1;
-  let count = Math.floor(Math.sqrt(vocabulary));
-  while (vocabulary % count !== 0) count -= 1;
-  return count;
+  return largestDivisor(vocabulary, Math.sqrt(vocabulary));
 }
 
 /** The blocks of a row to copy, and the draw from their probabilities. */

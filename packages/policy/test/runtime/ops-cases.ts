@@ -134,6 +134,13 @@ export const opsCases: readonly OpsCase[] = [
     build: (ops, { x, weight }) => ops.linear(x!, weight!),
   },
   {
+    operation: 'linear',
+    title: 'with a large weight',
+    inputs: { x: random([2, 300]), weight: random([256, 300]), bias: random([256]) },
+    by: ['x', 'bias'],
+    build: (ops, { x, weight, bias }) => ops.linear(x!, weight!, bias!),
+  },
+  {
     operation: 'reshape',
     title: 'with two dimensions known only at run time',
     inputs: { x: random(['B', 'T', 4], batch), y: random(['B', 'T', 2, 2], batch) },
@@ -179,6 +186,16 @@ export const opsCases: readonly OpsCase[] = [
     build: (ops, { x, y }) => {
       const [first, , third] = ops.split(x!, -1, 3);
       return ops.add(ops.mul(first!, first!), ops.mul(third!, y!));
+    },
+  },
+  {
+    operation: 'split',
+    title: 'into sixteen equal pieces along the first axis',
+    inputs: { x: random(['N', 2], { dims: { N: 32 } }), y: random([1, 2]) },
+    by: ['x', 'y'],
+    build: (ops, { x, y }) => {
+      const pieces = ops.split(x!, 0, 16).map((piece, index) => ops.mul(piece, ops.scalar(1 + index)));
+      return ops.add(ops.mul(pieces[1]!, y!), ops.sub(pieces[15]!, ops.mul(pieces[6]!, pieces[6]!)));
     },
   },
   {

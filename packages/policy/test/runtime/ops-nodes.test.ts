@@ -40,6 +40,14 @@ const differing: Record<string, [cpu: string, webgpu: string]> = {
     'LogSoftmax Exp Mul ReduceSum Neg Reshape Shape Expand Reshape Neg Mul Add Mul',
     'ReduceMax Sub Exp ReduceSum Log Sub Exp Mul ReduceSum Neg Reshape Shape Expand Reshape Neg Mul Add Mul',
   ],
+  'linear with a large weight': [
+    'Gemm Shape Expand Gemm ReduceSum Reshape',
+    'Transpose Gemm Shape Expand Gemm ReduceSum',
+  ],
+  'split into sixteen equal pieces along the first axis': [
+    'Split Mul Mul Mul Mul Mul Sub Add Shape Expand Neg Mul Mul Add Mul Mul ReduceSum Mul Mul Mul Mul Mul Mul Mul Mul Mul Mul Mul Mul Mul Mul Mul Mul Concat',
+    'Split Split Split Split Mul Mul Mul Mul Mul Sub Add Shape Expand Neg Mul Mul Add Mul Mul ReduceSum Mul Mul Mul Mul Mul Mul Concat Mul Mul Mul Concat Mul Mul Mul Concat Mul Concat',
+  ],
   'matmul [2,3] × [3,4] {}': [
     'MatMul Shape Expand FusedMatMul FusedMatMul',
     'MatMul Shape Expand Transpose MatMul Transpose MatMul',

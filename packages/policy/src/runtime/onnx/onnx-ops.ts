@@ -3,7 +3,7 @@ import type { DeviceName } from '../device-name.ts';
 import { getOrInsert } from '../get-or-insert.ts';
 import type { CachedAttention, Dim, ElementType, MatmulOptions, Ops } from '../ops.ts';
 import type { CompileOptions, Precision } from '../runtime.ts';
-import { broadcastShape, sameShape, sizeOf } from '../shape.ts';
+import { broadcastShape, largestDivisor, sameShape, sizeOf } from '../shape.ts';
 import { type Attributes, GraphBuilder, type Value } from './graph-builder.ts';
 import { dataType } from './onnx-proto.ts';
 import { blockSize, quantize } from './quantize.ts';
@@ -210,6 +210,9 @@ export class OnnxOps implements Ops<Value> {
   split(x: Value, axis: number, into: number | readonly Value[]): Value[] {
     const at = (axis + x.shape.length) % x.shape.length;
     const equal = typeof into === 'number';
+    const groups = equal && this.#isWebGpu ? largestDivisor(into, webgpu.mostPieces) : into;
+    if (equal && groups !== into && groups !== 1)
+      return this.split(x, at, groups).flatMap((group) => this.split(group, at, into / Number(groups)));
     const sizes = equal ? Array(into).fill(divide(x.shape[at]!, into)) : into.map(({ shape }) => shape[at]!);
     const outputs = sizes.map((size: Dim) => ({ type: x.type, shape: x.shape.with(at, size) }));
     const attributes: Attributes = equal ? { axis: at, num_outputs: into } : { axis: at };

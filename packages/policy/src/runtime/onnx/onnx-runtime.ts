@@ -59,7 +59,11 @@ export function onnxRuntime({
     // With memory patterns, ONNX Runtime keeps memory for every shape that it has seen: half as much again.
     enableMemPattern: false,
     logSeverityLevel: 3,
-    extra: { session: { intra_op: { allow_spinning: threadsSpin() ? '1' : '0' }, force_spinning_stop: '1' } },
+    extra: {
+      // The fusion would give a product back the transposed operand that `OnnxOps.linear` has replaced.
+      ...(device === 'webgpu' && { optimization: { disable_specified_optimizers: 'GemmTransposeFusion' } }),
+      session: { intra_op: { allow_spinning: threadsSpin() ? '1' : '0' }, force_spinning_stop: '1' },
+    },
   };
   // onnxruntime-node can leave outputs in the memory of WebGPU, and of no other device.
   const hasMemory = device === 'webgpu';
