@@ -142,7 +142,7 @@ it('says what WebGPU lacks beside a GPU of NVIDIA', () => {
   const devices = policy.devices.map((each) => (each.device === 'webgpu' ? fails : each));
   const failing = { ...report, policies: [{ ...policy, devices }] };
   expect(doctorText(failing)).toMatch(
-    /\n {2}.*webgpu +does not work: No supported adapters\n[^]*\nhint +webgpu +NVIDIA's driver needs .*libgl1/,
+    /\n {2}.*webgpu +does not work: No supported adapters\n[\s\S]*\nhint +webgpu +NVIDIA's driver needs .*libgl1/,
   );
   expect(doctorText({ ...failing, gpus: [] })).not.toContain('hint');
 });
