@@ -1,6 +1,7 @@
 /** The playground's state, as the worker tells it, and how to order something. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Order, PlaygroundState } from './messages.ts';
+import { startWorker } from './start-worker.ts';
 
 /** Milliseconds after which a worker that does not answer is ended. */
 const patience = 4000;
@@ -19,7 +20,7 @@ export function usePlayground(): {
   const [failure, setFailure] = useState('');
   const start = () => {
     worker.current?.terminate();
-    const made = new Worker(new URL('./worker.ts', import.meta.url), { type: 'module' });
+    const made = startWorker();
     made.onmessage = ({ data }: MessageEvent<PlaygroundState>) => {
       if (data.work === 'nothing') clearTimeout(deadline.current);
       setState(data);

@@ -29,7 +29,7 @@ export async function openPage(browser: Browser, url: string): Promise<OpenPage>
   const origin = url.startsWith('file:') ? url.split('#')[0]! : new URL(url).origin;
   page.on('request', (request) => {
     const asked = request.url();
-    if (!asked.startsWith(origin) && !asked.startsWith('data:')) elsewhere.push(asked);
+    if (!/^(blob:|data:)/.test(asked) && !asked.startsWith(origin)) elsewhere.push(asked);
   });
   await page.goto(url);
   return {

@@ -1,4 +1,6 @@
 /** The playground in Chromium: it answers as the policy does in Node, a person takes over a turn, and the policy learns. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type Action, openEnv, playTask } from '@toolenv/core';
 import { goldTitles } from '@toolenv/envs-qa';
@@ -134,6 +136,45 @@ it('runs the code of a link only when the reader says so, checks it, and stops i
   expectQuiet();
   await close();
 }, 300_000);
+
+/** As text, because Vitest would replace `import`. Returns the ways that worked. */
+const waysOut = `async (other) => {
+  const opened = (made) => new Promise((resolve, reject) => Object.assign(made, { onopen: resolve, onerror: reject }));
+  const ways = {
+    fetch: async () => fetch(other + '/fetch'),
+    import: async () => import(other + '/import.js'),
+    socket: async () => opened(new WebSocket(other.replace('http', 'ws') + '/socket')),
+    events: async () => opened(new EventSource(other + '/events')),
+    worker: async () => opened(new Worker(other + '/worker.js')),
+  };
+  const worked = [];
+  for (const [name, attempt] of Object.entries(ways)) await attempt().then(() => worked.push(name), () => {});
+  return worked;
+}`;
+
+it('lets code reach no other server', async () => {
+  const requests: string[] = [];
+  const stranger = createServer(({ url }, response) => {
+    requests.push(url!);
+    const type = url === '/events' ? 'text/event-stream' : 'text/javascript';
+    response
+      .writeHead(200, { 'access-control-allow-origin': '*', 'content-type': type })
+      .end('export default 1;');
+  });
+  await new Promise<void>((resolve) => stranger.listen(0, '127.0.0.1', resolve));
+  const { port } = stranger.address() as AddressInfo;
+  const { page, close } = await openPage(browser, served.url);
+  await page.getByText('897,920 parameters').waitFor();
+  const [worker] = page.workers();
+  const leaks = await worker!.evaluate(`(${waysOut})('http://127.0.0.1:${port}')`);
+  expect(leaks).toEqual([]);
+  expect(requests).toEqual([]);
+  expect(
+    await worker!.evaluate(() => fetch(new URL('/playground/', location.origin)).then(({ ok }) => ok)),
+  ).toBe(true);
+  await close();
+  stranger.close();
+}, 60_000);
 
 it('says that a file cannot be loaded', async () => {
   const context = await browser.newContext();
