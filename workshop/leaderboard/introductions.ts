@@ -22,11 +22,18 @@ const table: Introduce = (study, rows, results) => {
 intervals. All rows have the same model, search index and questions.
 
 - **What is the ceiling?** The demonstrator knows each world and plays a good strategy with the same search tool: ${averageOf(rows, 'Demonstrator')}.
-- **What did the model know before?** It learned to search in other worlds, on bridge and comparison questions, and never saw a compose question. A last
-  supervised phase gave it bad habits on purpose: from ${averageOf(rows, 'Best supervised phase')} down to ${averageOf(rows, 'Base Tool Call')}, where every agent starts. So an agent must beat the row
+- **What can this table show, and what not?** How near each trainer comes to a skill that supervised training has already taught. It shows little of comparisons. Half of
+  their questions ask for yes or no, and half for one of two names. Who answers the first half and draws a name by a coin has 0.75; who draws each word of a
+  name of two words, 0.625. The rows lie between: they differ mostly in whether they write one of the two names whole.
+- **What did the model know before?** It learned to search in other worlds, on bridge and comparison questions. A last supervised phase gave it bad habits on purpose: from ${averageOf(rows, 'Best supervised phase')} down to ${averageOf(rows, 'Base Tool Call')}, where every agent starts. So an agent must beat the row
   “Best supervised phase”, which is from another run of the recipe, to show more than it could do before.${best ? ` The best agent, ${best.name}, minus that row: ${differenceTo(rows, best, 'Best supervised phase')}.` : ''}
-- **Is reinforcement learning needed?**${best ? ` ${best.name} minus supervised training on the demonstrator’s episodes: ${differenceTo(rows, best, 'SFT on demonstrations')}. Minus rejection sampling: ${differenceTo(rows, best, 'Rejection sampling')}.` : ''}
-- **Does it carry over to other questions?**${best?.em.compose ? ` ${best.name} answers ${estimateText(best.em.compose)} of the compose questions, which no row trained on. Without them, an average is at most 0.667.` : ''}
+- **Is reinforcement learning needed?**${
+      best
+        ? ` ${best.name} minus supervised training on the demonstrator’s episodes: ${differenceTo(rows, best, 'SFT on demonstrations')}. Minus rejection sampling: ${differenceTo(rows, best, 'Rejection sampling')}. Rejection sampling
+  imitates the best of each ${study.groupSize} episodes even if its answer is wrong, because a found document has a reward of its own. [The study of the budget](budget.md) judges by
+  the answer.`
+        : ''
+    }
 - **When did training end?** After ${study.patience} evaluations on ${study.evaluationEpisodes} validation questions without a new best, one every ${study.evaluateEvery} steps, or after ${study.steps} steps. The
   weights of the best evaluation were scored; the table has their step. Each update uses ${study.tasksPerStep * study.groupSize} episodes.
 - **Who chose the learning rates?** Validation questions in another world: see below. REINFORCE++, REINFORCE++-baseline and RLOO have the rate of GRPO.
@@ -44,8 +51,8 @@ intervals.
 
 - **What is the action mask worth?** In PPO ${worthOf(rows, 'PPO', 'PPO without action mask')} of average exact match, in GRPO ${worthOf(rows, 'GRPO', 'GRPO without action mask')}.
 - **What is the advantage mask worth?** With the action mask ${worthOf(rows, 'PPO', 'PPO without advantage mask')}, without it ${worthOf(rows, 'PPO without action mask', 'PPO without both masks')}.
-- **What could not show an effect?** GRPO gives every token of an episode the same advantage, so the advantage mask changes nothing, to the last bit. No row
-  trained on compose questions.`,
+- **What could not show an effect?** GRPO gives every token of an episode the same advantage, so the advantage mask changes nothing, to the last bit. The
+  rows without a mask have the learning rate that was chosen with masks, so a part of what they lose may be the size of their steps.`,
   explanation: `## Why
 
 ${courseTable(rows, results)}

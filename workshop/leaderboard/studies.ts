@@ -109,7 +109,7 @@ const table: Study = {
   name: 'table',
   policy: 'workshop/tiny-policy/checkpoint-bridge-comparison',
   trainsOn: ['bridge', 'comparison'],
-  scoredOn: ['bridge', 'comparison', 'compose'],
+  scoredOn: ['bridge', 'comparison'],
   rows: [
     { name: 'Demonstrator', plays: 'demonstrator' },
     { name: 'Base Tool Call', plays: 'base-tool-call' },

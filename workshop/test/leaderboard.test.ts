@@ -25,7 +25,7 @@ import { summarise } from '../leaderboard/summary.ts';
 
 const study: Study = studies.table;
 
-const result = (row: string, seed: number, em: [number, number, number]): Result => ({
+const result = (row: string, seed: number, em: [number, number]): Result => ({
   study: 'table',
   row,
   seed,
@@ -39,7 +39,6 @@ const result = (row: string, seed: number, em: [number, number, number]): Result
   scores: {
     bridge: { em: em[0], f1: 1 },
     comparison: { em: em[1], f1: 1 },
-    compose: { em: em[2], f1: 1 },
   },
 });
 
@@ -79,9 +78,9 @@ test('differences are paired by world', () => {
 
 test('rows are summarised over worlds, in the order of the study', () => {
   const results = [
-    result('GRPO', 1, [0.5, 0.4, 0.3]),
-    result('GRPO', 2, [0.7, 0.4, 0.1]),
-    result('Naive RAG', 1, [0.1, 0.2, 0.3]),
+    result('GRPO', 1, [0.5, 0.3]),
+    result('GRPO', 2, [0.7, 0.1]),
+    result('Naive RAG', 1, [0.1, 0.2]),
   ];
   const rows = summarise(study, results);
   expect(rows.map(({ name, seeds }) => [name, seeds])).toEqual([
@@ -92,21 +91,21 @@ test('rows are summarised over worlds, in the order of the study', () => {
   expect(rows[1]!.average.em.mean).toBeCloseTo(0.4, 12);
   expect(rows[1]!.steps).toBe(80);
   expect(pageOf(study, results, [])).toContain(
-    '| GRPO | 0.600 [0.000, 1.000] | 0.400 [0.400, 0.400] | 0.200 [0.000, 1.000] | 0.400 [0.400, 0.400] | 1.000 | 80 |',
+    '| GRPO | 0.600 [0.000, 1.000] | 0.200 [0.000, 1.000] | 0.400 [0.400, 0.400] | 1.000 | 80 |',
   );
   expect(barChart(study, rows).match(/<rect/g)).toHaveLength(2);
 });
 
 test('a sentence says better or worse only where the interval excludes 0', () => {
   const rows = summarise(study, [
-    result('Naive RAG', 1, [0.1, 0.1, 0.1]),
-    result('Naive RAG', 2, [0.2, 0.2, 0.2]),
-    result('PPO', 1, [0.4, 0.4, 0.4]),
-    result('PPO', 2, [0.51, 0.51, 0.51]),
-    result('GRPO', 1, [0.3, 0.3, 0.3]),
-    result('GRPO', 2, [0.19, 0.19, 0.19]),
-    result('RLOO', 1, [0, 0, 0]),
-    result('RLOO', 2, [0.1, 0.1, 0.1]),
+    result('Naive RAG', 1, [0.1, 0.1]),
+    result('Naive RAG', 2, [0.2, 0.2]),
+    result('PPO', 1, [0.4, 0.4]),
+    result('PPO', 2, [0.51, 0.51]),
+    result('GRPO', 1, [0.3, 0.3]),
+    result('GRPO', 2, [0.19, 0.19]),
+    result('RLOO', 1, [0, 0]),
+    result('RLOO', 2, [0.1, 0.1]),
   ]);
   expect(comparisons(study, rows).split('\n')).toEqual([
     '- Compared with Naive RAG: better: PPO; worse: RLOO; not told apart: GRPO.',
@@ -122,7 +121,7 @@ test('utility is the exact match minus the price of the searches, and rows with 
   const price: Study = { ...studies.price, scoredOn: ['lookup', 'bridge'], prices: [0.1, 0.3] };
   const row = (name: string, seed: number, em: number, searches: number): Result => {
     const scores = { lookup: { em, f1: em, searches: 1 }, bridge: { em, f1: em, searches } };
-    return { ...result(name, seed, [0, 0, 0]), study: 'price', scores, sampled: scores };
+    return { ...result(name, seed, [0, 0]), study: 'price', scores, sampled: scores };
   };
   const results = [
     row('Start', 1, 0.5, 3),
@@ -193,7 +192,7 @@ test('a run is told by its best evaluation, and by its first and last step', asy
   expect(await courseOf(folder, studies.table)).toEqual({ ...course, steps: 2, validation: 0.7 });
   expect(await courseOf(folder, studies.masks)).toEqual({ ...course, steps: 3 });
 
-  const played = { ...result('PPO', 1, [1, 1, 1]), ...course };
+  const played = { ...result('PPO', 1, [1, 1]), ...course };
   const other = { ...played, seed: 2, firstGradNorm: 5 };
   expect(pageOf(studies.masks, [played, other], [])).toContain(
     '| PPO | 4.00 (3.00 to 5.00) | 0.50 (0.50 to 0.50) | 0.30 (0.30 to 0.30) |',
