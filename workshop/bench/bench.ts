@@ -2,11 +2,8 @@
 import { parseArgs } from 'node:util';
 import { ToolEnvError } from '@toolenv/core';
 import { type Device, devices } from '@toolenv/policy';
-import { measureCodeTools } from './code-tools.ts';
 import { measureCost } from './cost.ts';
 import { measureDraw } from './draw.ts';
-import { measureEnv } from './env.ts';
-import { measureGateway } from './gateway.ts';
 import { measureGpu } from './gpu.ts';
 import { measureModel } from './measure-model.ts';
 import { measureMemory } from './memory.ts';
@@ -28,9 +25,10 @@ const benchmarks: Record<string, (choice: Choice, rounds: number) => Promise<Rec
   tools: measureSlowTools,
   draw: measureDraw,
   gpu: measureGpu,
-  env: measureEnv,
-  gateway: measureGateway,
-  code: measureCodeTools,
+  // These need packages that a machine with a GPU may lack.
+  env: async () => (await import('./env.ts')).measureEnv(),
+  gateway: async () => (await import('./gateway.ts')).measureGateway(),
+  code: async (...given) => (await import('./code-tools.ts')).measureCodeTools(...given),
   memory: measureMemory,
 };
 const names = Object.keys(benchmarks).join(', ');
