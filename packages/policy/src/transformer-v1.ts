@@ -30,7 +30,7 @@ const schema = {
     device: {
       enum: ['auto', 'cpu', 'webgpu', 'cuda', 'dml', 'coreml'],
       mayChange: true,
-      description: 'device for ONNX Runtime; auto chooses CUDA if it works, else the CPU (default: cpu)',
+      description: 'device for ONNX Runtime; auto is a GPU if CUDA works, else the CPU (default: cpu)',
     },
     precision: {
       enum: ['float32', 'float16'],

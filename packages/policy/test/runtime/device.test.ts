@@ -3,10 +3,10 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
-import { chooseDevice } from '../../src/runtime/device.ts';
+import { autoDevice, chooseDevice } from '../../src/runtime/device.ts';
 import { knownDevices } from '../../src/runtime/known-devices.ts';
 import { gaveUp, reasonOf } from '../../src/runtime/onnx/reason.ts';
-import { probeAgain, probeDevice } from '../../src/runtime/probe-device.ts';
+import { type DeviceProbe, probeAgain, probeDevice } from '../../src/runtime/probe-device.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 
@@ -30,6 +30,20 @@ test('the error about a device that is not installed names the installed ones', 
       ),
     }),
   );
+});
+
+const runs = (gflops: number): DeviceProbe => ({ runs: true, gflops });
+const fails: DeviceProbe = { runs: false, why: 'No adapter' };
+test.each([
+  ['a GPU with both', { cuda: runs(8600), webgpu: runs(2900) }, 'webgpu'],
+  ['a GPU without Vulkan', { cuda: runs(8600), webgpu: fails }, 'cuda'],
+  ['a GPU, and Vulkan in software', { cuda: runs(8600), webgpu: runs(0.2) }, 'cuda'],
+  ['CUDA without a GPU', { cuda: fails, webgpu: runs(0.2) }, 'cpu'],
+  ['a GPU that has no CUDA', { webgpu: runs(2900) }, 'cpu'],
+] as const)('auto on a machine with %s', (_title, probes: Partial<Record<string, DeviceProbe>>, device) => {
+  const installed = ['cpu', ...Object.keys(probes)] as Parameters<typeof autoDevice>[0];
+  const found: Partial<Record<string, DeviceProbe>> = { ...probes, cpu: runs(900) };
+  expect(autoDevice(installed, (name) => found[name]!)).toBe(device);
 });
 
 test('a driver that crashes ends only the probing process', async () => {
