@@ -43,6 +43,8 @@ export interface DecoderOptions {
   precision?: 'float32' | 'int8';
 }
 
+/** In bytes. Larger weights are not copied into the layout of products: a device's memory is not known, and they may fill most of it. */
+const mostLaidOut = 2 * 2 ** 30;
 /** In bytes. A larger copy of the weights is freed at the end of a rollout, before the learner needs the memory. */
 const mostKept = 128 * 2 ** 20;
 
@@ -75,7 +77,8 @@ export class CachedDecoder {
     const bytes = 4 * parameterCount(model.config);
     this.buildsIn = precision === 'int8' || bytes <= (runtime.mostBuiltIn ?? 0);
     this.#keepsBuilt = bytes <= mostKept;
-    if (runtime.laysOut && !this.buildsIn) this.#laidOut = new LaidOutWeights(runtime, model.config);
+    if (runtime.laysOut && !this.buildsIn && bytes <= mostLaidOut)
+      this.#laidOut = new LaidOutWeights(runtime, model.config);
     // On the device if the device is other hardware, because copies to it are slow; else in this process.
     const Cache = runtime.memory?.isRemote ? ResidentKvCache : HostKvCache;
     this.#cache = new Cache(runtime, model.config);
