@@ -116,7 +116,8 @@ async function takePlayground(browser: Browser): Promise<void> {
     const page = await openPage(browser, served.url, 'light');
     await page.getByRole('button', { name: 'Train', exact: true }).click({ timeout: 120_000 });
     await page.getByText('After 10 steps').waitFor({ timeout: 600_000 });
-    await page.getByRole('region', { name: 'Before and after' }).scrollIntoViewIfNeeded();
+    const compared = page.getByRole('region', { name: 'Before and after', exact: true });
+    await compared.evaluate('region => scrollTo(0, region.getBoundingClientRect().top + scrollY - 16)');
     await picture(page, undefined, 'playground');
   } finally {
     await served.close();
