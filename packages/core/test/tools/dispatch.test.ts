@@ -230,12 +230,11 @@ test("a tool's own limit of time ends its call, and no other tool's", async () =
   const slower = tool('slower', () => sleep(40, text('done')));
   const patient = { ...options, limits: { ...options.limits, toolTimeout: 60_000 } };
   expect((await dispatch([call('slower')], [slow, slower], patient))[0]!.text).toBe('done');
-  const started = performance.now();
-  await expect(dispatch([call('slower'), call('slow')], [slow, slower], patient)).rejects.toMatchObject({
+  const never = tool('never', () => new Promise(() => {}));
+  await expect(dispatch([call('never'), call('slow')], [slow, never], patient)).rejects.toMatchObject({
     code: 'infrastructure.tool_timeout',
     message: 'Tool "slow" did not answer within 0.015 s: raise the tool\'s timeout or fix the tool.',
   });
-  expect(performance.now() - started).toBeLessThan(35);
   // The environment's limit holds for every tool.
   const both = dispatch([call('slow')], [{ ...slow, timeout: 60_000 }], options);
   await expect(both).rejects.toThrow("within 0.02 s: raise the environment's toolTimeout");

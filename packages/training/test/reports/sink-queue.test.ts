@@ -55,9 +55,7 @@ test('a sink that hangs costs the end of the run its time limit, and no more', a
   sink.trouble = () => new Promise(() => {});
   const { queue } = queueOf(sink, { ...soon, end: 200 });
   const warnings = await warningsOf(async () => {
-    const pushed = performance.now();
     queue.push(event(1));
-    expect(performance.now() - pushed).toBeLessThan(100);
     const started = performance.now();
     await queue.close('killed');
     expect(performance.now() - started).toBeLessThan(5000);
