@@ -1,6 +1,17 @@
 /** The file from which interpreters of other processes begin. */
 import { execFileSync } from 'node:child_process';
-import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import {
+  copyFile,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  truncate,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
@@ -80,4 +91,19 @@ test('where no file can be written, nothing is thrown and nothing is left', asyn
   await saveSnapshot(file, memory(10));
   expect(await readdir(dirname(file.path))).toHaveLength(1);
   expect(await read()).toBeUndefined();
+});
+
+test('snapshots that were not used for a month go when one is made, and others stay', async () => {
+  await saveSnapshot(file, memory(10));
+  const of = (name: string) => join(dirname(file.path), name);
+  for (const name of ['python-0.1-old', 'python-0.2-used', 'settings']) await writeFile(of(name), 'x');
+  const long = new Date(Date.now() - 40 * 24 * 3600 * 1000);
+  for (const name of ['python-0.1-old', 'settings']) await utimes(of(name), long, long);
+  await utimes(file.path, long, long);
+  // Use keeps a file: without it, this one would be as old.
+  await read();
+  await saveSnapshot({ ...file, path: of('python-0.3-new') }, memory(10));
+  expect((await readdir(dirname(file.path))).sort()).toEqual(
+    [file.path.slice(dirname(file.path).length + 1), 'python-0.2-used', 'python-0.3-new', 'settings'].sort(),
+  );
 });

@@ -3,7 +3,7 @@
  * digest: a file of something else, or a damaged file, is made again.
  */
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -11,6 +11,10 @@ import { openRegular } from '@toolenv/core/recording';
 
 /** Bytes of the digest. */
 const head = 32;
+/** What the names of the files begin with. */
+const prefix = 'python-';
+/** In milliseconds. A file of another version that was not used for so long is removed with the next one that is made. */
+const kept = 30 * 24 * 3600 * 1000;
 
 export interface SnapshotFile {
   path: string;
@@ -27,7 +31,7 @@ export async function snapshotFile(): Promise<SnapshotFile> {
   const key = digest(JSON.stringify([version, timeZone, ...sources]));
   const caches = process.env.XDG_CACHE_HOME || process.env.LOCALAPPDATA || join(homedir(), '.cache');
   return {
-    path: join(caches, 'toolenv', `python-${version}-${key.toString('hex', 0, 8)}`),
+    path: join(caches, 'toolenv', `${prefix}${version}-${key.toString('hex', 0, 8)}`),
     key: key.toString('hex'),
   };
 }
@@ -37,6 +41,8 @@ export async function readSnapshot({ path, key }: SnapshotFile): Promise<SharedA
   const bytes = await bytesOf(path).catch(() => undefined);
   const memory = bytes?.subarray(head);
   if (!memory || !digest(key, memory).equals(bytes!.subarray(0, head))) return undefined;
+  // The time of the last change is that of the last use.
+  await utimes(path, new Date(), new Date()).catch(() => {});
   const shared = new SharedArrayBuffer(memory.length);
   new Uint8Array(shared).set(memory);
   return shared;
@@ -56,8 +62,18 @@ export async function saveSnapshot({ path, key }: SnapshotFile, shared: SharedAr
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     await writeFile(partial, Buffer.concat([digest(key, memory), memory]), { mode: 0o600 });
     await rename(partial, path);
+    await removeUnused(dirname(path));
   } catch {
     await rm(partial, { force: true }).catch(() => {});
+  }
+}
+
+/** Removes the files of other versions, and what a killed process has left. */
+async function removeUnused(folder: string): Promise<void> {
+  for (const name of (await readdir(folder)).filter((name) => name.startsWith(prefix))) {
+    const path = join(folder, name);
+    const { mtimeMs } = await stat(path);
+    if (Date.now() - mtimeMs > kept) await rm(path, { force: true });
   }
 }
 
