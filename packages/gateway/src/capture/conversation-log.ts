@@ -4,10 +4,10 @@ import { type ToolDescription, ToolEnvError } from '@toolenv/core';
 import { wholeLines, writing } from '@toolenv/core/recording';
 import { tryObject } from '@toolenv/core/schemas';
 import { jsonWithoutSecrets } from '@toolenv/core/secrets';
+import { numberCalls } from '../number-calls.ts';
 import { digestsOf, keyOf, next } from '../sent-messages.ts';
 import { BadRequest, type Conversation, type SentMessage } from '../wire/model-request.ts';
 import type { Answer } from './answers.ts';
-import { numberCalls } from './number-calls.ts';
 
 /** Conversations in memory. Further ones are written before they are idle. */
 const mostOpen = 1_000;

@@ -2,9 +2,10 @@
 import type { Action, Message, Observation, Policy, ToolCall } from '@toolenv/core';
 import { parsedCalls, turnMessage } from '@toolenv/core';
 import { tryObject } from '@toolenv/core/schemas';
+import { numberCalls } from '../number-calls.ts';
 import { digestsOf, keyOf, next, replyOf, servedCall } from '../sent-messages.ts';
 import type { ModelReply } from '../wire/model-reply.ts';
-import type { ModelRequest, SentMessage } from '../wire/model-request.ts';
+import type { ModelRequest, SentCall, SentMessage } from '../wire/model-request.ts';
 
 /** What the policy and the client said last. */
 interface LastTurn {
@@ -15,7 +16,7 @@ interface LastTurn {
 
 interface Conversation {
   readonly episodeId: string;
-  /** The digest of all messages, the last answer included; `undefined` before the first answer. */
+  /** The digest of all messages, the last answer included, with numbered calls; `undefined` before the first answer. */
   digest: string | undefined;
   last: LastTurn | undefined;
   /** Of `performance.now`. */
@@ -37,8 +38,10 @@ export class Conversations {
   readonly #policy: Pick<Policy, 'endEpisode'>;
   readonly #most: number;
   readonly #onError: (error: unknown) => void;
-  /** Those between two turns, by their digest; the one that has been idle for longest first. */
-  readonly #idle: Map<string, Conversation> = new Map();
+  /** Those between two turns; the one that has been idle for longest first. */
+  readonly #idle: Set<Conversation> = new Set();
+  /** The same by their digest. Clients that were told the same differ at most in the ids of their calls. */
+  readonly #byDigest: Map<string, Set<Conversation>> = new Map();
   #count = 0;
 
   /**
@@ -57,14 +60,15 @@ export class Conversations {
   }
 
   begin(request: ModelRequest): TakenTurn {
-    const digests = this.#most > 0 ? digestsOf(request) : [];
-    const known = digests.findLastIndex((digest) => this.#idle.has(digest));
-    const found = known < 0 ? undefined : this.#idle.get(digests[known]!)!;
+    const digests = this.#most > 0 ? digestsOf({ ...request, messages: numberCalls(request.messages) }) : [];
+    const known = digests.findLastIndex((digest) => this.#byDigest.has(digest));
+    const said = known < 0 ? [] : callsOf(request.messages[known]!);
+    const found = known < 0 ? undefined : saying(said, this.#byDigest.get(digests[known]!)!);
     // While it takes a turn, no other request finds it.
-    if (found) this.#idle.delete(found.digest!);
+    if (found) this.#take(found);
     const conversation = found ?? this.#open();
     const rest = request.messages.slice(known + 1);
-    const messages = found ? continued(found.last!, rest) : toMessages(rest);
+    const messages = found ? continued(found.last!, said, rest) : toMessages(rest);
     const observation = { messages, tools: request.tools };
     return {
       observation,
@@ -72,8 +76,9 @@ export class Conversations {
       end: (action) => {
         const served = replyOf(action, parsedCalls(action).map(servedCall));
         if (this.#most > 0) {
-          const said: SentMessage = { role: 'assistant', text: served.text, calls: served.calls };
-          conversation.digest = next(digests.at(-1)!, keyOf(said));
+          const answer: SentMessage = { role: 'assistant', text: served.text, calls: served.calls };
+          const numbered = numberCalls([...request.messages, answer]).at(-1)!;
+          conversation.digest = next(digests.at(-1)!, keyOf(numbered));
           conversation.last = { observation, message: turnMessage(action), served };
           this.#keep(conversation);
         }
@@ -86,8 +91,7 @@ export class Conversations {
   /** Forgets those that have been idle for so many milliseconds. */
   forgetIdle(milliseconds: number): void {
     const before = performance.now() - milliseconds;
-    for (const conversation of this.#idle.values())
-      if (conversation.used <= before) this.#forget(conversation);
+    for (const conversation of this.#idle) if (conversation.used <= before) this.#forget(conversation);
   }
 
   #open(): Conversation {
@@ -97,28 +101,53 @@ export class Conversations {
 
   #keep(conversation: Conversation): void {
     const { digest } = conversation;
-    // Two clients may have been told the same: the first keeps its place.
-    if (digest === undefined || this.#idle.has(digest)) this.#forget(conversation);
-    else {
-      conversation.used = performance.now();
-      this.#idle.set(digest, conversation);
-      const [oldest] = this.#idle.values();
-      if (this.#idle.size > this.#most) this.#forget(oldest!);
+    if (digest === undefined) {
+      this.#forget(conversation);
+      return;
     }
+    conversation.used = performance.now();
+    this.#idle.add(conversation);
+    this.#byDigest.set(digest, (this.#byDigest.get(digest) ?? new Set()).add(conversation));
+    const [oldest] = this.#idle;
+    if (this.#idle.size > this.#most) this.#forget(oldest!);
+  }
+
+  #take(conversation: Conversation): void {
+    this.#idle.delete(conversation);
+    const alike = this.#byDigest.get(conversation.digest!);
+    if (alike?.delete(conversation) && alike.size === 0) this.#byDigest.delete(conversation.digest!);
   }
 
   #forget(conversation: Conversation): void {
-    const { digest, episodeId } = conversation;
-    if (digest !== undefined && this.#idle.get(digest) === conversation) this.#idle.delete(digest);
+    this.#take(conversation);
+    const { episodeId } = conversation;
     const end = async () => this.#policy.endEpisode?.(episodeId);
     end().catch(this.#onError);
   }
 }
 
-/** The messages of a conversation that goes on: the policy's own as the policy gave them, so that its cache fits. */
-function continued({ observation, message, served }: LastTurn, rest: readonly SentMessage[]): Message[] {
+function callsOf(message: SentMessage): readonly SentCall[] {
+  return message.role === 'assistant' ? message.calls : [];
+}
+
+/** The conversation that was told the ids of these calls. A client may give calls ids of its own: then any, because they say the same. */
+function saying(calls: readonly SentCall[], alike: ReadonlySet<Conversation>): Conversation {
+  const isTold = ({ last }: Conversation) => last!.served.calls.every(({ id }, i) => id === calls[i]!.id);
+  const [first] = alike;
+  return [...alike].find(isTold) ?? first!;
+}
+
+/**
+ * The messages of a conversation that goes on: the policy's own as the policy gave them, so that its cache fits.
+ * @param said The policy's last calls as the client names them.
+ */
+function continued(
+  { observation, message }: LastTurn,
+  said: readonly SentCall[],
+  rest: readonly SentMessage[],
+): Message[] {
   const own = message.role === 'assistant' ? (message.toolCalls ?? []) : [];
-  const calls = new Map(served.calls.map(({ id }, i) => [id, own[i]!]));
+  const calls = new Map(said.map(({ id }, i) => [id, own[i]!]));
   return [...observation.messages, message, ...toMessages(rest, calls)];
 }
 

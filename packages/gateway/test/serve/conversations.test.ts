@@ -91,6 +91,32 @@ test('clients that begin alike are told apart by the ids of their calls, and ask
   expect(episodes().map((id) => Number(id!.split('-')[1]))).toEqual([1, 2, 2, 1, 3]);
 });
 
+test('a client that gives calls ids of its own keeps the cache', async () => {
+  const { policy, say, episodes } = await talking();
+  const said = await say([question]);
+  const renamed = { ...said, tool_calls: [{ ...said.tool_calls[0], id: 'mine-7' }] };
+  const messages = [question, repeated(renamed), { role: 'tool', tool_call_id: 'mine-7', content: '3' }];
+  const answer = await say(messages);
+  await say([...messages, answer, { role: 'user', content: 'Thanks' }]);
+  expect(episodes()).toEqual(['conversation-1', 'conversation-1', 'conversation-1']);
+  expect(policy.asked[2]!.observation.messages[2]).toEqual({
+    role: 'tool',
+    content: '3',
+    toolCallId: 'call-0',
+    name: 'lookup',
+  });
+  // The first client to go on has the older conversation, and the second the other: they say the same.
+  await say([question]);
+  await say([question]);
+  await say(messages);
+  await say(messages);
+  expect(
+    episodes()
+      .slice(3)
+      .map((id) => Number(id!.split('-')[1])),
+  ).toEqual([2, 3, 2, 3]);
+});
+
 test('the policy forgets the conversation that has been idle for longest, and all of them after a while', async () => {
   const { policy, say } = await talking({ conversations: 2, idleTimeout: 300 });
   for (let i = 0; i < 4; i++) await say([question]);

@@ -1,5 +1,5 @@
 /** numberCalls: gives the calls of a conversation ids by their order, because clients give them ids of their own. */
-import type { SentMessage } from '../wire/model-request.ts';
+import type { SentMessage } from './wire/model-request.ts';
 
 /** The messages with `call_1`, `call_2` and so on. A result has the id of the last call before it that had its id. */
 export function numberCalls(messages: readonly SentMessage[]): SentMessage[] {
