@@ -163,8 +163,14 @@ export const recipes: Readonly<Record<(typeof recipeNames)[number], Recipe>> = {
   quarter: {
     families: ['bridge'],
     facts: false,
-    shape: { hidden_size: 64, intermediate_size: 152 },
-    phases: bridge.slice(0, 3),
+    shape: {
+      hidden_size: 96,
+      intermediate_size: 76,
+      num_hidden_layers: 3,
+      num_attention_heads: 3,
+      num_key_value_heads: 1,
+    },
+    phases: [{ ...copying, steps: 1500, learningRate: 2.5e-3 }, ...bridge.slice(1)],
   },
   library: {
     families: ['lookup', 'bridge'],
