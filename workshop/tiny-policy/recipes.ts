@@ -170,7 +170,11 @@ export const recipes: Readonly<Record<(typeof recipeNames)[number], Recipe>> = {
       num_attention_heads: 3,
       num_key_value_heads: 1,
     },
-    phases: [{ ...copying, steps: 1500, learningRate: 2.5e-3 }, ...bridge.slice(1)],
+    phases: [
+      { ...copying, steps: 1500, learningRate: 2.5e-3 },
+      ...bridge.slice(1, 3),
+      { ...habits, learningRate: 3e-4, batch: { bridge: 32 } },
+    ],
   },
   library: {
     families: ['lookup', 'bridge'],
