@@ -69,6 +69,9 @@ const habits = {
   },
 };
 
+/** The habits of a student that seldom solves the task, so that rewards say little at first. */
+const seldomRight: Mix = { ...habits.mix, followHops: 0.05, stopAfterOneHop: 0.75 };
+
 const bridge: readonly Phase[] = [
   copying,
   { ...reading, steps: 1600, batch: { copies: 4, readings: 16 } },
@@ -173,7 +176,7 @@ export const recipes: Readonly<Record<(typeof recipeNames)[number], Recipe>> = {
     phases: [
       { ...copying, steps: 1500, learningRate: 2.5e-3 },
       ...bridge.slice(1, 3),
-      { ...habits, learningRate: 3e-4, batch: { bridge: 32 } },
+      { ...habits, learningRate: 3e-4, batch: { bridge: 32 }, mix: seldomRight },
     ],
   },
   library: {
