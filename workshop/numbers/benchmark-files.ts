@@ -71,6 +71,8 @@ export interface BenchmarkFiles {
   distillation: Taught[];
   /** With a student of half the layers. */
   distillationHalf: Taught[];
+  /** With a student of a quarter of the parameters. */
+  distillationQuarter: Taught[];
   /** What the recipe from a hosted model to an own one printed, in Markdown. */
   road: string;
   /** The MCP servers that work, of those that were tried: `31 of 32`. */
@@ -94,6 +96,7 @@ export function readBenchmarkFiles(): BenchmarkFiles {
     leaderboard: lines('leaderboard.jsonl'),
     distillation: lines('distillation.jsonl'),
     distillationHalf: lines('distillation-half.jsonl'),
+    distillationQuarter: lines('distillation-quarter.jsonl'),
     road: text('road.txt').trim(),
     mcpServers: servers[1]!,
   };

@@ -34,6 +34,7 @@ export function figuresOf({
   leaderboard,
   distillation,
   distillationHalf,
+  distillationQuarter,
   road,
   mcpServers,
 }: BenchmarkFiles): Map<string, string> {
@@ -110,6 +111,7 @@ export function figuresOf({
     ...leaderboardFigures(leaderboard),
     ['distillation.table', table(distillationTable(distillation))],
     ['distillation.half', table(curveTable(distillationHalf))],
+    ['distillation.quarter', table(distillationTable(distillationQuarter))],
     ['road.table', table(road)],
     ['mcp.servers', mcpServers],
     ['spec.rules', String(Object.keys(rules).length)],

@@ -69,6 +69,9 @@ const habits = {
   },
 };
 
+/** The habits of a student that seldom solves the task, so that rewards say little at first. */
+const seldomRight: Mix = { ...habits.mix, followHops: 0.05, stopAfterOneHop: 0.75 };
+
 const bridge: readonly Phase[] = [
   copying,
   { ...reading, steps: 1600, batch: { copies: 4, readings: 16 } },
@@ -163,8 +166,18 @@ export const recipes: Readonly<Record<(typeof recipeNames)[number], Recipe>> = {
   quarter: {
     families: ['bridge'],
     facts: false,
-    shape: { hidden_size: 64, intermediate_size: 152 },
-    phases: bridge.slice(0, 3),
+    shape: {
+      hidden_size: 96,
+      intermediate_size: 76,
+      num_hidden_layers: 3,
+      num_attention_heads: 3,
+      num_key_value_heads: 1,
+    },
+    phases: [
+      { ...copying, steps: 1500, learningRate: 2.5e-3 },
+      ...bridge.slice(1, 3),
+      { ...habits, learningRate: 3e-4, batch: { bridge: 32 }, mix: seldomRight },
+    ],
   },
   library: {
     families: ['lookup', 'bridge'],
