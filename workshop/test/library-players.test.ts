@@ -77,6 +77,18 @@ test('an episode of arithmetic repeats a sentence and calculates its operation w
   await episodes.return(undefined as never);
 });
 
+test.each([
+  ['arithmetic', /\b(Ada|Ben|Clara|Dina|Emil|Farid|Greta|Hugo|Ines|Jonas|Kofi|Lena)\b/],
+  ['bank', /\b(Adeyemi|Brandt|Castillo|Dahl|Eriksen|Fontaine|Greco|Haas|Ito|Jansen)\b/],
+] as const)('people of the training tasks of %s have other names in episodes', async (name, people) => {
+  const episodes = libraryEpisodes({ name, careless: 0, seed: 7 });
+  for (let i = 0; i < 12; i++) {
+    const { messages } = (await episodes.next()).value;
+    expect(JSON.stringify(messages)).not.toMatch(people);
+  }
+  await episodes.return(undefined as never);
+});
+
 test('a goal of a question has no names', () => {
   expect(questionGoal({ question: 'Who leads the company that signed Dethor Ashburn?' })).toBe(
     'Who leads the company that signed …?',

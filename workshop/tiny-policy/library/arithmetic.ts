@@ -11,9 +11,10 @@ export const arithmetic: LibraryPlayer<Problem> = {
   success: 'correct',
   /** The story, by its last sentence without the person, and the number of operations. */
   goal({ question, expression }) {
-    const story = question.slice(question.lastIndexOf('. ') + 2).replace(/(?<= )[A-Z]\w+/, '…');
+    const story = lastSentence(question).replace(person, '…');
     return `${story} ${operationsOf(expression).length}`;
   },
+  people: ({ question }) => lastSentence(question).match(person)!,
   play({ question, expression }, careless, rng) {
     const sentences = question.split(/(?<=\.) /);
     const first = /\d+/.exec(expression)![0];
@@ -26,6 +27,13 @@ export const arithmetic: LibraryPlayer<Problem> = {
     };
   },
 };
+
+/** In the last sentence of a story. */
+const person = /(?<= )[A-Z]\w+/;
+
+function lastSentence(question: string): string {
+  return question.slice(question.lastIndexOf('. ') + 2);
+}
 
 type Operation = readonly [operator: BinaryOperator, number: string];
 
