@@ -80,6 +80,7 @@ test('an episode of arithmetic repeats a sentence and calculates its operation w
 test.each([
   ['arithmetic', /\b(Ada|Ben|Clara|Dina|Emil|Farid|Greta|Hugo|Ines|Jonas|Kofi|Lena)\b/],
   ['bank', /\b(Adeyemi|Brandt|Castillo|Dahl|Eriksen|Fontaine|Greco|Haas|Ito|Jansen)\b/],
+  ['sql', /name = '(Ada|Ben|Clara|Dina|Emil|Farid|Greta|Hugo|Ines|Jonas|Kofi|Lena|Mila|Noor)'/],
 ] as const)('people of the training tasks of %s have other names in episodes', async (name, people) => {
   const episodes = libraryEpisodes({ name, careless: 0, seed: 7 });
   for (let i = 0; i < 12; i++) {

@@ -34,7 +34,7 @@ export async function* libraryEpisodes({
   }
 }
 
-/** Gives people new names, because a model would learn the few names of the training tasks by heart, and test tasks have others. */
+/** Gives people other names, because a model would learn the few names of the training tasks by heart instead of copying them. */
 function renamed(conversation: Conversation, people: readonly string[], rng: Rng): Conversation {
   let text = JSON.stringify(conversation.messages);
   for (const name of new Set(people)) text = text.replaceAll(new RegExp(`\\b${name}\\b`, 'g'), drawName(rng));

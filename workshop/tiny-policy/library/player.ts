@@ -15,7 +15,7 @@ export interface LibraryEnvironment<Task> {
 
 /** Plays an environment as a policy could: it acts on a fact only after the fact was read. */
 export interface LibraryPlayer<Task> extends LibraryEnvironment<Task> {
-  /** Names of people in a task that no task of another split has. Demonstrations change them. Default: none. */
+  /** The people that a task is about, of whom there are few. Demonstrations give them other names. Default: none. */
   people?(task: Task): readonly string[];
   /**
    * Makes the player of one episode.
