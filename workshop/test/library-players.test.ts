@@ -56,6 +56,40 @@ test('the questions of episodes are of goals that are not left out', async () =>
   await episodes.return(undefined as never);
 });
 
+test('an episode of arithmetic repeats a sentence and calculates its operation with the last result', async () => {
+  const episodes = libraryEpisodes({ name: 'arithmetic', careless: 0, seed: 6 });
+  for (let i = 0; i < 20; i++) {
+    const [, question, ...turns] = (await episodes.next()).value.messages;
+    const steps = turns.slice(0, -1).filter(({ role }) => role === 'assistant');
+    const results = turns.flatMap(({ role, content }) => (role === 'tool' ? [content] : []));
+    const sentences = question!.content.split(/(?<=\.) /);
+    expect(steps.map(({ content }) => content)).toEqual(sentences.slice(0, -1));
+    for (const [index, step] of steps.entries()) {
+      const [call] = step.role === 'assistant' ? step.toolCalls! : [];
+      const [left, operator, right] = String(call!.arguments.expression).split(/ ([-+*/]) /);
+      expect('+-*/').toContain(operator);
+      expect(sentences[index]).toContain(right);
+      if (index === 0) expect(sentences[0]).toContain(left);
+      else expect(left).toBe(results[index - 1]);
+    }
+    expect(turns.at(-1)!.content).toBe(`#### ${results.at(-1)}`);
+  }
+  await episodes.return(undefined as never);
+});
+
+test.each([
+  ['arithmetic', /\b(Ada|Ben|Clara|Dina|Emil|Farid|Greta|Hugo|Ines|Jonas|Kofi|Lena)\b/],
+  ['bank', /\b(Adeyemi|Brandt|Castillo|Dahl|Eriksen|Fontaine|Greco|Haas|Ito|Jansen)\b/],
+  ['sql', /name = '(Ada|Ben|Clara|Dina|Emil|Farid|Greta|Hugo|Ines|Jonas|Kofi|Lena|Mila|Noor)'/],
+] as const)('people of the training tasks of %s have other names in episodes', async (name, people) => {
+  const episodes = libraryEpisodes({ name, careless: 0, seed: 7 });
+  for (let i = 0; i < 12; i++) {
+    const { messages } = (await episodes.next()).value;
+    expect(JSON.stringify(messages)).not.toMatch(people);
+  }
+  await episodes.return(undefined as never);
+});
+
 test('a goal of a question has no names', () => {
   expect(questionGoal({ question: 'Who leads the company that signed Dethor Ashburn?' })).toBe(
     'Who leads the company that signed …?',

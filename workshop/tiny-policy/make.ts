@@ -76,12 +76,12 @@ interface Setting {
   work: string;
   /** Folder of the policy. */
   out: string;
-  /** Flags of every run. */
+  /** Flags of every run and evaluation. */
   onThreads: readonly string[];
 }
 
 async function makePolicy(setting: Setting, signal: AbortSignal): Promise<void> {
-  const { recipe, work, out } = setting;
+  const { recipe, work, out, onThreads } = setting;
   const started = performance.now();
   await mkdir(work, { recursive: true });
   let policy = recipe.start ? join(import.meta.dirname, recipe.start) : join(work, 'untrained');
@@ -97,7 +97,7 @@ async function makePolicy(setting: Setting, signal: AbortSignal): Promise<void> 
   console.log(`The policy is in ${out} after ${minutes.toFixed(1)} minutes`);
   for (const [ref, flags] of examinationsOf(recipe)) {
     const examination = { ...flags, count: 256, seed: 1 };
-    await toolenv(['eval', ref, '--policy', out, ...flagsOf(examination)], signal);
+    await toolenv(['eval', ref, '--policy', out, ...flagsOf(examination), ...onThreads], signal);
   }
 }
 

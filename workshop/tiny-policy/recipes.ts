@@ -188,8 +188,8 @@ export const recipes: Readonly<Record<(typeof recipeNames)[number], Recipe>> = {
       { ...copying, steps: 1000 },
       {
         ...skills,
-        steps: 3000,
-        passes: 3,
+        steps: 2000,
+        passes: 2,
         learningRate: 2e-3,
         warmUp: 100,
         batch: {

@@ -1,6 +1,6 @@
-/** Demonstrations of arithmetic-v1: one expression, then the answer. */
-import type { Rng } from '@toolenv/core';
-import { evaluateExpression } from '../../../packages/envs-classic/src/arithmetic/evaluate-expression.ts';
+/** Demonstrations of arithmetic-v1: one sentence of the story after another, each with its operation, then the answer. */
+import type { Rng, Scripted } from '@toolenv/core';
+import type { BinaryOperator } from '../../../packages/envs-classic/src/arithmetic/evaluate-expression.ts';
 import type { Problem } from '../../../packages/envs-classic/src/arithmetic/problem.ts';
 import type { LibraryPlayer } from './player.ts';
 
@@ -11,25 +11,53 @@ export const arithmetic: LibraryPlayer<Problem> = {
   success: 'correct',
   /** The story, by its last sentence without the person, and the number of operations. */
   goal({ question, expression }) {
-    const story = question.slice(question.lastIndexOf('. ') + 2).replace(/(?<= )[A-Z]\w+/, '…');
-    return `${story} ${expression.match(/ [-+*/] /g)!.length}`;
+    const story = lastSentence(question).replace(person, '…');
+    return `${story} ${operationsOf(expression).length}`;
   },
-  play(problem, careless, rng) {
-    const expression = careless ? mistaken(problem.expression, rng) : problem.expression;
-    return ({ messages }, turn) =>
-      turn === 0 ? [{ name: 'calculate', arguments: { expression } }] : `#### ${messages.at(-1)!.content}`;
+  people: ({ question }) => lastSentence(question).match(person)!,
+  play({ question, expression }, careless, rng) {
+    const sentences = question.split(/(?<=\.) /);
+    const first = /\d+/.exec(expression)![0];
+    const right = operationsOf(expression);
+    const operations = careless ? mistaken(right, rng) : right;
+    return ({ messages }, turn) => {
+      const amount = turn === 0 ? first : messages.at(-1)!.content;
+      const operation = operations[turn];
+      return operation ? step(sentences[turn]!, `${amount} ${operation.join(' ')}`) : `#### ${amount}`;
+    };
   },
 };
 
-const opposite = { '+': '-', '-': '+', '*': '/', '/': '*' } as const;
+/** In the last sentence of a story. */
+const person = /(?<= )[A-Z]\w+/;
 
-/** Leaves out the last operation, or takes the opposite of an operation, so that the value differs. */
-function mistaken(expression: string, rng: Rng): string {
-  const shorter = /^\((.*)\) [-+*/] \d+$/.exec(expression)?.[1];
-  if (shorter && rng.float() < 0.5) return shorter;
-  const places = [...expression.matchAll(/ ([-+*/]) /g)].map(({ index }) => index + 1);
-  const place = rng.pick(places);
-  const operator = opposite[expression[place] as keyof typeof opposite];
-  const changed = `${expression.slice(0, place)}${operator}${expression.slice(place + 1)}`;
-  return Number.isFinite(evaluateExpression(changed)) ? changed : expression;
+function lastSentence(question: string): string {
+  return question.slice(question.lastIndexOf('. ') + 2);
+}
+
+type Operation = readonly [operator: BinaryOperator, number: string];
+
+/** The operations after the first number, of which each is about a sentence. */
+function operationsOf(expression: string): Operation[] {
+  const found = [...expression.matchAll(/ ([-+*/]) (\d+)/g)];
+  return found.map(([, operator, number]) => [operator as BinaryOperator, number!]);
+}
+
+/** Repeats the sentence before the call, so that the policy reads the operation from the words just before it. */
+function step(sentence: string, expression: string): Scripted {
+  const toolCalls = [{ id: 'step', name: 'calculate', arguments: { expression } }];
+  return { text: sentence, stopReason: 'tool_call', toolCalls };
+}
+
+/** Wrong operators that keep whole numbers whole. */
+const wrong: Readonly<Record<BinaryOperator, BinaryOperator>> = { '+': '-', '-': '+', '*': '+', '/': '-' };
+
+/** Leaves out the last operation, or takes a wrong operator. */
+function mistaken(operations: readonly Operation[], rng: Rng): Operation[] {
+  if (rng.float() < 0.5) return operations.slice(0, -1);
+  const place = rng.int(operations.length);
+  return operations.map(([operator, number], index) => [
+    index === place ? wrong[operator] : operator,
+    number,
+  ]);
 }

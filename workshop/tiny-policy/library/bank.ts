@@ -26,6 +26,7 @@ export const bank: LibraryPlayer<BankTask> = {
       task.unsaid ? 'unsaid account' : '',
     ].join(' ');
   },
+  people: ({ database }) => database.customers.map(({ name }) => name.split(' ')[1]!),
   play: (task, careless, rng): Script => {
     const turns = careless ? mistaken(task, rng) : right(task);
     return (_, turn) => turns[turn] ?? [{ name: 'close_case', arguments: {} }];

@@ -1,7 +1,8 @@
 /** libraryEpisodes: conversations in which the players of the library play. */
-import { createRng, deriveSeed, openEnv, playTask } from '@toolenv/core';
+import { createRng, deriveSeed, openEnv, playTask, type Rng } from '@toolenv/core';
 import { conversationOf } from '../demonstrations.ts';
 import type { Conversation } from '../lines.ts';
+import { drawName } from './draw-symbol.ts';
 import { isLeftOut } from './goals.ts';
 import { type LibraryName, library } from './library.ts';
 import type { LibraryPlayer } from './player.ts';
@@ -28,8 +29,16 @@ export async function* libraryEpisodes({
     const task = await train.get(rng.int(count));
     if (isLeftOut(player.goal(task))) continue;
     const script = player.play(task, rng.float() < careless, rng);
-    yield withoutIdling(conversationOf(await playTask(env, task, script, { seed: number })));
+    const played = conversationOf(await playTask(env, task, script, { seed: number }));
+    yield withoutIdling(renamed(played, player.people?.(task) ?? [], rng));
   }
+}
+
+/** Gives people other names, because a model would learn the few names of the training tasks by heart instead of copying them. */
+function renamed(conversation: Conversation, people: readonly string[], rng: Rng): Conversation {
+  let text = JSON.stringify(conversation.messages);
+  for (const name of new Set(people)) text = text.replaceAll(new RegExp(`\\b${name}\\b`, 'g'), drawName(rng));
+  return { ...conversation, messages: JSON.parse(text) };
 }
 
 /** Cuts the end, in which a careless player only repeats itself. */

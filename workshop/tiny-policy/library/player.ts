@@ -15,6 +15,8 @@ export interface LibraryEnvironment<Task> {
 
 /** Plays an environment as a policy could: it acts on a fact only after the fact was read. */
 export interface LibraryPlayer<Task> extends LibraryEnvironment<Task> {
+  /** The people that a task is about, of whom there are few. Demonstrations give them other names. Default: none. */
+  people?(task: Task): readonly string[];
   /**
    * Makes the player of one episode.
    * @param careless Whether the player makes a mistake that decides the episode.

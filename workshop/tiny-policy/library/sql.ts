@@ -10,6 +10,7 @@ export const sql: LibraryPlayer<ShopTask> = {
   success: 'correct',
   /** The question without the names in it. */
   goal: ({ question }) => question.replace(/"[^"]+"|(?<=.)\b[A-Z]\w+|(?<=category )\w+(?= has)/g, '…'),
+  people: ({ query }) => query.match(/(?<=name = ')[A-Z]\w+/) ?? [],
   play({ query }, careless, rng) {
     const written = query.replaceAll(/\s+/g, ' ');
     const sql = careless ? mistaken(written, rng) : written;
