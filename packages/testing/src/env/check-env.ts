@@ -9,7 +9,7 @@ import { type CheckOptions, type Report, Reporter } from '../report.ts';
 import { brief, Violation } from '../violation.ts';
 import { checkBaselines, checkLabels } from './env-baseline-checks.ts';
 import { checkDefinition, checkSpec, checkTasks, splits, spread } from './env-definition-checks.ts';
-import { checkCancellation, checkFaults } from './env-fault-checks.ts';
+import { checkCancellation, checkFaults, shortLimit } from './env-fault-checks.ts';
 import { fuzzEnv, fuzzRules, longestFuzz } from './env-fuzz.ts';
 import { checkOrder } from './env-order-checks.ts';
 import { checkReplay } from './env-replay-checks.ts';
@@ -74,6 +74,7 @@ export async function checkEnv(
   const shared = { definition, tools, report, timeout, seed, signal };
   const subjectOf = async (opened: EnvHandle<unknown>) =>
     new EnvSubject({ ...shared, open: opened, tasks: await someTasks(opened, playedTasks) });
+  let toolTimeout: number | undefined;
   try {
     await report.check(['ENV-3'], async () => {
       await using again = await open();
@@ -98,12 +99,12 @@ export async function checkEnv(
     await report.check(fuzzRules, fuzzed, report.wants('WARN-4'));
     await checkBaselines(subject);
     await checkWarnings(subject);
+    if (hasOption(definition, 'toolTimeout')) toolTimeout = await shortLimit(subject);
   } finally {
     await first.close();
   }
   {
-    // A short timeout, so that a hanging tool costs little time.
-    await using env = await open(hasOption(definition, 'toolTimeout') ? { toolTimeout: 50 } : {});
+    await using env = await open(toolTimeout === undefined ? {} : { toolTimeout });
     await checkFaults(await subjectOf(env));
   }
   await report.check(['ENV-34', 'ENV-36'], () =>

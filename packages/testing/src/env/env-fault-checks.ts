@@ -62,7 +62,22 @@ async function cancelledDuring(subject: EnvSubject): Promise<void> {
   });
 }
 
-/** `subject` was opened with a short toolTimeout if the environment has such an option. */
+/** In milliseconds. */
+const leastLimit = 50;
+
+/**
+ * A limit of tools in milliseconds. It is short, so that a hanging tool costs little time, and yet longer than what the environment does with
+ * its tools when an episode begins.
+ */
+export async function shortLimit(subject: EnvSubject): Promise<number> {
+  const begun = performance.now();
+  const begin = () => subject.withWatched((env) => env.reset(subject.task(0), 1));
+  // Another check reports what reset() throws.
+  await begin().catch(() => {});
+  return Math.max(leastLimit, Math.ceil(10 * (performance.now() - begun)));
+}
+
+/** `subject` was opened with a {@link shortLimit} if the environment has an option for it. */
 export async function checkFaults(subject: EnvSubject): Promise<void> {
   const { report, timeout } = subject;
   let action: Action | undefined;

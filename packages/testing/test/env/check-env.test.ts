@@ -3,7 +3,7 @@ import { lookup } from 'node:dns/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createRng, defineTool, defineToolEnv, failure } from '@toolenv/core';
+import { createRng, defineTool, defineToolEnv, failure, ToolEnvError } from '@toolenv/core';
 import { afterEach, expect, test } from 'vitest';
 import { climb } from '../../../core/test/ladder-env.ts';
 import { assertConforms, checkEnv, reportText } from '../../src/index.ts';
@@ -160,6 +160,29 @@ function bank(execute: (account: number, signal: AbortSignal) => unknown, toolTi
 
 const known = (account: number) => account >= 1 && account <= 3;
 const checkBank = (execute: Parameters<typeof bank>[0]) => checkEnv(bank(execute), { actions: 150 });
+
+test('an environment that needs time for its tools when an episode begins keeps the rules about tools that hang', async () => {
+  let [least, most] = [Number.POSITIVE_INFINITY, 0];
+  const slow = ladderDefinition({
+    env: (good) => {
+      const { toolTimeout } = good.spec.limits;
+      least = Math.min(least, toolTimeout);
+      most = Math.max(most, toolTimeout);
+      return {
+        async reset(start) {
+          await sleep(20);
+          if (toolTimeout < 100)
+            throw new ToolEnvError('infrastructure.tool_timeout', 'The first call took long.');
+          return good.reset(start);
+        },
+      };
+    },
+  });
+  const report = await checkEnv(slow, { ...options, rules: ['ENV-27', 'ENV-30', 'ENV-31'] });
+  expect(report.findings, reportText(report)).toEqual([]);
+  expect(least).toBeGreaterThanOrEqual(200);
+  expect(least).toBeLessThan(most);
+});
 
 test('an inline tool that throws on a mistake of the model is reported with its message', async () => {
   const thrown = await checkBank((account) => {
