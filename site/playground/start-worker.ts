@@ -1,4 +1,4 @@
-/** startWorker: the worker under the page's content security policy, which a browser gives to no worker that it loads from a server. */
+/** startWorker: starts the worker from a blob. A browser applies the page's content security policy to such a worker, and not to a worker that it loads from a server. */
 import workerScript from './worker.ts?worker&url';
 
 export function startWorker(): Worker {

@@ -29,11 +29,14 @@ export interface PlacedNode {
   outputs: PlacedTensor[];
 }
 
-/** An event of a profiling file, which has Chrome's trace event format. Only the fields that are read here. */
-interface ProfileEvent {
+/** An event of a profiling file, which has Chrome's trace event format. Only the fields that are read here; `dur` is in microseconds. */
+export interface ProfileEvent {
   cat: string;
   name: string;
+  dur: number;
   args?: {
+    /** Of a kernel on a GPU. */
+    shapes?: string;
     op_name?: string;
     provider?: string;
     /** Each element has one entry: type and shape. */
@@ -42,9 +45,13 @@ interface ProfileEvent {
   };
 }
 
-type Create = (model: Uint8Array, options: InferenceSession.SessionOptions) => Promise<InferenceSession>;
+export type Create = (
+  model: Uint8Array,
+  options: InferenceSession.SessionOptions,
+) => Promise<InferenceSession>;
 
-const eventSuffix = '_kernel_time';
+/** What the names of the events of nodes end with. */
+export const eventSuffix = '_kernel_time';
 /** An int64 vector of more numbers is not a shape. */
 const mostDims = 8;
 

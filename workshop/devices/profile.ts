@@ -10,14 +10,7 @@ import { type Device, devices, onnxRuntime, placeModel, Sampler, TransformerLear
 import { InferenceSession } from 'onnxruntime-node';
 import { randomModel, randomTokens, sizes, unsavedCheckpoint } from '../bench/model.ts';
 import { fullRows } from '../bench/train.ts';
-
-/** An event of a profiling file, which has Chrome's trace event format. Only the fields that are read here; `dur` is in microseconds. */
-interface ProfileEvent {
-  cat: string;
-  name: string;
-  dur: number;
-  args?: { op_name?: string; provider?: string; shapes?: string };
-}
+import { type Create, eventSuffix, type ProfileEvent } from './placement.ts';
 
 interface Total {
   milliseconds: number;
@@ -74,11 +67,8 @@ process.exit(0);
 
 /** Measures each run, and has each session write a profile. */
 function watchSessions(): void {
-  const create = InferenceSession.create.bind(InferenceSession) as (
-    model: Uint8Array,
-    options: InferenceSession.SessionOptions,
-  ) => Promise<InferenceSession>;
-  const watched: typeof create = async (model, options) => {
+  const create = InferenceSession.create.bind(InferenceSession) as Create;
+  const watched: Create = async (model, options) => {
     const name = `program ${sessions.length}`;
     const profile = { enableProfiling: true, profileFilePrefix: join(folder, name) };
     const session = await create(model, { ...options, ...profile });
@@ -110,7 +100,7 @@ function kernelsOf(folder: string): Map<string, Total> {
     for (const { cat, name, dur, args = {} } of events) {
       if (cat === 'Api')
         add(kernels, `${program}: ${name.split('&').at(-1)} on the GPU, ${args.shapes}`, dur / 1000);
-      else if (cat === 'Node' && name.endsWith('_kernel_time'))
+      else if (cat === 'Node' && name.endsWith(eventSuffix))
         add(kernels, `${program}: ${args.op_name}, ${args.provider}`, dur / 1000);
     }
   }

@@ -98,7 +98,7 @@ function libraryRow({ name, version, why }: ComputeReport['libraries'][number]):
   return [name, why === undefined ? (version ?? 'not installed') : `does not load: ${why}`];
 }
 
-/** NVIDIA's Vulkan driver comes without the libraries that it loads, and says nothing of it. */
+/** NVIDIA's Vulkan driver does not contain the libraries that it loads, and does not report that they are missing. */
 const vulkanRow: Row = [
   'hint',
   'webgpu',

@@ -63,7 +63,7 @@ export class Conversations {
     const digests = this.#most > 0 ? digestsOf({ ...request, messages: numberCalls(request.messages) }) : [];
     const known = digests.findLastIndex((digest) => this.#byDigest.has(digest));
     const said = known < 0 ? [] : callsOf(request.messages[known]!);
-    const found = known < 0 ? undefined : saying(said, this.#byDigest.get(digests[known]!)!);
+    const found = known < 0 ? undefined : whichWasTold(said, this.#byDigest.get(digests[known]!)!);
     // While it takes a turn, no other request finds it.
     if (found) this.#take(found);
     const conversation = found ?? this.#open();
@@ -131,7 +131,7 @@ function callsOf(message: SentMessage): readonly SentCall[] {
 }
 
 /** The conversation that was told the ids of these calls. A client may give calls ids of its own: then any, because they say the same. */
-function saying(calls: readonly SentCall[], alike: ReadonlySet<Conversation>): Conversation {
+function whichWasTold(calls: readonly SentCall[], alike: ReadonlySet<Conversation>): Conversation {
   const isTold = ({ last }: Conversation) => last!.served.calls.every(({ id }, i) => id === calls[i]!.id);
   const [first] = alike;
   return [...alike].find(isTold) ?? first!;

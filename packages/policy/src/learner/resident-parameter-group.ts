@@ -233,10 +233,10 @@ function stepOf<T>(ops: Ops<T>, batch: Batch): Record<string, T> {
 function batchesOf(shapes: Shapes): Batch[] {
   const batches: Map<string, readonly number[]>[] = [];
   const decays = (shape: readonly number[]) => shape.length >= 2;
-  for (const group of [true, false]) {
+  for (const decaying of [true, false]) {
     let numbers = Number.POSITIVE_INFINITY;
     for (const [name, shape] of shapes) {
-      if (decays(shape) !== group) continue;
+      if (decays(shape) !== decaying) continue;
       numbers += sizeOf(shape);
       if (numbers > mostNumbers || batches.at(-1)!.size >= mostParameters) {
         batches.push(new Map());

@@ -4,7 +4,7 @@ import { knownDevices } from '#known-devices';
 import type { DeviceName } from './device-name.ts';
 import { type DeviceProbe, probeDevice } from './probe-device.ts';
 
-/** `auto` is a GPU on which CUDA is installed and computes, otherwise the CPU. The GPU is reached by WebGPU if that is hardware, and by CUDA otherwise. */
+/** `auto` is the CPU unless CUDA is installed and computes. Then it is WebGPU if that is faster than the CPU, and CUDA otherwise. */
 export type Device = 'auto' | DeviceName;
 
 /**
