@@ -7,7 +7,7 @@ import { type Result, type RowName, rowNames } from './results.ts';
 
 const introduction = `# Every environment of the library
 
-The small policy learned each environment from faultless and careless episodes. A hash leaves out about a fifth of all goals. GRPO
+The small policy learned each environment from faultless episodes, and questions from habits of which few are right. A hash leaves out about a fifth of all goals. GRPO
 continues in one environment at a time, on its training tasks, left-out goals included. The supervised row makes as many updates from
 as many faultless episodes. The share of test tasks that succeed, with 95 % intervals over seeds:`;
 

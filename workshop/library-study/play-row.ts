@@ -90,7 +90,7 @@ async function writeEpisodes(
 ): Promise<void> {
   const source =
     name in library
-      ? libraryEpisodes({ name: name as keyof typeof library, careless: 0, seed })
+      ? libraryEpisodes({ name: name as keyof typeof library, seed })
       : demonstrations({ family: 'bridge', mix: { followHops: 1 }, leavesOut: true, seed });
   const lines: string[] = [];
   while (lines.length < count) lines.push(`${JSON.stringify((await source.next()).value)}\n`);

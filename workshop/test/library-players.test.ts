@@ -15,25 +15,23 @@ import { buildTokenizer } from '../tiny-policy/tokenizer.ts';
 
 const names = Object.keys(library) as LibraryName[];
 
-/** Episodes of the same training tasks with each kind of player. */
-async function play(name: LibraryName, careless: boolean, count: number): Promise<number[]> {
+/** Rewards of episodes of training tasks. */
+async function play(name: LibraryName, count: number): Promise<number[]> {
   const player: LibraryPlayer<unknown> = library[name];
   await using env = await openEnv(player.ref, player.options, { seed: 3 });
   const rewards: number[] = [];
   for (let index = 0; index < count; index++) {
     const task = await env.tasks.train.get(index);
-    const script = player.play(task, careless, createRng(3, name, index));
+    const script = player.play(task, createRng(3, name, index));
     const { reward } = await playTask(env, task, script, { seed: index });
     rewards.push(reward!);
   }
   return rewards;
 }
 
-test.each(names)('the player of %s wins, and a careless player mostly does not', async (name) => {
-  const won = (rewards: readonly number[]) => rewards.filter((reward) => reward >= 1).length;
-  expect(won(await play(name, false, 30))).toBe(30);
-  // In Wordle, a careless player may still guess the word.
-  expect(won(await play(name, true, 30))).toBeLessThanOrEqual(name === 'wordle' ? 27 : 8);
+test.each(names)('the player of %s wins', async (name) => {
+  const rewards = await play(name, 30);
+  expect(rewards.filter((reward) => reward >= 1)).toHaveLength(30);
 });
 
 test.each(names)('some goals of %s are left out of the episodes, and not most of them', async (name) => {
@@ -47,7 +45,7 @@ test.each(names)('some goals of %s are left out of the episodes, and not most of
 });
 
 test('the questions of episodes are of goals that are not left out', async () => {
-  const episodes = libraryEpisodes({ name: 'sql', careless: 0, seed: 5 });
+  const episodes = libraryEpisodes({ name: 'sql', seed: 5 });
   for (let i = 0; i < 30; i++) {
     const { value } = await episodes.next();
     const question = value.messages[1]!.content;
@@ -57,7 +55,7 @@ test('the questions of episodes are of goals that are not left out', async () =>
 });
 
 test('an episode of arithmetic repeats a sentence and calculates its operation with the last result', async () => {
-  const episodes = libraryEpisodes({ name: 'arithmetic', careless: 0, seed: 6 });
+  const episodes = libraryEpisodes({ name: 'arithmetic', seed: 6 });
   for (let i = 0; i < 20; i++) {
     const [, question, ...turns] = (await episodes.next()).value.messages;
     const steps = turns.slice(0, -1).filter(({ role }) => role === 'assistant');
@@ -82,7 +80,7 @@ test.each([
   ['bank', /\b(Adeyemi|Brandt|Castillo|Dahl|Eriksen|Fontaine|Greco|Haas|Ito|Jansen)\b/],
   ['sql', /name = '(Ada|Ben|Clara|Dina|Emil|Farid|Greta|Hugo|Ines|Jonas|Kofi|Lena|Mila|Noor)'/],
 ] as const)('people of the training tasks of %s have other names in episodes', async (name, people) => {
-  const episodes = libraryEpisodes({ name, careless: 0, seed: 7 });
+  const episodes = libraryEpisodes({ name, seed: 7 });
   for (let i = 0; i < 12; i++) {
     const { messages } = (await episodes.next()).value;
     expect(JSON.stringify(messages)).not.toMatch(people);
@@ -96,14 +94,13 @@ test('a goal of a question has no names', () => {
   );
 });
 
-test('a careless episode does not go on repeating itself', async () => {
-  const episodes = libraryEpisodes({ name: 'household', careless: 1, seed: 4 });
-  for (let i = 0; i < 10; i++) {
-    const { messages } = (await episodes.next()).value;
-    const turns = messages.filter(({ role }) => role === 'assistant').map(({ content }) => content);
-    expect(turns.at(-1)).not.toBe(turns.at(-2));
-  }
+test('a tour of household is mostly short, and sometimes long', async () => {
+  const episodes = libraryEpisodes({ name: 'household', seed: 4 });
+  const lengths: number[] = [];
+  for (let i = 0; i < 60; i++) lengths.push((await episodes.next()).value.messages.length);
   await episodes.return(undefined as never);
+  expect(lengths.filter((length) => length <= 24).length).toBeGreaterThan(30);
+  expect(Math.max(...lengths)).toBeGreaterThan(40);
 });
 
 test.each([

@@ -22,8 +22,6 @@ export interface Phase {
   mix: Mix;
   /** Turns of an episode, if there are more than the family allows. */
   maxTurns?: number;
-  /** Share of careless episodes of the library's environments. Default 0. */
-  careless?: number;
 }
 
 export interface Recipe {
@@ -188,7 +186,7 @@ export const recipes: Readonly<Record<(typeof recipeNames)[number], Recipe>> = {
       { ...copying, steps: 1000 },
       {
         ...skills,
-        steps: 2000,
+        steps: 2400,
         passes: 2,
         learningRate: 2e-3,
         warmUp: 100,
@@ -199,7 +197,7 @@ export const recipes: Readonly<Record<(typeof recipeNames)[number], Recipe>> = {
           lookup: 3,
           bridge: 3,
           arithmetic: 4,
-          household: 2,
+          household: 4,
           bank: 3,
           sql: 3,
           wordle: 6,
@@ -207,8 +205,7 @@ export const recipes: Readonly<Record<(typeof recipeNames)[number], Recipe>> = {
       },
       {
         ...habits,
-        careless: 0.4,
-        batch: { lookup: 4, bridge: 4, arithmetic: 6, household: 3, bank: 5, sql: 5, wordle: 6 },
+        batch: { lookup: 4, bridge: 4, arithmetic: 4, household: 6, bank: 4, sql: 4, wordle: 8 },
       },
     ],
   },

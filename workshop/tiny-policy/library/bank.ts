@@ -1,12 +1,11 @@
 /** Demonstrations of bank-v1: look up who and what the request is about, ask where the rules ask for it, then serve or refuse. */
-import type { Rng, Script, Scripted, ToolCall } from '@toolenv/core';
+import type { Script, Scripted, ToolCall } from '@toolenv/core';
 import { byId, type Call } from '../../../packages/envs-classic/src/bank/database.ts';
 import {
   type BankTask,
   feeOf,
   forbiddingRule,
   needsConfirmation,
-  rules,
 } from '../../../packages/envs-classic/src/bank/rules.ts';
 import type { LibraryPlayer } from './player.ts';
 
@@ -27,31 +26,11 @@ export const bank: LibraryPlayer<BankTask> = {
     ].join(' ');
   },
   people: ({ database }) => database.customers.map(({ name }) => name.split(' ')[1]!),
-  play: (task, careless, rng): Script => {
-    const turns = careless ? mistaken(task, rng) : right(task);
+  play(task): Script {
+    const turns = [...lookUps(task), ...question(task), ...end(task)];
     return (_, turn) => turns[turn] ?? [{ name: 'close_case', arguments: {} }];
   },
 };
-
-function right(task: BankTask): Scripted[] {
-  return [...lookUps(task), ...question(task), ...end(task, forbiddingRule(task))];
-}
-
-/** Forgets to ask, forgets the rules, or takes a wrong rule or a wrong fee. */
-function mistaken(task: BankTask, rng: Rng): Scripted[] {
-  const rule = forbiddingRule(task);
-  const before = [...lookUps(task), ...question(task)];
-  if (rule !== undefined) {
-    const others = rules.flatMap((_, index) => (index + 1 === rule ? [] : [index + 1]));
-    const other = rng.float() < 0.5 ? undefined : rng.pick(others);
-    return [...before, ...end(task, other)];
-  }
-  if (task.request.name !== 'transfer') return [...before, ...end(task, rng.pick([6, 7]))];
-  if (rng.float() < 0.5) return [...before, ...end(task, rng.pick([1, 2, 4, 5]))];
-  const { fee, ...args } = task.request.arguments;
-  const wrong = { name: 'transfer', arguments: { ...args, fee: 2 - fee } } as const;
-  return [...before, ...end({ ...task, request: wrong }, undefined)];
-}
 
 /** What the agent reads before it decides. It stops at a rule that needs no more. */
 function lookUps(task: BankTask): Scripted[] {
@@ -82,8 +61,9 @@ function question(task: BankTask): Scripted[] {
 }
 
 /** The last calls. The agent first writes down what the paying account has, where this decides. */
-function end(task: BankTask, rule: number | undefined): Scripted[] {
+function end(task: BankTask): Scripted[] {
   const { database, request } = task;
+  const rule = forbiddingRule(task);
   const call: Omit<ToolCall, 'id'> =
     rule === undefined ? (request as Call) : { name: 'refuse_case', arguments: { rule } };
   const calls: Scripted[] = [{ ...said(thought(task)), toolCalls: [{ id: 'end', ...call }] }];

@@ -16,24 +16,32 @@ export const household: LibraryPlayer<HouseholdTask> = {
   maxTokens: 24,
   success: 'done',
   goal: ({ goal }) => describeGoal(goal),
-  play: ({ goal, house }, careless, rng): Script => {
-    const commands = agent(careless ? mistaken(goal, rng) : goal, house.receptacles);
+  play({ goal, house }, rng): Script {
+    const commands = agent(goal, tourOf(goal, house, rng));
     return ({ messages }) => commands.next(messages.at(-1)!.content).value ?? 'look';
   },
 };
 
-/** Forgets the treatment or one of two objects, or takes another receptacle. */
-function mistaken(goal: Goal, rng: Rng): Goal {
-  const { object, count, target } = goal;
-  if (goal.treatment && rng.float() < 0.7) return { object, count, target };
-  if (count === 2 && rng.float() < 0.5) return { ...goal, count: 1 };
-  return { ...goal, target: rng.pick(['countertop', 'desk', 'diningtable', 'shelf']) };
+/**
+ * The receptacles in their order, from a random start. Three tours of four begin at most two visits before the first object: in
+ * a long tour nearly every decision is to go on, and a policy did not learn to take the object.
+ */
+function tourOf({ object, target }: Goal, { receptacles, objects }: House, rng: Rng): string[] {
+  const holders = new Set(
+    Object.keys(objects).flatMap((name) => (kindOf(name) === object ? objects[name]! : [])),
+  );
+  const places = receptacles.filter((name) => kindOf(name) !== target);
+  const first = places.findIndex((place) => holders.has(place));
+  const before = rng.float() < 0.75 ? rng.int(3) : rng.int(places.length);
+  const start = (first - before + places.length) % places.length;
+  const goal = receptacles.find((name) => kindOf(name) === target)!;
+  return [...places.slice(start), ...places.slice(0, start), goal];
 }
 
-/** The commands of an agent that reads each reply. */
-function* agent({ object, count, treatment, target }: Goal, receptacles: readonly string[]) {
-  const places = receptacles.filter((name) => kindOf(name) !== target);
-  const goal = receptacles.find((name) => kindOf(name) === target)!;
+/** The commands of an agent that reads each reply. The tour ends where the objects must go. */
+function* agent({ object, count, treatment }: Goal, tour: readonly string[]) {
+  const places = tour.slice(0, -1);
+  const goal = tour.at(-1)!;
   const appliance = treatment && `${treatments[treatment].appliance} 1`;
   let left = count;
   let reply = '';

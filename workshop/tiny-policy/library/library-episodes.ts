@@ -9,15 +9,12 @@ import type { LibraryPlayer } from './player.ts';
 
 export interface LibraryEpisodesOptions {
   name: LibraryName;
-  /** Share of careless episodes. */
-  careless: number;
   seed: number;
 }
 
 /** Endless conversations about training tasks whose goals are not left out. */
 export async function* libraryEpisodes({
   name,
-  careless,
   seed,
 }: LibraryEpisodesOptions): AsyncGenerator<Conversation, never, void> {
   const player: LibraryPlayer<unknown> = library[name];
@@ -28,9 +25,9 @@ export async function* libraryEpisodes({
     const rng = createRng(seed, name, number);
     const task = await train.get(rng.int(count));
     if (isLeftOut(player.goal(task))) continue;
-    const script = player.play(task, rng.float() < careless, rng);
+    const script = player.play(task, rng);
     const played = conversationOf(await playTask(env, task, script, { seed: number }));
-    yield withoutIdling(renamed(played, player.people?.(task) ?? [], rng));
+    yield renamed(played, player.people?.(task) ?? [], rng);
   }
 }
 
@@ -39,15 +36,4 @@ function renamed(conversation: Conversation, people: readonly string[], rng: Rng
   let text = JSON.stringify(conversation.messages);
   for (const name of new Set(people)) text = text.replaceAll(new RegExp(`\\b${name}\\b`, 'g'), drawName(rng));
   return { ...conversation, messages: JSON.parse(text) };
-}
-
-/** Cuts the end, in which a careless player only repeats itself. */
-function withoutIdling({ messages, tools }: Conversation): Conversation {
-  const isSame = (index: number) =>
-    messages[index]?.role === 'assistant' &&
-    !messages[index].toolCalls &&
-    messages[index].content === messages[index - 2]?.content;
-  let end = messages.length;
-  while (isSame(end - 1)) end -= 2;
-  return { messages: messages.slice(0, end), tools };
 }

@@ -17,9 +17,6 @@ export interface LibraryEnvironment<Task> {
 export interface LibraryPlayer<Task> extends LibraryEnvironment<Task> {
   /** The people that a task is about, of whom there are few. Demonstrations give them other names. Default: none. */
   people?(task: Task): readonly string[];
-  /**
-   * Makes the player of one episode.
-   * @param careless Whether the player makes a mistake that decides the episode.
-   */
-  play(task: Task, careless: boolean, rng: Rng): Script;
+  /** Makes the player of one episode, who wins. */
+  play(task: Task, rng: Rng): Script;
 }

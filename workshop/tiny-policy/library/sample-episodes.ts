@@ -15,7 +15,7 @@ export async function sampleEpisodes(seed: number): Promise<Episodes> {
     return [family, demonstrations({ family, ...options, seed })] as const;
   });
   const environments = (Object.keys(library) as LibraryName[]).map(
-    (name) => [name, libraryEpisodes({ name, careless: 0, seed })] as const,
+    (name) => [name, libraryEpisodes({ name, seed })] as const,
   );
   const episodes = new Map<string, Conversation[]>();
   for (const [name, source] of [...families, ...environments]) {

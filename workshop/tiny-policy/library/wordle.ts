@@ -14,12 +14,12 @@ export const wordle: LibraryPlayer<string> = {
   maxTokens: 48,
   success: 'solved',
   goal: (word) => word,
-  play(_, careless, rng) {
+  play(_, rng) {
     const guesses: string[] = [];
     return ({ messages }, turn) => {
       const replies = messages.filter(({ role }) => role === 'user').slice(1);
       const seen = guesses.map((guess, index): Seen => [guess, replies[index]!.content]);
-      const guess = turn === 0 ? rng.pick(openers) : choose(seen, careless, rng);
+      const guess = turn === 0 ? rng.pick(openers) : choose(seen, rng);
       guesses.push(guess);
       return `${turn === 0 ? '' : `${noteOf(seen)} `}=${guess}`;
     };
@@ -28,9 +28,8 @@ export const wordle: LibraryPlayer<string> = {
 
 type Seen = readonly [guess: string, marks: string];
 
-/** A careless player forgets the marks now and then. */
-function choose(seen: readonly Seen[], careless: boolean, rng: Rng): string {
-  if (careless && rng.float() < 0.6) return rng.pick(known);
+/** Any word that agrees with the marks. */
+function choose(seen: readonly Seen[], rng: Rng): string {
   return rng.pick(known.filter((word) => seen.every(([guess, given]) => marks(guess, word) === given)));
 }
 
