@@ -4,20 +4,18 @@ import { dirname } from 'node:path';
 import { collect, deriveSeed, type EnvHandle, type Policy, rollout, type Trajectory } from '@toolenv/core';
 import { drawEpisodes, writeWhole } from '@toolenv/training';
 import { conversationOf, demonstrate } from '../tiny-policy/demonstrations.ts';
-import type { Family } from '../tiny-policy/families.ts';
+import { type Family, type FamilyOptions, openFamily } from '../tiny-policy/families.ts';
 import { wastefulMix } from '../tiny-policy/recipes.ts';
-import type { Datasets } from './datasets.ts';
 
 /** One episode of the demonstrator for each training question. */
 export async function writeDemonstrations(
   file: string,
-  open: Datasets,
   names: readonly Family[],
-  { isWasteful, seed }: { isWasteful: boolean; seed: number },
+  { isWasteful, seed, ...options }: FamilyOptions & { isWasteful: boolean; seed: number },
 ): Promise<void> {
   const lines: unknown[] = [];
   for (const name of names) {
-    const env = open[name]!;
+    const env = await openFamily(name, seed, options);
     const { train } = env.tasks;
     const tasks = await Promise.all(
       Array.from({ length: await train.length }, (_, index) => train.get(index)),
@@ -25,6 +23,7 @@ export async function writeDemonstrations(
     const lesson = { env, worldSeed: seed, tasks };
     const mix = isWasteful ? wastefulMix : { followHops: 1 };
     lines.push(...(await demonstrate(lesson, mix, seed)));
+    await env.close();
   }
   await writeLines(file, lines);
 }

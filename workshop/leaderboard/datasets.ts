@@ -4,7 +4,8 @@ import { createRng, type EnvHandle, type Policy, type Trajectory } from '@toolen
 import { mixEnvs, transformObservation, transformReward } from '@toolenv/core/wrappers';
 import { evaluate } from '@toolenv/training';
 import { Progress, RunningScores } from 'toolenv';
-import { type Family, openFamily } from '../tiny-policy/families.ts';
+import { type Family, type FamilyOptions, openFamily } from '../tiny-policy/families.ts';
+import { addRecovery, type Recovery } from './failing-search.ts';
 
 export type Datasets = Readonly<Partial<Record<Family, EnvHandle<unknown>>>>;
 
@@ -12,10 +13,10 @@ export type Datasets = Readonly<Partial<Record<Family, EnvHandle<unknown>>>>;
 export async function openDatasets(
   names: readonly Family[],
   seed: number,
-  maxTurns?: number,
+  options?: FamilyOptions,
 ): Promise<Datasets> {
   const open: Partial<Record<Family, EnvHandle<unknown>>> = {};
-  for (const name of names) open[name] = await openFamily(name, seed, maxTurns);
+  for (const name of names) open[name] = await openFamily(name, seed, options);
   return open;
 }
 
@@ -78,6 +79,8 @@ export interface Score {
   em: number;
   f1: number;
   searches?: number;
+  /** Where searches failed. */
+  recovery?: Recovery;
 }
 
 export interface Examination {
@@ -94,13 +97,16 @@ export async function score(
 ): Promise<Score> {
   const bar = new Progress('test questions', Math.min(run.count, await env.tasks[run.split].length));
   const scores = new RunningScores();
+  let recovery: Recovery = { episodes: 0, right: 0, failed: 0, repeated: 0 };
   const onTrajectory = (trajectory: Trajectory) => {
     scores.add(trajectory);
+    recovery = addRecovery(recovery, trajectory);
     bar.update(scores.episodes, scores.status);
   };
   try {
     const { means } = await evaluate({ ...run, env, policy, maxTokens: 64, onTrajectory });
-    return { em: means.em ?? 0, f1: means.f1 ?? 0, searches: means.searches ?? 0 };
+    const { em, f1, searches } = means;
+    return { em: em ?? 0, f1: f1 ?? 0, searches: searches ?? 0, ...(recovery.failed > 0 && { recovery }) };
   } finally {
     bar.stop();
   }

@@ -6,10 +6,10 @@ export const leaderboardFlags = {
   type: 'object',
   properties: {
     study: {
-      enum: ['table', 'masks', 'budget', 'price', 'staleness'],
+      enum: ['table', 'masks', 'budget', 'price', 'staleness', 'failures'],
       default: 'table',
       description:
-        'what to measure: all agents, what the masks do, trainers with the same episodes, a price for searching, or rollouts that run ahead',
+        'what to measure: all agents, what the masks do, trainers with the same episodes, a price for searching, rollouts that run ahead, or a search that fails',
     },
     seeds: {
       type: 'integer',

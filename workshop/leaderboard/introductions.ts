@@ -1,4 +1,5 @@
 /** What each page says before and after its tables. */
+import type { Recovery } from './failing-search.ts';
 import { differenceText, estimate, estimateText, pairedDifference } from './intervals.ts';
 import { markdownTable } from './markdown-table.ts';
 import { atPrice } from './price-page.ts';
@@ -196,8 +197,60 @@ function timeTable(rows: readonly RowSummary[], results: readonly Result[]): str
   return markdownTable(['row', 'seconds a step', 'EM of sampled answers'], lines);
 }
 
+const failures: Introduce = (study, rows, results) => ({
+  title: 'A search that fails',
+  introduction: `${100 * study.failures!} % of the searches return nothing here; the same search may succeed when it is repeated. Bridge questions, ${study.steps} updates of ${study.tasksPerStep * study.groupSize} episodes, at most
+${study.maxTurns! - 1} searches each. Exact match (EM) and F1 of answers to ${countOf(results)} test questions, in ${worldsOf(rows)} world: a gate, which decides whether the study is worth more worlds.
+
+${recoveryTable(rows, results)}
+
+- **What did the model know before?** It is the policy of the demo before its bad habits: it answers such questions where no search fails, and no demonstration
+  showed it a search that fails. It repeats some of them all the same.
+- **What is the ceiling?** The demonstrator repeats every search that fails: ${averageOf(rows, 'Demonstrator')}.
+- **What do the rows know?** SFT on demonstrations sees more of the demonstrations that the model learned from. Two rows imitate the right answers of each group of
+  ${study.groupSize}: all of them, or the best. The demonstrations that persist are the solution itself.
+- **Does reinforcement learning amplify what is rare?** GRPO minus the best row of imitation${bestImitator(rows)}.
+- **Does it need the rewards?** GRPO with rewards that are shuffled in each rollout, minus the start: ${differenceBetween(rows, 'GRPO with shuffled rewards', 'Start')}.
+- **What can this study not show?** That supervision could not do it: demonstrations that persist teach it at once. It has one world, and all trainers have the same
+  learning rate, which was not chosen for this study.`,
+  explanation: '',
+});
+
+function bestImitator(rows: readonly RowSummary[]): string {
+  const best = bestOf(rows.filter(({ name }) => imitators.includes(name)));
+  return best ? `, ${best.name}: ${differenceBetween(rows, 'GRPO', best.name)}` : ': not measured';
+}
+
+/** Sampled answers, and what happened after searches that failed. */
+function recoveryTable(rows: readonly RowSummary[], results: readonly Result[]): string {
+  const lines = rows.flatMap(({ name }) => {
+    const own = results.filter(({ row }) => row === name);
+    return (['scores', 'sampled'] as const).flatMap((decoding) => {
+      const scores = own.flatMap((result) => Object.values(result[decoding] ?? {}));
+      const sum = (count: (recovery: Recovery) => number) =>
+        scores.reduce((total, { recovery }) => total + (recovery ? count(recovery) : 0), 0);
+      if (scores.length === 0) return [];
+      const [right, repeated] = [
+        sum((recovery) => recovery.right) / sum(({ episodes }) => episodes),
+        sum((recovery) => recovery.repeated) / sum(({ failed }) => failed),
+      ];
+      const cells = [mean(scores.map(({ em }) => em)), right, repeated].map((value) => value.toFixed(3));
+      return [[name, decoding === 'scores' ? 'greedy' : 'sampled', ...cells]];
+    });
+  });
+  const header = ['row', 'answers', 'EM', 'EM where a search failed', 'failed searches that are repeated'];
+  return markdownTable(header, lines);
+}
+
 /** By name of the study. */
-export const introductions: Readonly<Record<string, Introduce>> = { table, masks, budget, price, staleness };
+export const introductions: Readonly<Record<string, Introduce>> = {
+  table,
+  masks,
+  budget,
+  price,
+  staleness,
+  failures,
+};
 
 function bestOf(rows: readonly RowSummary[]): RowSummary | undefined {
   return rows.toSorted((a, b) => b.average.em.mean - a.average.em.mean)[0];

@@ -10,6 +10,7 @@ import { parseFlags, runAsProcess, timeText } from 'toolenv';
 import { barChart } from './chart.ts';
 import { commit } from './commit.ts';
 import { closeDatasets, openDatasets } from './datasets.ts';
+import { searchOf } from './failing-search.ts';
 import { type LeaderboardFlags, leaderboardFlags } from './flags.ts';
 import { pageOf } from './page.ts';
 import { playRow } from './play-row.ts';
@@ -50,11 +51,10 @@ async function measure(
     };
     const missing = rows.filter(isMissing);
     if (missing.length === 0) continue;
-    const worlds = await openDatasets(
-      [...new Set([...study.trainsOn, ...study.scoredOn])],
-      seed,
-      study.maxTurns,
-    );
+    const worlds = await openDatasets([...new Set([...study.trainsOn, ...study.scoredOn])], seed, {
+      maxTurns: study.maxTurns,
+      search: searchOf(study),
+    });
     try {
       for (const [index, row] of missing.entries()) {
         const place = `row ${index + 1} of ${missing.length}`;

@@ -8,6 +8,7 @@ import { TrainingProgress } from 'toolenv';
 import { playDemonstrator, playPrompted } from './baselines.ts';
 import { writeDemonstrations, writePairs } from './data-files.ts';
 import { type Datasets, type Examination, scoreAll, trainingEnv } from './datasets.ts';
+import { searchOf } from './failing-search.ts';
 import type { Experiment, Result } from './results.ts';
 import { type Agent, type Baseline, optionsOf, type Row, type Study } from './studies.ts';
 
@@ -89,8 +90,10 @@ async function learn(
   await using policy = await loadPolicy(study.policy, { threads });
   const data = `${out}.jsonl`;
   if (row.data?.endsWith('demonstrations'))
-    await writeDemonstrations(data, worlds, study.trainsOn, {
-      isWasteful: row.data !== 'demonstrations',
+    await writeDemonstrations(data, study.trainsOn, {
+      isWasteful: row.data === 'wasteful-demonstrations',
+      maxTurns: study.maxTurns,
+      search: row.data === 'persistent-demonstrations' ? searchOf(study) : undefined,
       seed,
     });
   if (row.data === 'start-episodes')

@@ -21,7 +21,7 @@ export interface Agent {
   /** Learning rates to choose from, in {@link tuningOf}. */
   rates?: readonly number[];
   /** What an agent learns from that does not play by itself: a demonstrator's episodes, or the start policy's. */
-  data?: 'demonstrations' | 'wasteful-demonstrations' | 'start-episodes';
+  data?: 'demonstrations' | 'wasteful-demonstrations' | 'persistent-demonstrations' | 'start-episodes';
   /** What a search costs in the rewards that the agent learns from. Default: the rewards of the environment. */
   price?: number;
 }
@@ -42,6 +42,8 @@ export interface Study extends StudyOptions {
   prices?: readonly number[];
   /** Turns of an episode, if there are more than the families allow. */
   maxTurns?: number;
+  /** Share of the searches that return nothing. Default: none. */
+  failures?: number;
   /** Least and most seconds that a search takes while an agent trains. Default: as long as it takes. */
   searchSeconds?: readonly [number, number];
   /** Scores sampled answers too. */
@@ -274,7 +276,52 @@ const staleness: Study = {
   references: ['GRPO, 0 behind'],
 };
 
-export const studies = { table, masks, budget, price, staleness } as const satisfies Record<string, Study>;
+/** A search that fails: the policy knows the task, and sometimes repeats a search that returned nothing. */
+const failures: Study = {
+  ...episodes,
+  steps: 150,
+  name: 'failures',
+  policy: 'runs/tiny-policy/bridge/skills/policy',
+  trainsOn: ['bridge'],
+  scoredOn: ['bridge'],
+  failures: 0.3,
+  scoresSamples: true,
+  maxTurns: 7,
+  worlds: 1,
+  rows: [
+    { name: 'Demonstrator', plays: 'demonstrator' },
+    { name: 'Start', plays: 'start' },
+    {
+      name: 'SFT on demonstrations',
+      trainer: sft,
+      options: { ...supervised, batchSize: 128 },
+      data: 'demonstrations',
+    },
+    {
+      name: 'SFT on demonstrations that persist',
+      trainer: sft,
+      options: { ...supervised, batchSize: 128 },
+      data: 'persistent-demonstrations',
+    },
+    { name: 'All right answers', trainer: rejectionSampling, options: { ...sampled, keep: 8 } },
+    { name: 'Best of 8', trainer: rejectionSampling, options: sampled },
+    { name: 'Online DPO', trainer: onlineDpo, options: preferences },
+    { name: 'PPO', trainer: ppo, options: actorCritic },
+    { name: 'RLOO', trainer: grpo, options: { ...group, algorithm: 'rloo' } },
+    { name: 'GRPO', trainer: grpo, options: { ...group, algorithm: 'grpo' } },
+    {
+      name: 'GRPO with shuffled rewards',
+      trainer: grpo,
+      options: { ...group, algorithm: 'grpo', shuffleRewards: true },
+    },
+  ],
+  references: ['Start', 'SFT on demonstrations', 'All right answers', 'Best of 8', 'GRPO'],
+};
+
+export const studies = { table, masks, budget, price, staleness, failures } as const satisfies Record<
+  string,
+  Study
+>;
 
 /** The seed of the world in which learning rates are chosen. */
 export const tuningSeed = 101;

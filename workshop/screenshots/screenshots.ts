@@ -1,45 +1,43 @@
 /**
- * `npm run screenshots -- <run> <run…> [--tasks <run>] [--evaluation <before> --evaluation <after>] [--only <picture>…]` takes the pictures of the
- * pages for docs/view, and the social card of the site, in Chromium: CHROMIUM names the program. The first run should have episodes and evaluations, and that
- * of `--tasks` few tasks, each in many steps. Without runs, it takes the pictures that need none. `--only group` takes one picture, and can be
+ * `npm run screenshots` takes the pictures of the pages for docs/view, and the social card of the site, in Chromium: CHROMIUM names the program.
+ * It first makes the runs that they show, unless they are in the folder of `--runs`. `--only group` takes one picture, and can be
  * repeated. Look at each picture before you commit it.
  */
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { openEnv, ToolEnvError } from '@toolenv/core';
+import { openEnv } from '@toolenv/core';
 import { servePlay, serveView } from '@toolenv/view';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { knownEnv } from '../../packages/cli/src/show/known-env.ts';
 import { tokenTexts } from '../../packages/policy/src/checkpoint/token-texts.ts';
 import buildPage from '../../packages/view/browser-test/build-page.ts';
 import { servePlayground } from '../../site/playground/browser-test/serve-playground.ts';
+import { makeRuns, type Runs } from './runs.ts';
 
 type Theme = 'light' | 'dark';
 
-const { positionals: runs, values } = parseArgs({
-  allowPositionals: true,
+const { runs: folder, only } = parseArgs({
   options: {
-    tasks: { type: 'string' },
-    evaluation: { type: 'string', multiple: true },
+    runs: { type: 'string', default: 'runs/screenshots' },
     only: { type: 'string', multiple: true },
   },
-});
-const { tasks, evaluation: evaluations = [], only } = values;
+}).values;
 const isWanted = (...names: string[]) => only === undefined || names.some((name) => only.includes(name));
-if (runs.length === 1) throw new ToolEnvError('usage.arguments', 'Name the folders of two runs or more.');
 const root = join(import.meta.dirname, '../..');
 const out = join(root, 'docs/view');
 await mkdir(out, { recursive: true });
+const shown = ['runs', 'overview', 'curves', 'episodes', 'options', 'episode', 'group', 'tasks', 'pair'];
+const runs = isWanted(...shown) ? await makeRuns(folder) : undefined;
 await buildPage();
 const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
   args: ['--no-sandbox'],
 });
 try {
-  if (runs.length > 0) await takeView(browser);
-  if (tasks !== undefined) await takeTasks(browser, tasks);
-  if (evaluations.length === 2 && isWanted('pair')) await takeEvaluations(browser);
+  if (runs) await takeView(browser, runs);
+  if (runs && isWanted('tasks')) await takeTasks(browser, runs);
+  if (runs && isWanted('pair')) await takeEvaluations(browser, runs);
   if (isWanted('card')) await takeCard(browser);
   if (isWanted('play')) await takePlay(browser);
   if (isWanted('playground')) await takePlayground(browser);
@@ -47,9 +45,13 @@ try {
   await browser.close();
 }
 
-async function takeView(browser: Browser): Promise<void> {
-  const texts = await tokenTexts(join(runs[0]!, 'policy'));
-  const view = await serveView({ runs, tokenTexts: async () => ({ texts }), environment: knownEnv });
+async function takeView(browser: Browser, { compared }: Runs): Promise<void> {
+  const texts = await tokenTexts(join(compared[0], 'policy'));
+  const view = await serveView({
+    runs: compared,
+    tokenTexts: async () => ({ texts }),
+    environment: knownEnv,
+  });
   try {
     const light = await openPage(browser, view.url, 'light');
     await picture(light, '#/runs', 'runs');
@@ -73,8 +75,8 @@ async function takeView(browser: Browser): Promise<void> {
 }
 
 /** The heat map of a run, tasks that were learned last first. */
-async function takeTasks(browser: Browser, run: string): Promise<void> {
-  const view = await serveView({ runs: [run] });
+async function takeTasks(browser: Browser, { tasks }: Runs): Promise<void> {
+  const view = await serveView({ runs: [tasks] });
   try {
     await picture(await openPage(browser, view.url, 'light'), '#/tasks', 'tasks');
   } finally {
@@ -83,9 +85,13 @@ async function takeTasks(browser: Browser, run: string): Promise<void> {
 }
 
 /** The first task that flipped. */
-async function takeEvaluations(browser: Browser): Promise<void> {
-  const texts = await tokenTexts(join(runs[0]!, 'policy'));
-  const view = await serveView({ runs: evaluations, tokenTexts: async () => ({ texts }) });
+async function takeEvaluations(browser: Browser, { compared, evaluations }: Runs): Promise<void> {
+  const texts = await tokenTexts(join(compared[0], 'policy'));
+  const view = await serveView({
+    runs: evaluations,
+    tokenTexts: async () => ({ texts }),
+    environment: knownEnv,
+  });
   try {
     const light = await openPage(browser, `${view.url}#/tasks`, 'light');
     await light.locator('.compared').first().click();

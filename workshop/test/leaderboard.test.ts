@@ -5,9 +5,11 @@ import { join } from 'node:path';
 import { collect, openEnv, type Policy, rollout, scriptedPolicy } from '@toolenv/core';
 import { baselinePolicy } from '@toolenv/training';
 import { expect, onTestFinished, test } from 'vitest';
+import { playDemonstrator } from '../leaderboard/baselines.ts';
 import { barChart } from '../leaderboard/chart.ts';
 import { comparisons, differenceTable } from '../leaderboard/comparisons.ts';
 import { closeDatasets, openDatasets, trainingEnv } from '../leaderboard/datasets.ts';
+import { searchOf } from '../leaderboard/failing-search.ts';
 import {
   differenceText,
   direction,
@@ -141,6 +143,22 @@ test('utility is the exact match minus the price of the searches, and rows with 
   expect(atThird).toContain('| Start | −0.050 ');
   expect(atThird).toContain('| GRPO at 0.3 | 0.750 (one seed) |');
   expect(atThird).not.toContain('| GRPO |');
+});
+
+test('three searches of ten return nothing, and the demonstrator repeats them', async () => {
+  const { failures, maxTurns } = studies.failures;
+  const open = await openDatasets(['bridge'], 1, { maxTurns, search: searchOf({ failures }) });
+  const run = { count: 64, seed: 1, signal: new AbortController().signal };
+  const { em, searches, recovery } = (await playDemonstrator(open, ['bridge'], run)).scores.bridge!;
+  await closeDatasets(open);
+  const { episodes, right, failed, repeated } = recovery!;
+  // Two searches of an episode succeed, and 3 / 7 as many fail.
+  expect(searches).toBe(2 + failed / 64);
+  expect(failed).toBeGreaterThan(40);
+  expect(failed).toBeLessThan(75);
+  expect(repeated).toBe(failed);
+  expect(right).toBe(episodes);
+  expect(em).toBe(1);
 });
 
 test('agents that know the price are paid by it', async () => {

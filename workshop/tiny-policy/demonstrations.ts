@@ -39,7 +39,7 @@ export async function* demonstrations({
   for (let world = 0; ; world++) {
     const rng = createRng(seed, 'tasks', world);
     const worldSeed = deriveSeed(seed, 'world', world);
-    const env = await openFamily(family, worldSeed, maxTurns);
+    const env = await openFamily(family, worldSeed, { maxTurns });
     const { train } = env.tasks;
     const count = await train.length;
     const drawn = await Promise.all(

@@ -29,12 +29,14 @@ export function knowledgeOf(worldSeed: number, split: Split, records: readonly Q
   };
 }
 
-/** Plays `mix`. */
+/** Plays `mix`, and repeats a search that returned nothing. */
 export function demonstrator({ records, entities }: Knowledge, mix: Mix): Policy {
   const episodes = new Map<string, Generator<Move, void, string>>();
   return {
     spec: { name: 'demonstrator', contextLength: Number.MAX_SAFE_INTEGER },
     async act(observation: Observation, { episodeId = '', seed }: SamplingOptions): Promise<Action> {
+      const again = repeatedSearch(observation);
+      if (again) return again;
       let moves = episodes.get(episodeId);
       if (!moves) {
         const rng = createRng(seed, 'strategy');
@@ -47,6 +49,14 @@ export function demonstrator({ records, entities }: Knowledge, mix: Mix): Policy
     },
     endEpisode: (episodeId) => void episodes.delete(episodeId),
   };
+}
+
+/** The last turn once more, if its search returned nothing. */
+function repeatedSearch({ messages }: Observation): Action | undefined {
+  const [asked, reply] = messages.slice(-2);
+  if (reply?.role !== 'tool' || reply.content !== '' || asked?.role !== 'assistant') return undefined;
+  const toolCalls = asked.toolCalls!.map((call) => ({ ...call, id: `call-${messages.length}` }));
+  return { text: '', toolCalls, stopReason: 'tool_call' };
 }
 
 /** @param turn Makes the id of a call unique. */

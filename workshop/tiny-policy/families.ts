@@ -1,5 +1,6 @@
 /** The families of questions that the small policies learn and the studies ask. */
-import { type EnvHandle, openEnv } from '@toolenv/core';
+import { type EnvHandle, openEnv, type ToolPlugin } from '@toolenv/core';
+import type { SearchMaterial } from '@toolenv/tools-search';
 import { envOptions } from '../demo/setting.ts';
 
 /** The environment of each family, with its own options. */
@@ -15,11 +16,20 @@ export const families = {
 
 export type Family = keyof typeof families;
 
-/**
- * @param seed Seeds the world, which all families share.
- * @param maxTurns Turns of an episode. Default: those of the family.
- */
-export function openFamily(family: Family, seed: number, maxTurns?: number): Promise<EnvHandle<unknown>> {
+export interface FamilyOptions {
+  /** Turns of an episode. Default: those of the family. */
+  maxTurns?: number;
+  /** Default: a search that never fails. */
+  search?: ToolPlugin<SearchMaterial>;
+}
+
+/** @param seed Seeds the world, which all families share. */
+export function openFamily(
+  family: Family,
+  seed: number,
+  { maxTurns, search }: FamilyOptions = {},
+): Promise<EnvHandle<unknown>> {
   const { ref, options } = families[family];
-  return openEnv(ref, { ...envOptions, ...options, ...(maxTurns && { maxTurns }) }, { seed });
+  const tools = search && { search };
+  return openEnv(ref, { ...envOptions, ...options, ...(maxTurns && { maxTurns }) }, { seed, tools });
 }
