@@ -36,6 +36,8 @@ export class Progress {
   #total: number;
   #done: number;
   #changed: number = this.#begun;
+  /** When the first part was done, and how much: the time before it may be that of preparations. */
+  #firstPart: { done: number; at: number } | undefined;
   #status = '';
 
   constructor(
@@ -71,7 +73,10 @@ export class Progress {
 
   /** @param status Numbers to show next to the bar, those that matter least last. */
   update(done: number, status: string): void {
-    if (done !== this.#done) this.#changed = performance.now();
+    if (done !== this.#done) {
+      this.#changed = performance.now();
+      this.#firstPart ??= { done, at: this.#changed };
+    }
     this.#done = done;
     this.#status = status;
     // Work without pauses never lets the timer fire.
@@ -103,7 +108,9 @@ export class Progress {
     const gained = this.#done - this.#first;
     if (this.#done >= this.#total || this.#isUneven) return '';
     if (gained === 0) return '–:–– left';
-    const each = (this.#changed - this.#begun) / gained;
+    const { done, at } = this.#firstPart!;
+    const since = this.#done > done ? { done, at } : { done: this.#first, at: this.#begun };
+    const each = (this.#changed - since.at) / (this.#done - since.done);
     const left = each * (this.#total - this.#done) - (performance.now() - this.#changed);
     return `${timeText(left / 1000)} left`;
   }

@@ -57,6 +57,19 @@ it('says that the time left is unknown before the first work is done, then count
   bar.stop();
 });
 
+it('leaves the time before the first work out of the time left', () => {
+  process.stderr.isTTY = true;
+  const bar = new Progress('step', 10);
+  now = 600_000;
+  bar.update(1, '');
+  now = 620_000;
+  written = [];
+  bar.update(3, '');
+  vi.advanceTimersByTime(1000);
+  expect(written.join('')).toContain('3/10  1:10 left');
+  bar.stop();
+});
+
 it('holds no process, and is no leak of the work', () => {
   vi.useRealTimers();
   const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
