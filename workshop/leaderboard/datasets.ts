@@ -6,6 +6,7 @@ import { evaluate } from '@toolenv/training';
 import { Progress, RunningScores } from 'toolenv';
 import { type Family, type FamilyOptions, openFamily } from '../tiny-policy/families.ts';
 import { addRecovery, type Recovery } from './failing-search.ts';
+import { SortScores, type Sorts } from './sort-scores.ts';
 
 export type Datasets = Readonly<Partial<Record<Family, EnvHandle<unknown>>>>;
 
@@ -79,6 +80,8 @@ export interface Score {
   em: number;
   f1: number;
   searches?: number;
+  /** Exact match of each sort of question, if there are several. */
+  sorts?: Sorts;
   /** Where searches failed. */
   recovery?: Recovery;
 }
@@ -97,16 +100,20 @@ export async function score(
 ): Promise<Score> {
   const bar = new Progress('test questions', Math.min(run.count, await env.tasks[run.split].length));
   const scores = new RunningScores();
+  const sorts = new SortScores();
   let recovery: Recovery = { episodes: 0, right: 0, failed: 0, repeated: 0 };
   const onTrajectory = (trajectory: Trajectory) => {
     scores.add(trajectory);
+    sorts.add(trajectory);
     recovery = addRecovery(recovery, trajectory);
     bar.update(scores.episodes, scores.status);
   };
   try {
     const { means } = await evaluate({ ...run, env, policy, maxTokens: 64, onTrajectory });
     const { em, f1, searches } = means;
-    return { em: em ?? 0, f1: f1 ?? 0, searches: searches ?? 0, ...(recovery.failed > 0 && { recovery }) };
+    const { means: bySort } = sorts;
+    const extras = { ...(bySort && { sorts: bySort }), ...(recovery.failed > 0 && { recovery }) };
+    return { em: em ?? 0, f1: f1 ?? 0, searches: searches ?? 0, ...extras };
   } finally {
     bar.stop();
   }

@@ -4,6 +4,7 @@ import { differenceText, estimate, estimateText, pairedDifference } from './inte
 import { markdownTable } from './markdown-table.ts';
 import { atPrice } from './price-page.ts';
 import type { Result } from './results.ts';
+import { chances } from './sort-scores.ts';
 import type { Study } from './studies.ts';
 import { difference as differenceOf, mean, type RowSummary, summarise } from './summary.ts';
 
@@ -39,9 +40,23 @@ intervals. All rows have the same model, search index and questions.
   weights of the best evaluation were scored; the table has their step. Each update uses ${study.tasksPerStep * study.groupSize} episodes.
 - **Who chose the learning rates?** Validation questions in another world: see below. REINFORCE++, REINFORCE++-baseline and RLOO have the rate of GRPO.
 - **Is it chance?** All rows played the same ${worldsOf(rows)} worlds, so differences are paired. Read the intervals below, not the order of the rows.`,
-    explanation: '',
+    explanation: sortSection(rows, results),
   };
 };
+
+/** Exact match by sort of question, of the results that have it. */
+function sortSection(rows: readonly RowSummary[], results: readonly Result[]): string {
+  const sorts = Object.keys(chances);
+  const lines = rows.flatMap(({ name }) => {
+    const own = results.filter((result) => result.row === name && result.scores.comparison?.sorts);
+    if (own.length === 0) return [];
+    const cells = sorts.map((sort) => mean(own.map(({ scores }) => scores.comparison!.sorts![sort]!.em)));
+    return [[name, ...cells.map((em) => em.toFixed(3)), own.map(({ seed }) => seed).join(', ')]];
+  });
+  if (lines.length === 0) return '';
+  const chance = ['A guess of the right kind', ...sorts.map((sort) => chances[sort]!.toFixed(3)), ''];
+  return `## Comparisons by sort of question\n\n${markdownTable(['row', ...sorts, 'worlds'], [chance, ...lines])}`;
+}
 
 const masks: Introduce = (study, rows, results) => ({
   title: 'What the masks are worth',

@@ -1,20 +1,28 @@
-/** The environments of the study: those that the small policy learned. */
+/** The environments of the study: those that the small policy learned, and others. */
 import type { QaTask } from '@toolenv/envs-qa';
 import { envOptions } from '../demo/setting.ts';
-import { families } from '../tiny-policy/families.ts';
+import { type Family, families } from '../tiny-policy/families.ts';
 import { questionGoal } from '../tiny-policy/library/goals.ts';
 import { library } from '../tiny-policy/library/library.ts';
 import type { LibraryEnvironment } from '../tiny-policy/library/player.ts';
 
-/** Two-hop questions, which stand for the worlds of questions. */
-const bridge: LibraryEnvironment<QaTask> = {
-  ref: families.bridge.ref,
-  options: envOptions,
-  maxTokens: 64,
-  success: 'em',
-  goal: questionGoal,
+function questionsOf(family: Family): LibraryEnvironment<QaTask> {
+  const { ref, options } = families[family];
+  return { ref, options: { ...envOptions, ...options }, maxTokens: 64, success: 'em', goal: questionGoal };
+}
+
+/** Two-hop questions stand for the worlds of questions. */
+const learned = { ...library, bridge: questionsOf('bridge') };
+
+/** No demonstration shows questions of these sorts. */
+const unseen = {
+  claims: questionsOf('one-hop claims'),
+  comparison: questionsOf('comparison'),
+  compose: questionsOf('compose'),
 };
 
-export const environments = { ...library, bridge };
+export const environments = { ...learned, ...unseen };
 export type EnvironmentName = keyof typeof environments;
 export const environmentNames = Object.keys(environments) as EnvironmentName[];
+export const learnedNames = Object.keys(learned) as (keyof typeof learned)[];
+export const unseenNames = Object.keys(unseen) as (keyof typeof unseen)[];

@@ -10,7 +10,7 @@ import { commit } from '../leaderboard/commit.ts';
 import { mostSeeds } from '../leaderboard/intervals.ts';
 import { appendResult, readResults } from '../leaderboard/results.ts';
 import { digestOf } from '../leaderboard/study-results.ts';
-import { type EnvironmentName, environmentNames } from './environments.ts';
+import { type EnvironmentName, environmentNames, unseenNames } from './environments.ts';
 import { pageOf } from './page.ts';
 import { playRow } from './play-row.ts';
 import { type Result, type RowName, rowNames } from './results.ts';
@@ -62,7 +62,7 @@ await runAsProcess(async (signal) => {
   const ofStudy = (result: Result) => result.policy === policy && result.steps === stepsOf(result.row);
   for (let seed = 1; seed <= flags.seeds; seed++) {
     for (const environment of flags.environments as EnvironmentName[]) {
-      for (const row of flags.rows as RowName[]) {
+      for (const row of rowsOf(environment).filter((name) => flags.rows.includes(name))) {
         const isKnown = (each: Result) =>
           ofStudy(each) && each.environment === environment && each.row === row && each.seed === seed;
         if (results.some(isKnown)) continue;
@@ -79,6 +79,12 @@ await runAsProcess(async (signal) => {
   await writeWhole(page, pageOf(results.filter(ofStudy)));
   console.log(`The page is ${page}.`);
 });
+
+/** There are no demonstrations of environments that the policy has not seen. */
+function rowsOf(environment: EnvironmentName): RowName[] {
+  const isUnseen = unseenNames.some((name) => name === environment);
+  return rowNames.filter((row) => !isUnseen || row !== 'SFT on demonstrations');
+}
 
 function textOf({ environment, row, seed, greedy, sampled, seconds }: Result): string {
   const scores = [greedy, sampled].map(({ all, leftOut }) => `${all.toFixed(3)} (${leftOut?.toFixed(3)})`);

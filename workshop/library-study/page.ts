@@ -1,7 +1,7 @@
 /** The page of the study: for each environment the rows, the ceiling, GRPO minus the other rows, and GRPO's curve. */
 import { differenceText, estimate, estimateText, pairedDifference } from '../leaderboard/intervals.ts';
 import { markdownTable } from '../leaderboard/markdown-table.ts';
-import { type EnvironmentName, environmentNames } from './environments.ts';
+import { type EnvironmentName, learnedNames, unseenNames } from './environments.ts';
 import type { Success } from './examine.ts';
 import { type Result, type RowName, rowNames } from './results.ts';
 
@@ -9,13 +9,20 @@ const introduction = `# Every environment of the library
 
 The small policy learned each environment from faultless episodes, and questions from habits of which few are right. A hash leaves out about a fifth of all goals. GRPO
 continues in one environment at a time, on its training tasks, left-out goals included. The supervised row makes as many updates from
-as many faultless episodes. The share of test tasks that succeed, with 95 % intervals over seeds:`;
+as many faultless episodes, and “All right answers” imitates the episodes of its own that succeed. The share of test tasks that succeed, with 95 % intervals over seeds:`;
+
+const unseen = `# Environments that no demonstration shows
+
+The policy learned lookups and two-hop questions. These sorts of questions are new to it, and it learns them from rewards alone.`;
 
 export function pageOf(results: readonly Result[]): string {
-  const sections = environmentNames.flatMap((name) => {
-    const own = results.filter(({ environment }) => environment === name);
-    return own.length === 0 ? [] : [`## ${name}`, rowsOf(own), differencesOf(own), curvesOf(name, own)];
-  });
+  const sectionsOf = (names: readonly EnvironmentName[]) =>
+    names.flatMap((name) => {
+      const own = results.filter(({ environment }) => environment === name);
+      return own.length === 0 ? [] : [`## ${name}`, rowsOf(own), differencesOf(own), curvesOf(name, own)];
+    });
+  const others = sectionsOf(unseenNames);
+  const sections = [...sectionsOf(learnedNames), ...(others.length > 0 ? [unseen, ...others] : [])];
   return `${[introduction, ...sections].filter((part) => part !== '').join('\n\n')}\n`;
 }
 

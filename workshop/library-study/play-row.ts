@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type EnvHandle, openEnv } from '@toolenv/core';
 import { loadPolicy } from '@toolenv/policy';
 import { grpo } from '@toolenv/trainer-grpo';
-import { sft } from '@toolenv/trainer-sft';
+import { rejectionSampling, sft } from '@toolenv/trainer-sft';
 import { readMetrics, train } from '@toolenv/training';
 import { demonstrations } from '../tiny-policy/demonstrations.ts';
 import { library } from '../tiny-policy/library/library.ts';
@@ -63,7 +63,7 @@ interface Lesson {
   out: string;
 }
 
-/** Both trainers make as many updates from as many episodes. */
+/** All trainers make as many updates from as many episodes. */
 async function learn({ name, row, seed, env, out }: Lesson, means: Means): Promise<void> {
   const { steps, threads, signal } = means;
   const { maxTokens } = environments[name];
@@ -76,8 +76,15 @@ async function learn({ name, row, seed, env, out }: Lesson, means: Means): Promi
     const data = `${out}.jsonl`;
     if (!resume) await writeEpisodes(data, name, seed, steps * batchSize);
     for await (const _ of train({ ...run, ...kept, trainer: sft, data, batchSize }));
+    return;
+  }
+  const played = { ...run, ...kept, ...episodes, temperature: 1 };
+  if (row === 'All right answers') {
+    const chosen = { keep: episodes.groupSize, judgedBy: environments[name].success };
+    for await (const _ of train({ ...played, ...chosen, trainer: rejectionSampling }));
   } else {
-    for await (const _ of train({ ...run, ...kept, trainer: grpo, ...episodes, temperature: 1 }));
+    const shuffleRewards = row === 'GRPO with shuffled rewards';
+    for await (const _ of train({ ...played, shuffleRewards, trainer: grpo }));
   }
 }
 

@@ -2,7 +2,13 @@
 import type { EnvironmentName } from './environments.ts';
 import type { Success } from './examine.ts';
 
-export const rowNames = ['Start', 'SFT on demonstrations', 'GRPO'] as const;
+export const rowNames = [
+  'Start',
+  'SFT on demonstrations',
+  'All right answers',
+  'GRPO with shuffled rewards',
+  'GRPO',
+] as const;
 export type RowName = (typeof rowNames)[number];
 
 export interface Result {

@@ -8,7 +8,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { playDemonstrator } from '../leaderboard/baselines.ts';
 import { barChart } from '../leaderboard/chart.ts';
 import { comparisons, differenceTable } from '../leaderboard/comparisons.ts';
-import { closeDatasets, openDatasets, trainingEnv } from '../leaderboard/datasets.ts';
+import { closeDatasets, openDatasets, score, trainingEnv } from '../leaderboard/datasets.ts';
 import { searchOf } from '../leaderboard/failing-search.ts';
 import {
   differenceText,
@@ -159,6 +159,19 @@ test('three searches of ten return nothing, and the demonstrator repeats them', 
   expect(repeated).toBe(failed);
   expect(right).toBe(episodes);
   expect(em).toBe(1);
+});
+
+test('comparisons are scored by sort of question', async () => {
+  const open = await openDatasets(['comparison'], 1);
+  const run = { count: 40, seed: 1, signal: new AbortController().signal, split: 'test' } as const;
+  const policy = scriptedPolicy(() => '<answer>yes</answer>');
+  const { em, sorts } = await score(open.comparison!, policy, run);
+  await closeDatasets(open);
+  const { 'yes or no': decided, 'which of two': named } = sorts!;
+  expect(decided!.count + named!.count).toBe(40);
+  expect(named!.em).toBe(0);
+  expect(decided!.em * decided!.count).toBeCloseTo(40 * em, 9);
+  expect(em).toBeGreaterThan(0);
 });
 
 test('agents that know the price are paid by it', async () => {
