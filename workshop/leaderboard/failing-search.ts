@@ -1,12 +1,15 @@
 /** searchOf: the search of the worlds, of which a share of the calls returns nothing, and what policies do after such a call. */
-import { defineToolPlugin, isParseFailure, type ToolPlugin, type Trajectory } from '@toolenv/core';
+import { createRng, defineToolPlugin, isParseFailure, type ToolPlugin, type Trajectory } from '@toolenv/core';
 import { createSearchTool, type SearchMaterial } from '@toolenv/tools-search';
 import type { Study } from './studies.ts';
 
 /** The text of a failed call is empty: the small policies know no word that could say more. */
 const failure = { content: [{ type: 'text' as const, text: '' }], structuredContent: { documents: [] } };
 
-/** The search of a study whose searches fail. A query that failed may succeed when it is repeated. */
+/**
+ * The search of a study whose searches fail. Whether a search fails depends on its query and on its place in the episode: it fails in all
+ * episodes of a group or in none, so a group compares what its episodes did and not their luck. A repeated search may succeed.
+ */
 export function searchOf({ failures }: Pick<Study, 'failures'>): ToolPlugin<SearchMaterial> | undefined {
   if (failures === undefined) return undefined;
   return defineToolPlugin({
@@ -22,7 +25,9 @@ export function searchOf({ failures }: Pick<Study, 'failures'>): ToolPlugin<Sear
         ...search,
         annotations: { ...search.annotations, idempotentHint: false },
         execute: async (args, context) =>
-          context.rng.float() < failures ? failure : search.execute(args, context),
+          createRng(0, 'failure', String(args.query), context.callIndex).float() < failures
+            ? failure
+            : search.execute(args, context),
       };
     },
   });

@@ -214,7 +214,7 @@ function timeTable(rows: readonly RowSummary[], results: readonly Result[]): str
 
 const failures: Introduce = (study, rows, results) => ({
   title: 'A search that fails',
-  introduction: `${100 * study.failures!} % of the searches return nothing here; the same search may succeed when it is repeated. Bridge questions, ${study.steps} updates of ${study.tasksPerStep * study.groupSize} episodes, at most
+  introduction: `${100 * study.failures!} % of the searches return nothing here, by a hash of the query and its place in the episode; the same search may succeed when it is repeated. Bridge questions, ${study.steps} updates of ${study.tasksPerStep * study.groupSize} episodes, at most
 ${study.maxTurns! - 1} searches each. Exact match (EM) and F1 of answers to ${countOf(results)} test questions, in ${worldsOf(rows)} world: a gate, which decides whether the study is worth more worlds.
 
 ${recoveryTable(rows, results)}
