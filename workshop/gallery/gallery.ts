@@ -11,6 +11,7 @@ import { svgChart } from '@toolenv/training/reports';
 import { declaredEnvironments, type Environment, playable } from './environments.ts';
 import { conversationOf, episodeSvg, type Line } from './episode-svg.ts';
 import { type Entry, galleryPage } from './gallery-page.ts';
+import { libraryResults } from './library-results.ts';
 
 const root = join(import.meta.dirname, '../..');
 const out = join(root, 'docs/environments');
@@ -27,9 +28,11 @@ for (const environment of declaredEnvironments().map(playable)) {
       join(out, `${name}.svg`),
       episodeSvg(`An episode of ${name}`, await episodeOf(environment)),
     );
-  const curve = await curveOf(environment);
+  const library = await libraryResults(name);
+  const curve = library?.chart ?? (await curveOf(environment));
   if (curve !== undefined) await writeFile(join(out, `${name}-curve.svg`), curve);
-  written.push({ ...environment, description, hasCurve: curve !== undefined });
+  const hasRun = environment.run !== undefined;
+  written.push({ ...environment, description, hasCurve: curve !== undefined, hasRun, scores: library?.text });
   console.log(environment.ref);
 }
 await writeFile(join(out, 'README.md'), galleryPage(written));

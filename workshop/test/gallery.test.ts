@@ -4,18 +4,21 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { declaredEnvironments, playable } from '../gallery/environments.ts';
 import { conversationOf, episodeSvg } from '../gallery/episode-svg.ts';
+import { libraryResults } from '../gallery/library-results.ts';
 
 const folder = join(import.meta.dirname, '../../docs/environments');
 const page = readFileSync(join(folder, 'README.md'), 'utf8');
 
-test('each declared environment has a section, a command, and a picture if it plays alone', () => {
+test('each declared environment has a section, a command, and a picture if it plays alone', async () => {
   const declared = declaredEnvironments();
   expect(declared.length).toBeGreaterThan(18);
   for (const { ref, name, run, isRemote } of declared.map(playable)) {
     expect(page).toContain(`### ${name}\n`);
     expect(page).toContain(`npx toolenv eval ${ref} `);
     expect(existsSync(join(folder, `${name}.svg`)), `${name}: run npm run gallery`).toBe(!isRemote);
-    expect(existsSync(join(folder, `${name}-curve.svg`))).toBe(run !== undefined);
+    expect(existsSync(join(folder, `${name}-curve.svg`))).toBe(
+      run !== undefined || (await libraryResults(name)) !== undefined,
+    );
   }
 });
 

@@ -1,0 +1,42 @@
+/** libraryResults: how the small policy learns an environment, from the file of results of `npm run library-study`. */
+import { join } from 'node:path';
+import { svgChart } from '@toolenv/training/reports';
+import { readResults } from '../leaderboard/results.ts';
+import { mean } from '../leaderboard/summary.ts';
+import type { Result, RowName } from '../library-study/results.ts';
+
+export interface LibraryResults {
+  chart: string;
+  /** A sentence with the scores on test tasks. */
+  text: string;
+}
+
+const file = join(import.meta.dirname, '../../docs/benchmarks/library.jsonl');
+
+/** @param name Of an environment: `bank-v1`. @returns `undefined` for an environment that was not measured. */
+export async function libraryResults(name: string): Promise<LibraryResults | undefined> {
+  const all = await readResults<Result>(file);
+  const results = all.filter(({ environment }) => `${environment}-v1` === name);
+  const rowOf = (row: RowName) => results.filter((result) => result.row === row);
+  const trained = rowOf('GRPO');
+  if (trained.length === 0) return undefined;
+  const score = (row: RowName) => mean(rowOf(row).map(({ sampled }) => sampled.all)).toFixed(2);
+  const last = Math.max(...trained[0]!.curve.map(([step]) => step));
+  const curves = [
+    { name: 'GRPO', points: curveOf(trained) },
+    { name: 'SFT on demonstrations', points: curveOf(rowOf('SFT on demonstrations')) },
+    { name: 'ceiling', points: [[0, 1] as const, [last, 1] as const] },
+  ].filter(({ points }) => points.length > 0);
+  const title = `The small policy learns ${name} by GRPO`;
+  return {
+    chart: svgChart({ title, valueLabel: 'success on validation tasks', curves }),
+    text: `The small policy, sampled, solves ${score('Start')} of the test tasks before training, ${score('SFT on demonstrations')} after more supervised training, and ${score('GRPO')} after GRPO; the ceiling is 1. [More](../benchmarks/library.md).`,
+  };
+}
+
+/** Means over seeds. */
+function curveOf(results: readonly Result[]): (readonly [step: number, value: number])[] {
+  const curves = results.map(({ curve }) => new Map(curve));
+  const steps = [...(curves[0]?.keys() ?? [])];
+  return steps.map((step) => [step, mean(curves.flatMap((curve) => curve.get(step) ?? []))]);
+}
