@@ -4,7 +4,8 @@ import { transformObservation } from '@toolenv/core/wrappers';
 import type { QaRecord } from '@toolenv/envs-qa';
 import { baselinePolicy, type Placement } from '@toolenv/training';
 import { demonstrator, knowledgeOf } from '../tiny-policy/demonstrator.ts';
-import type { Family } from '../tiny-policy/families.ts';
+import { type Family, families } from '../tiny-policy/families.ts';
+import type { Mix } from '../tiny-policy/strategies.ts';
 import { type Datasets, type Examination, type Score, score } from './datasets.ts';
 import type { Study } from './studies.ts';
 
@@ -33,6 +34,7 @@ export async function playDemonstrator(
   open: Datasets,
   names: readonly Family[],
   run: Examination,
+  price?: number,
 ): Promise<BaselineResult> {
   const scores: Record<string, Score> = {};
   for (const name of names) {
@@ -40,10 +42,20 @@ export async function playDemonstrator(
     const { test } = env.tasks;
     const tasks = Array.from({ length: await test.length }, (_, index) => test.get(index));
     const records = (await Promise.all(tasks)) as QaRecord[];
-    const policy = demonstrator(knowledgeOf(run.seed, 'test', records), { followHops: 1 });
+    const policy = demonstrator(knowledgeOf(run.seed, 'test', records), mixAt(price, name));
     scores[name] = await score(env, policy, { ...run, split: 'test' });
   }
   return { scores };
+}
+
+/** What a claim is worth that is guessed. */
+const guess = 0.5;
+
+/** The strategy of a demonstrator who knows the price: to guess where searching is worth less. */
+export function mixAt(price: number | undefined, family: Family): Mix {
+  const { options } = families[family];
+  const [hops = 0] = 'hops' in options ? options.hops : [];
+  return 1 - (price ?? 0) * hops < guess ? { guess: 1 } : { followHops: 1 };
 }
 
 /** Chooses the prompt by its mean exact match on validation questions of the training's datasets, and scores it on test questions. */

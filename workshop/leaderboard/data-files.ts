@@ -5,13 +5,13 @@ import { collect, deriveSeed, type EnvHandle, type Policy, rollout, type Traject
 import { drawEpisodes, writeWhole } from '@toolenv/training';
 import { conversationOf, demonstrate } from '../tiny-policy/demonstrations.ts';
 import { type Family, type FamilyOptions, openFamily } from '../tiny-policy/families.ts';
-import { wastefulMix } from '../tiny-policy/recipes.ts';
+import type { Mix } from '../tiny-policy/strategies.ts';
 
 /** One episode of the demonstrator for each training question. */
 export async function writeDemonstrations(
   file: string,
   names: readonly Family[],
-  { isWasteful, seed, ...options }: FamilyOptions & { isWasteful: boolean; seed: number },
+  { mixOf, seed, ...options }: FamilyOptions & { mixOf: (family: Family) => Mix; seed: number },
 ): Promise<void> {
   const lines: unknown[] = [];
   for (const name of names) {
@@ -21,8 +21,7 @@ export async function writeDemonstrations(
       Array.from({ length: await train.length }, (_, index) => train.get(index)),
     );
     const lesson = { env, worldSeed: seed, tasks };
-    const mix = isWasteful ? wastefulMix : { followHops: 1 };
-    lines.push(...(await demonstrate(lesson, mix, seed)));
+    lines.push(...(await demonstrate(lesson, mixOf(name), seed)));
     await env.close();
   }
   await writeLines(file, lines);

@@ -22,7 +22,11 @@ export const leaderboardFlags = {
       default: false,
       description: 'train at several learning rates instead, in a world of their own, to choose from',
     },
-    count: { type: 'integer', minimum: 1, default: 256, description: 'test questions of each dataset' },
+    count: {
+      type: 'integer',
+      minimum: 1,
+      description: 'test questions of each dataset (default: those of the study, or 256)',
+    },
     rows: {
       type: 'string',
       default: '',

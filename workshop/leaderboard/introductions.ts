@@ -160,26 +160,42 @@ const price: Introduce = (study, _rows, results) => {
     `${differenceBetween(rows, 'GRPO', name)} (sampled answers: ${differenceBetween(sampled, 'GRPO', name)})`;
   return {
     title: 'A price for searching',
-    introduction: `A claim about a world is right or wrong, and checking it takes one, two or three searches. A right answer is worth 1, and each search costs ${main}: utility is the
-exact match (EM) minus the price of the searches. A guess costs nothing and is worth 0.5. The tables have the mean utility of greedy answers to ${countOf(results)} test questions of
-each sort, as means over ${worldsOf(rows)} worlds with 95 % intervals. Every agent begins with the same policy and makes ${study.steps} updates, each from ${study.tasksPerStep * study.groupSize} episodes.
+    introduction: `A claim about a world is right or wrong, and checking it takes one search or three. A right answer is worth 1, and each search costs ${main}: utility is the
+exact match (EM) minus the price of the searches. A guess costs nothing and is worth 0.5, so that a claim of one hop is worth its search, and a claim of three hops is
+worth a guess. The tables have the mean utility of greedy answers to ${countOf(results)} test questions of each sort, as means over ${worldsOf(rows)} worlds with 95 % intervals. Every agent begins
+with the same policy and makes ${study.steps} updates, each from ${study.tasksPerStep * study.groupSize} episodes.
 
-- **What did the model know before?** It learned from demonstrations in other worlds, by players who do not know the price: they check a claim with most searches made twice, or
-  guess. Its utility: ${averageOf(rows, 'Start')}.
-- **What is the ceiling?** The demonstrator knows the world and searches once for each document: ${averageOf(rows, 'Demonstrator')}.
+- **What did the model know before?** It learned from demonstrations in other worlds, by players who do not know the price: they check six claims of ten and guess the
+  others, whatever the claim. Its utility: ${averageOf(rows, 'Start')}.
+- **What is the ceiling?** The demonstrator knows the world and the price, and guesses where a search does not pay: ${averageOf(rows, 'Demonstrator')}.
 - **What do the rows know?** SFT on demonstrations sees more of the same demonstrations. Four rows are rejection sampling: they imitate the right answers of each group of
-  ${study.groupSize}, all of them, or the 6, 4 or 1 with the fewest searches. Online DPO, PPO, RLOO, REINFORCE++ and GRPO see the utility. The frugal demonstrations are the solution
-  itself.
-- **Why should imitation of right answers fail here?** One episode does not show whether its answer was a lucky guess. The cheapest right answer of eight is mostly a guess. All
-  right answers have fewer guesses than the policy, and all of its waste. An advantage compares a guess with what guesses are worth on average.
-- **Does reinforcement learning teach what imitation does not?** GRPO minus the best row of imitation${best ? `, ${best.name}: ${against(best.name)}` : ': not measured'}.
+  ${study.groupSize}, all of them, or the 6, 4 or 1 with the fewest searches. Online DPO, PPO, RLOO, REINFORCE++ and GRPO see the utility. The demonstrations that know the price are
+  the solution itself.
+- **Why should imitation of right answers fail here?** One episode does not show whether its answer was a lucky guess, and a filter has one rule for all claims. All right answers
+  have fewer guesses than the policy; the cheapest right answer of eight is mostly a guess. Whatever share of claims a policy guesses, it earns 0.5 at this price if it
+  does not look at the claim. An advantage compares a guess with what the other episodes of the same claim earned.
+- **Does reinforcement learning teach what imitation does not?** GRPO minus the best row of imitation${best ? `, ${best.name}: ${against(best.name)}` : ': not measured'}.${
+      best ? ` In the single worlds: ${byWorld(rows, best.name)}.` : ''
+    }
 - **Does it need the rewards?** GRPO with rewards that are shuffled in each rollout, minus the start: ${differenceBetween(rows, 'GRPO with shuffled rewards', 'Start')}.
-- **What about the price?** At ${others.join(' and ')} for each search, the same agents were trained again. See below.
-- **What can this study not show?** The model is small, and its waste was taught on purpose. With demonstrations that already know the price, nothing is left to
-  reinforce: GRPO minus SFT on frugal demonstrations is ${against('SFT on frugal demonstrations')}.`,
+- **What about the price?** At ${others.join(' and ')} for each search, agents were trained again. See below.
+- **What can this study not show?** The model is small, and its habit was taught on purpose. The two sorts and the price were chosen so that one rule for all claims earns as little as
+  possible: claims of two hops are worth the same either way, and with other prices the difference is smaller. With demonstrations that know the price, nothing is left to
+  reinforce: GRPO minus SFT on demonstrations that know the price is ${against('SFT on demonstrations that know the price')}.`,
     explanation: '',
   };
 };
+
+/** GRPO minus a row, in the order of the worlds. */
+function byWorld(rows: readonly RowSummary[], reference: string): string {
+  const [ours, theirs] = ['GRPO', reference].map((name) => rows.find((row) => row.name === name)!.bySeed);
+  const worlds = [...ours!.keys()].filter((seed) => theirs!.has(seed)).sort((a, b) => a - b);
+  return worlds.map((seed) => signed(ours!.get(seed)! - theirs!.get(seed)!)).join(', ');
+}
+
+function signed(value: number): string {
+  return `${value < 0 ? '−' : '+'}${Math.abs(value).toFixed(3)}`;
+}
 
 const staleness: Introduce = (study, rows, results) => {
   const [least, most] = study.searchSeconds!;

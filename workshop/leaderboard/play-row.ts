@@ -5,7 +5,8 @@ import type { Policy } from '@toolenv/core';
 import { loadPolicy } from '@toolenv/policy';
 import { readMetrics, train } from '@toolenv/training';
 import { TrainingProgress } from 'toolenv';
-import { playDemonstrator, playPrompted } from './baselines.ts';
+import { habitualMix } from '../tiny-policy/recipes.ts';
+import { mixAt, playDemonstrator, playPrompted } from './baselines.ts';
 import { writeDemonstrations, writePairs } from './data-files.ts';
 import { type Datasets, type Examination, scoreAll, trainingEnv } from './datasets.ts';
 import { searchOf } from './failing-search.ts';
@@ -36,14 +37,14 @@ export function playRow(
 }
 
 async function playBaseline(
-  { plays }: Baseline,
+  { plays, price }: Baseline,
   study: Study,
   worlds: Datasets,
   run: Examination,
   { supervised, threads }: Means,
 ): Promise<Played> {
   const { scoredOn, trainsOn } = study;
-  if (plays === 'demonstrator') return playDemonstrator(worlds, scoredOn, run);
+  if (plays === 'demonstrator') return playDemonstrator(worlds, scoredOn, run, price);
   await using policy = await loadPolicy(plays === 'supervised' ? supervised : study.policy, { threads });
   if (plays === 'supervised' || plays === 'start') return scoresOf(study, worlds, policy, run);
   return playPrompted(plays, worlds, policy, { trainsOn, scoredOn }, run);
@@ -91,7 +92,7 @@ async function learn(
   const data = `${out}.jsonl`;
   if (row.data?.endsWith('demonstrations'))
     await writeDemonstrations(data, study.trainsOn, {
-      isWasteful: row.data === 'wasteful-demonstrations',
+      mixOf: (family) => (row.data === 'habitual-demonstrations' ? habitualMix : mixAt(row.price, family)),
       maxTurns: study.maxTurns,
       search: row.data === 'persistent-demonstrations' ? searchOf(study) : undefined,
       seed,

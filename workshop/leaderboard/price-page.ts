@@ -33,7 +33,7 @@ function priceSection(study: Study, results: readonly Result[], price: number): 
 
 /** Rows that know another price are no competitors at this price. */
 function isComparedAt(row: Row, price: number): boolean {
-  return 'plays' in row || row.price === undefined || row.price === 0 || row.price === price;
+  return row.price === undefined || row.price === 0 || row.price === price;
 }
 
 /** The results with utility in place of exact match. */

@@ -10,6 +10,8 @@ import type { Family } from '../tiny-policy/families.ts';
 export interface Baseline {
   name: string;
   plays: 'start' | 'base-tool-call' | 'naive-rag' | 'supervised' | 'demonstrator';
+  /** What a search costs, for a demonstrator who knows the price. */
+  price?: number;
 }
 
 export interface Agent {
@@ -21,8 +23,8 @@ export interface Agent {
   /** Learning rates to choose from, in {@link tuningOf}. */
   rates?: readonly number[];
   /** What an agent learns from that does not play by itself: a demonstrator's episodes, or the start policy's. */
-  data?: 'demonstrations' | 'wasteful-demonstrations' | 'persistent-demonstrations' | 'start-episodes';
-  /** What a search costs in the rewards that the agent learns from. Default: the rewards of the environment. */
+  data?: 'demonstrations' | 'habitual-demonstrations' | 'persistent-demonstrations' | 'start-episodes';
+  /** What a search costs in the rewards or the demonstrations that the agent learns from. Default: the rewards of the environment. */
   price?: number;
 }
 
@@ -48,6 +50,8 @@ export interface Study extends StudyOptions {
   searchSeconds?: readonly [number, number];
   /** Scores sampled answers too. */
   scoresSamples?: boolean;
+  /** Test questions of each dataset. Default 256. */
+  count?: number;
   /** Worlds in which each row is played. Default 5. */
   worlds?: number;
 }
@@ -182,14 +186,15 @@ const budget: Study = {
   references: ['Base Tool Call', 'GRPO'],
 };
 
-const prices = [0.1, 0.02, 0.3] as const;
+/** At the first, a guess is worth less than one search and more than three. */
+const prices = [0.25, 0.1, 0.4] as const;
 const [mainPrice, ...otherPrices] = prices;
 const wide = { learningRate: 1e-4 };
 
-/** A trainer that sees what a search costs: a row for each price. */
-function atEachPrice({ rates, ...row }: Omit<Agent, 'price'>): Agent[] {
+/** A player or trainer that knows what a search costs: a row for each price. */
+function atEachPrice(row: Omit<Agent, 'price'> | Omit<Baseline, 'price'>): Row[] {
   const others = otherPrices.map((price) => ({ ...row, name: `${row.name} at ${price}`, price }));
-  return [{ ...row, ...(rates && { rates }), price: mainPrice }, ...others];
+  return [{ ...row, price: mainPrice }, ...others] as Row[];
 }
 
 const price: Study = {
@@ -197,25 +202,28 @@ const price: Study = {
   steps: 60,
   name: 'price',
   policy: 'workshop/tiny-policy/checkpoint-price',
-  trainsOn: ['one-hop claims', 'two-hop claims', 'three-hop claims'],
-  scoredOn: ['one-hop claims', 'two-hop claims', 'three-hop claims'],
+  trainsOn: ['one-hop claims', 'three-hop claims'],
+  scoredOn: ['one-hop claims', 'three-hop claims'],
   prices,
   scoresSamples: true,
+  // A guess is right or wrong by chance.
+  count: 800,
   maxTurns: 8,
   rows: [
-    { name: 'Demonstrator', plays: 'demonstrator' },
+    ...atEachPrice({ name: 'Demonstrator', plays: 'demonstrator' }),
     { name: 'Start', plays: 'start' },
     {
       name: 'SFT on demonstrations',
       trainer: sft,
       options: { ...wide, batchSize: 128 },
-      data: 'wasteful-demonstrations',
+      data: 'habitual-demonstrations',
     },
     {
-      name: 'SFT on frugal demonstrations',
+      name: 'SFT on demonstrations that know the price',
       trainer: sft,
       options: { ...wide, batchSize: 128 },
       data: 'demonstrations',
+      price: mainPrice,
     },
     { name: 'All right answers', trainer: rejectionSampling, options: { ...wide, keep: 8 }, price: 0 },
     ...atEachPrice({ name: 'Best 6 of 8', trainer: rejectionSampling, options: { ...wide, keep: 6 } }),
@@ -225,12 +233,7 @@ const price: Study = {
     { name: 'PPO', trainer: ppo, options: actorCritic, price: mainPrice },
     { name: 'RLOO', trainer: grpo, options: { ...wide, algorithm: 'rloo' }, price: mainPrice },
     { name: 'REINFORCE++', trainer: grpo, options: { ...wide, algorithm: 'reinforce++' }, price: mainPrice },
-    ...atEachPrice({
-      name: 'GRPO',
-      trainer: grpo,
-      options: { ...wide, algorithm: 'grpo' },
-    }),
-    { name: 'GRPO without a price', trainer: grpo, options: { ...wide, algorithm: 'grpo' }, price: 0 },
+    ...atEachPrice({ name: 'GRPO', trainer: grpo, options: { ...wide, algorithm: 'grpo' } }),
     {
       name: 'GRPO with shuffled rewards',
       trainer: grpo,
@@ -326,6 +329,11 @@ export const studies = { table, masks, budget, price, staleness, failures } as c
   Study
 >;
 
+/** Test questions of each dataset. */
+export function countOf({ count = 256 }: Study): number {
+  return count;
+}
+
 /** The seed of the world in which learning rates are chosen. */
 export const tuningSeed = 101;
 
@@ -363,7 +371,8 @@ export function optionsOf(study: Study, { options, data }: Agent): Record<string
 
 /** What makes a row what it is, for the record. */
 export function settingsOf(study: Study, row: Row): Record<string, unknown> {
-  if ('plays' in row) return { plays: row.plays };
-  const { trainer, data, price } = row;
+  const { price } = row;
+  if ('plays' in row) return { plays: row.plays, ...(price !== undefined && { price }) };
+  const { trainer, data } = row;
   return { trainer, ...optionsOf(study, row), ...(data && { data }), ...(price !== undefined && { price }) };
 }

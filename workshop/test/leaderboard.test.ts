@@ -21,7 +21,7 @@ import { pageOf } from '../leaderboard/page.ts';
 import { courseOf } from '../leaderboard/play-row.ts';
 import { priceSections } from '../leaderboard/price-page.ts';
 import { type Result, readResults } from '../leaderboard/results.ts';
-import { type Agent, type Study, studies, tuningOf, tuningSeed } from '../leaderboard/studies.ts';
+import { type Agent, countOf, type Study, studies, tuningOf, tuningSeed } from '../leaderboard/studies.ts';
 import { digestOf, experimentOf, folderOf, resultsOf } from '../leaderboard/study-results.ts';
 import { summarise } from '../leaderboard/summary.ts';
 
@@ -120,7 +120,7 @@ test('a sentence says better or worse only where the interval excludes 0', () =>
 });
 
 test('utility is the exact match minus the price of the searches, and rows with another price are no competitors', () => {
-  const price: Study = { ...studies.price, scoredOn: ['lookup', 'bridge'], prices: [0.1, 0.3] };
+  const price: Study = { ...studies.price, scoredOn: ['lookup', 'bridge'], prices: [0.25, 0.4] };
   const row = (name: string, seed: number, em: number, searches: number): Result => {
     const scores = { lookup: { em, f1: em, searches: 1 }, bridge: { em, f1: em, searches } };
     return { ...result(name, seed, [0, 0]), study: 'price', scores, sampled: scores };
@@ -130,19 +130,19 @@ test('utility is the exact match minus the price of the searches, and rows with 
     row('Start', 2, 0.6, 3),
     row('GRPO', 1, 1, 2),
     row('GRPO', 2, 1, 2),
-    row('GRPO at 0.3', 1, 0.9, 0),
+    row('GRPO at 0.4', 1, 0.9, 0),
   ];
-  const [atTenth, atThird] = priceSections(price, results).split('## At 0.3');
-  // .55 − .1 × (1 + 3) / 2
-  expect(atTenth).toContain(
-    '| Start | 0.350 [−0.285, 0.985] | 0.350 [−0.285, 0.985] | 0.550 | 1.00 | 0.550 | 3.00 |',
+  const [atQuarter, atMore] = priceSections(price, results).split('## At 0.4');
+  // .55 − .25 × (1 + 3) / 2
+  expect(atQuarter).toContain(
+    '| Start | 0.050 [−0.585, 0.685] | 0.050 [−0.585, 0.685] | 0.550 | 1.00 | 0.550 | 3.00 |',
   );
-  expect(atTenth).toContain('| GRPO | 0.850 [0.850, 0.850] |');
-  expect(atTenth).toContain('| GRPO | +0.500 [−0.135, +1.135] |');
-  expect(atTenth).not.toContain('GRPO at 0.3');
-  expect(atThird).toContain('| Start | −0.050 ');
-  expect(atThird).toContain('| GRPO at 0.3 | 0.750 (one seed) |');
-  expect(atThird).not.toContain('| GRPO |');
+  expect(atQuarter).toContain('| GRPO | 0.625 [0.625, 0.625] |');
+  expect(atQuarter).toContain('| GRPO | +0.575 [−0.060, +1.210] |');
+  expect(atQuarter).not.toContain('GRPO at 0.4');
+  expect(atMore).toContain('| Start | −0.250 ');
+  expect(atMore).toContain('| GRPO at 0.4 | 0.700 (one seed) |');
+  expect(atMore).not.toContain('| GRPO |');
 });
 
 test('three searches of ten return nothing, and the demonstrator repeats them', async () => {
@@ -254,7 +254,7 @@ test('there are pages of measured studies', () => {
 });
 
 test.each(whole)('the page of $name is made from the results in the repository', async (each) => {
-  const setting = { policy: await digestOf(each.policy), count: 256 };
+  const setting = { policy: await digestOf(each.policy), count: countOf(each) };
   const results = resultsOf(each, worldsOf(each), setting, known);
   const tuning = resultsOf(tuningOf(each), [tuningSeed], setting, known);
   expect(results.length).toBeGreaterThan(0);
@@ -262,7 +262,7 @@ test.each(whole)('the page of $name is made from the results in the repository',
 });
 
 test.each(measured)('the learning rates of $name are the best that were tried', async (each) => {
-  const setting = { policy: await digestOf(each.policy), count: 256 };
+  const setting = { policy: await digestOf(each.policy), count: countOf(each) };
   const tuned = each.rows.filter((row) => 'rates' in row && row.rates !== undefined);
   for (const { name, options, rates } of tuned as Agent[]) {
     const tuning = tuningOf(each);

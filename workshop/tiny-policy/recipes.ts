@@ -88,23 +88,23 @@ const waste: Phase = {
   maxTurns: 8,
 };
 
-/** A short phase whose demonstrators guess more. */
-const guesses: Phase = {
+/** Demonstrators who check a claim or guess, whatever the claim. */
+const choices: Phase = {
   ...waste,
-  name: 'guesses',
-  steps: 100,
-  learningRate: 2e-4,
+  name: 'choices',
+  steps: 200,
+  learningRate: 4e-4,
   warmUp: 20,
-  batch: { 'one-hop claims': 10, 'two-hop claims': 10, 'three-hop claims': 10 },
-  mix: { repeatSearches: 0.3, guess: 0.7 },
+  batch: { 'one-hop claims': 8, 'two-hop claims': 8, 'three-hop claims': 16 },
+  mix: { followHops: 0.6, guess: 0.4 },
 };
 
 /** The strategies of the demonstrators that the start of the study of a price imitated last. */
-export const wastefulMix: Mix = guesses.mix;
+export const habitualMix: Mix = choices.mix;
 
 /**
  * `bridge`, for the demo: two-hop questions. `bridge-comparison`, for the leaderboard: a model of the same size, which no phase
- * shows a compose question. `price`, for the study of a price for searching: that model with wasteful habits. `from-nothing`:
+ * shows a compose question. `price`, for the study of a price for searching: that model, which checks claims or guesses. `from-nothing`:
  * `bridge` and then GRPO, which unlearns the bad habits. `quarter`, for distillation: a student with a quarter of the parameters.
  * `library`, for every environment of the library: the small policy.
  */
@@ -143,7 +143,7 @@ export const recipes: Readonly<Record<(typeof recipeNames)[number], Recipe>> = {
     families: ['one-hop claims', 'two-hop claims', 'three-hop claims'],
     facts: true,
     start: 'checkpoint-bridge-comparison',
-    phases: [waste, guesses],
+    phases: [waste, choices],
     folder: 'checkpoint-price',
   },
   'from-nothing': {
