@@ -38,35 +38,39 @@ function tourOf({ object, target }: Goal, { receptacles, objects }: House, rng: 
   return [...places.slice(start), ...places.slice(0, start), goal];
 }
 
-/** The commands of an agent that reads each reply. The tour ends where the objects must go. */
-function* agent({ object, count, treatment }: Goal, tour: readonly string[]) {
+/**
+ * The turns of an agent that reads each reply. The tour ends where the objects must go. Before each command, the agent writes what it looks
+ * for and the number that stands behind this word in the reply, or what it must do with the object: a model copies such a word from the
+ * last place where it stands.
+ */
+function* agent({ object, count, treatment, target }: Goal, tour: readonly string[]) {
   const places = tour.slice(0, -1);
   const goal = tour.at(-1)!;
-  const appliance = treatment && `${treatments[treatment].appliance} 1`;
   let left = count;
   let reply = '';
   /** Goes to a receptacle and opens it if it is closed. */
-  function* visit(place: string): Generator<string, void, string> {
-    reply = yield `go to ${place}`;
-    if (reply.endsWith('It is closed.')) reply = yield `open ${place}`;
+  function* visit(place: string, aim: string): Generator<string, void, string> {
+    reply = yield `${aim}\ngo to ${place}`;
+    if (reply.endsWith('It is closed.')) reply = yield `${aim}\nopen ${place}`;
   }
   for (const place of places) {
-    yield* visit(place);
+    yield* visit(place, `${object} none`);
     for (;;) {
       const found = new RegExp(`\\b${object} \\d+`).exec(reply)?.[0];
       if (!found) break;
       const rest = reply.replace(found, '');
-      yield `take ${found} from ${place}`;
-      if (appliance) {
-        yield `go to ${appliance}`;
-        yield `${treatment} ${found} with ${appliance}`;
+      yield `${found}\ntake ${found} from ${place}`;
+      if (treatment) {
+        const { appliance, state } = treatments[treatment];
+        yield `${state}\ngo to ${appliance} 1`;
+        yield `${state}\n${treatment} ${found} with ${appliance} 1`;
       }
-      yield* visit(goal);
-      yield `put ${found} in/on ${goal}`;
+      yield* visit(goal, target);
+      yield `${target}\nput ${found} in/on ${goal}`;
       left -= 1;
       if (left === 0) return;
       if (!new RegExp(`\\b${object} \\d+`).test(rest)) break;
-      yield* visit(place);
+      yield* visit(place, `${object} none`);
     }
   }
 }
