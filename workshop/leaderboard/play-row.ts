@@ -9,7 +9,6 @@ import { habitualMix } from '../tiny-policy/recipes.ts';
 import { mixAt, playDemonstrator, playPrompted } from './baselines.ts';
 import { writeDemonstrations, writePairs } from './data-files.ts';
 import { type Datasets, type Examination, scoreAll, trainingEnv } from './datasets.ts';
-import { searchOf } from './failing-search.ts';
 import type { Experiment, Result } from './results.ts';
 import { type Agent, type Baseline, optionsOf, type Row, type Study } from './studies.ts';
 
@@ -94,7 +93,6 @@ async function learn(
     await writeDemonstrations(data, study.trainsOn, {
       mixOf: (family) => (row.data === 'habitual-demonstrations' ? habitualMix : mixAt(row.price, family)),
       maxTurns: study.maxTurns,
-      search: row.data === 'persistent-demonstrations' ? searchOf(study) : undefined,
       seed,
     });
   if (row.data === 'start-episodes')
