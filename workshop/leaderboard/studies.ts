@@ -233,7 +233,12 @@ const price: Study = {
     { name: 'PPO', trainer: ppo, options: actorCritic, price: mainPrice },
     { name: 'RLOO', trainer: grpo, options: { ...wide, algorithm: 'rloo' }, price: mainPrice },
     { name: 'REINFORCE++', trainer: grpo, options: { ...wide, algorithm: 'reinforce++' }, price: mainPrice },
-    ...atEachPrice({ name: 'GRPO', trainer: grpo, options: { ...wide, algorithm: 'grpo' } }),
+    ...atEachPrice({
+      name: 'GRPO scaled by the batch',
+      trainer: grpo,
+      options: { ...wide, algorithm: 'grpo', scaleRewards: 'batch' },
+    }),
+    { name: 'GRPO', trainer: grpo, options: { ...wide, algorithm: 'grpo' }, price: mainPrice },
     {
       name: 'GRPO with shuffled rewards',
       trainer: grpo,

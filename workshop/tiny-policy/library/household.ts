@@ -39,38 +39,38 @@ function tourOf({ object, target }: Goal, { receptacles, objects }: House, rng: 
 }
 
 /**
- * The turns of an agent that reads each reply. The tour ends where the objects must go. Before each command, the agent writes what it looks
- * for and the number that stands behind this word in the reply, or what it must do with the object: a model copies such a word from the
- * last place where it stands.
+ * The turns of an agent that reads each reply. The tour ends where the objects must go. Before each command, the agent writes what is left
+ * to do, and the number that stands behind the object's name in the reply: a model copies a word from the last place where it stands.
  */
 function* agent({ object, count, treatment, target }: Goal, tour: readonly string[]) {
   const places = tour.slice(0, -1);
   const goal = tour.at(-1)!;
+  const { appliance, state } = treatment ? treatments[treatment] : {};
   let left = count;
   let reply = '';
   /** Goes to a receptacle and opens it if it is closed. */
-  function* visit(place: string, aim: string): Generator<string, void, string> {
-    reply = yield `${aim}\ngo to ${place}`;
-    if (reply.endsWith('It is closed.')) reply = yield `${aim}\nopen ${place}`;
+  function* visit(place: string, plan: string): Generator<string, void, string> {
+    reply = yield `${plan}\ngo to ${place}`;
+    if (reply.endsWith('It is closed.')) reply = yield `${plan}\nopen ${place}`;
   }
+  const untreated = state ? `${state} ${target}` : target;
   for (const place of places) {
-    yield* visit(place, `${object} none`);
+    yield* visit(place, `${untreated} ${object} none`);
     for (;;) {
       const found = new RegExp(`\\b${object} \\d+`).exec(reply)?.[0];
       if (!found) break;
       const rest = reply.replace(found, '');
-      yield `${found}\ntake ${found} from ${place}`;
+      yield `${untreated} ${found}\ntake ${found} from ${place}`;
       if (treatment) {
-        const { appliance, state } = treatments[treatment];
-        yield `${state}\ngo to ${appliance} 1`;
-        yield `${state}\n${treatment} ${found} with ${appliance} 1`;
+        yield `${untreated} ${found}\ngo to ${appliance} 1`;
+        yield `${untreated} ${found}\n${treatment} ${found} with ${appliance} 1`;
       }
-      yield* visit(goal, target);
-      yield `${target}\nput ${found} in/on ${goal}`;
+      yield* visit(goal, `${target} ${found}`);
+      yield `${target} ${found}\nput ${found} in/on ${goal}`;
       left -= 1;
       if (left === 0) return;
       if (!new RegExp(`\\b${object} \\d+`).test(rest)) break;
-      yield* visit(place, `${object} none`);
+      yield* visit(place, `${untreated} ${object} none`);
     }
   }
 }
