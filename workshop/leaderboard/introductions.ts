@@ -157,7 +157,7 @@ const price: Introduce = (study, _rows, results) => {
   const sampled = summarise(study, atPrice(results, main!, 'sampled'));
   const best = bestOf(rows.filter(({ name }) => imitators.includes(name)));
   const against = (name: string) =>
-    `${differenceBetween(rows, 'GRPO', name)} (sampled answers: ${differenceBetween(sampled, 'GRPO', name)})`;
+    `${differenceBetween(rows, ours, name)} (sampled answers: ${differenceBetween(sampled, ours, name)})`;
   return {
     title: 'A price for searching',
     introduction: `A claim about a world is right or wrong, and checking it takes one search or three. A right answer is worth 1, and each search costs ${main}: utility is the
@@ -174,23 +174,29 @@ with the same policy and makes ${study.steps} updates, each from ${study.tasksPe
 - **Why should imitation of right answers fail here?** One episode does not show whether its answer was a lucky guess, and a filter has one rule for all claims. All right answers
   have fewer guesses than the policy; the cheapest right answer of eight is mostly a guess. Whatever share of claims a policy guesses, it earns 0.5 at this price if it
   does not look at the claim. An advantage compares a guess with what the other episodes of the same claim earned.
-- **Does reinforcement learning teach what imitation does not?** GRPO minus the best row of imitation${best ? `, ${best.name}: ${against(best.name)}` : ': not measured'}.${
+- **Does reinforcement learning teach what imitation does not?** GRPO, scaled by the batch, minus the best row of imitation${best ? `, ${best.name}: ${against(best.name)}` : ': not measured'}.${
       best ? ` In the single worlds: ${byWorld(rows, best.name)}.` : ''
     }
+- **Why by the batch?** GRPO divides advantages by the standard deviation of their group. Among seven searches, a guess that is lucky then counts as much as a guess that is not, and
+  nothing keeps the policy from guessing: GRPO scaled by the batch minus GRPO is ${against('GRPO')}.
 - **Does it need the rewards?** GRPO with rewards that are shuffled in each rollout, minus the start: ${differenceBetween(rows, 'GRPO with shuffled rewards', 'Start')}.
 - **What about the price?** At ${others.join(' and ')} for each search, agents were trained again. See below.
 - **What can this study not show?** The model is small, and its habit was taught on purpose. The two sorts and the price were chosen so that one rule for all claims earns as little as
   possible: claims of two hops are worth the same either way, and with other prices the difference is smaller. With demonstrations that know the price, nothing is left to
-  reinforce: GRPO minus SFT on demonstrations that know the price is ${against('SFT on demonstrations that know the price')}.`,
+  reinforce: GRPO, scaled by the batch, minus SFT on demonstrations that know the price is ${against('SFT on demonstrations that know the price')}.`,
     explanation: '',
   };
 };
 
-/** GRPO minus a row, in the order of the worlds. */
+/** The row of the study of a price that the others are compared with. */
+const ours = 'GRPO scaled by the batch';
+
+/** This row minus another, in the order of the worlds. */
 function byWorld(rows: readonly RowSummary[], reference: string): string {
-  const [ours, theirs] = ['GRPO', reference].map((name) => rows.find((row) => row.name === name)!.bySeed);
-  const worlds = [...ours!.keys()].filter((seed) => theirs!.has(seed)).sort((a, b) => a - b);
-  return worlds.map((seed) => signed(ours!.get(seed)! - theirs!.get(seed)!)).join(', ');
+  const [one, other] = [ours, reference].map((name) => rows.find((row) => row.name === name)?.bySeed);
+  if (!one || !other) return 'not measured';
+  const worlds = [...one.keys()].filter((seed) => other.has(seed)).sort((a, b) => a - b);
+  return worlds.map((seed) => signed(one.get(seed)! - other.get(seed)!)).join(', ');
 }
 
 function signed(value: number): string {

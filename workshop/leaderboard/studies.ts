@@ -254,6 +254,7 @@ const price: Study = {
     'Best 4 of 8',
     'Best of 8',
     'GRPO',
+    'GRPO scaled by the batch',
   ],
 };
 

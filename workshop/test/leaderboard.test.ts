@@ -130,7 +130,7 @@ test('utility is the exact match minus the price of the searches, and rows with 
     row('Start', 2, 0.6, 3),
     row('GRPO', 1, 1, 2),
     row('GRPO', 2, 1, 2),
-    row('GRPO at 0.4', 1, 0.9, 0),
+    row('GRPO scaled by the batch at 0.4', 1, 0.9, 0),
   ];
   const [atQuarter, atMore] = priceSections(price, results).split('## At 0.4');
   // .55 − .25 × (1 + 3) / 2
@@ -139,9 +139,9 @@ test('utility is the exact match minus the price of the searches, and rows with 
   );
   expect(atQuarter).toContain('| GRPO | 0.625 [0.625, 0.625] |');
   expect(atQuarter).toContain('| GRPO | +0.575 [−0.060, +1.210] |');
-  expect(atQuarter).not.toContain('GRPO at 0.4');
+  expect(atQuarter).not.toContain('at 0.4 |');
   expect(atMore).toContain('| Start | −0.250 ');
-  expect(atMore).toContain('| GRPO at 0.4 | 0.700 (one seed) |');
+  expect(atMore).toContain('| GRPO scaled by the batch at 0.4 | 0.700 (one seed) |');
   expect(atMore).not.toContain('| GRPO |');
 });
 
