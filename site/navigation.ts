@@ -144,9 +144,18 @@ function projectPages(): Item[] {
   return [
     group(
       'Benchmarks',
-      ['README', 'table', 'masks', 'budget', 'trl', 'multi-hop-files', 'search', 'async', 'chaos'].map(
-        (name) => `docs/benchmarks/${name}.md`,
-      ),
+      [
+        'README',
+        'table',
+        'masks',
+        'budget',
+        'failures',
+        'trl',
+        'multi-hop-files',
+        'search',
+        'async',
+        'chaos',
+      ].map((name) => `docs/benchmarks/${name}.md`),
     ),
     {
       text: 'Project',
