@@ -4,8 +4,6 @@ import type { Environment } from './environments.ts';
 export interface Entry extends Environment {
   description: string;
   hasCurve: boolean;
-  /** Whether the tiny policy can play it. */
-  hasRun: boolean;
   /** What the study of the library says. */
   scores?: string | undefined;
 }
@@ -28,19 +26,9 @@ export function galleryPage(entries: readonly Entry[]): string {
   return [head, ...sections].join('\n');
 }
 
-function sectionOf({
-  ref,
-  name,
-  description,
-  flags,
-  task,
-  isRemote,
-  hasCurve,
-  hasRun,
-  scores,
-}: Entry): string {
+function sectionOf({ ref, name, description, flags, task, isRemote, hasCurve, run, scores }: Entry): string {
   const drawn = task === undefined ? `An episode of ${name}` : `A task of ${name} and its solution`;
-  const policy = hasRun ? 'node_modules/@toolenv/tiny-policy/checkpoint --max-tokens 64' : 'my-checkpoint';
+  const policy = run ? 'node_modules/@toolenv/tiny-policy/checkpoint --max-tokens 64' : 'my-checkpoint';
   const command = ['npx toolenv eval', ref, flags, '--policy', policy].filter((part) => part !== undefined);
   const curve = hasCurve ? `\n![A training in ${name}](${name}-curve.svg)` : '';
   const measured = scores ? `${scores}\n\n` : '';

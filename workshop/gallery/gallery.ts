@@ -8,6 +8,8 @@ import { openEnv, playTask } from '@toolenv/core';
 import { findPlugin } from '@toolenv/core/plugins';
 import { type MetricsLine, trainingCurves } from '@toolenv/training';
 import { svgChart } from '@toolenv/training/reports';
+import { readResults } from '../leaderboard/results.ts';
+import type { Result } from '../library-study/results.ts';
 import { declaredEnvironments, type Environment, playable } from './environments.ts';
 import { conversationOf, episodeSvg, type Line } from './episode-svg.ts';
 import { type Entry, galleryPage } from './gallery-page.ts';
@@ -19,6 +21,7 @@ const from = import.meta.dirname;
 
 await rm(out, { recursive: true, force: true });
 await mkdir(out, { recursive: true });
+const results = await readResults<Result>(join(root, 'docs/benchmarks/library.jsonl'));
 const written: Entry[] = [];
 for (const environment of declaredEnvironments().map(playable)) {
   const { plugin } = await findPlugin('envs', environment.ref, { from });
@@ -28,11 +31,10 @@ for (const environment of declaredEnvironments().map(playable)) {
       join(out, `${name}.svg`),
       episodeSvg(`An episode of ${name}`, await episodeOf(environment)),
     );
-  const library = await libraryResults(name);
+  const library = libraryResults(name, results);
   const curve = library?.chart ?? (await curveOf(environment));
   if (curve !== undefined) await writeFile(join(out, `${name}-curve.svg`), curve);
-  const hasRun = environment.run !== undefined;
-  written.push({ ...environment, description, hasCurve: curve !== undefined, hasRun, scores: library?.text });
+  written.push({ ...environment, description, hasCurve: curve !== undefined, scores: library?.text });
   console.log(environment.ref);
 }
 await writeFile(join(out, 'README.md'), galleryPage(written));

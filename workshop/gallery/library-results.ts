@@ -1,7 +1,5 @@
-/** libraryResults: how the small policy learns an environment, from the file of results of `npm run library-study`. */
-import { join } from 'node:path';
+/** libraryResults: how the small policy learns an environment, from the results of `npm run library-study`. */
 import { svgChart } from '@toolenv/training/reports';
-import { readResults } from '../leaderboard/results.ts';
 import { mean } from '../leaderboard/summary.ts';
 import type { Result, RowName } from '../library-study/results.ts';
 
@@ -11,22 +9,27 @@ export interface LibraryResults {
   text: string;
 }
 
-const file = join(import.meta.dirname, '../../docs/benchmarks/library.jsonl');
+const shown = ['Start', 'SFT on demonstrations', 'GRPO'] as const;
 
-/** @param name Of an environment: `bank-v1`. @returns `undefined` for an environment that was not measured. */
-export async function libraryResults(name: string): Promise<LibraryResults | undefined> {
-  const all = await readResults<Result>(file);
-  const results = all.filter(({ environment }) => `${environment}-v1` === name);
+/**
+ * @param name Of an environment: `bank-v1`.
+ * @param all Results in the order in which they were measured. Those of the newest policy count.
+ * @returns `undefined` for an environment in which a row was not measured.
+ */
+export function libraryResults(name: string, all: readonly Result[]): LibraryResults | undefined {
+  const results = all.filter(
+    ({ environment, policy }) => `${environment}-v1` === name && policy === all.at(-1)!.policy,
+  );
   const rowOf = (row: RowName) => results.filter((result) => result.row === row);
+  if (shown.some((row) => rowOf(row).length === 0)) return undefined;
   const trained = rowOf('GRPO');
-  if (trained.length === 0) return undefined;
   const score = (row: RowName) => mean(rowOf(row).map(({ sampled }) => sampled.all)).toFixed(2);
   const last = Math.max(...trained[0]!.curve.map(([step]) => step));
   const curves = [
     { name: 'GRPO', points: curveOf(trained) },
     { name: 'SFT on demonstrations', points: curveOf(rowOf('SFT on demonstrations')) },
     { name: 'ceiling', points: [[0, 1] as const, [last, 1] as const] },
-  ].filter(({ points }) => points.length > 0);
+  ];
   const title = `The small policy learns ${name} by GRPO`;
   return {
     chart: svgChart({ title, valueLabel: 'success on validation tasks', curves }),

@@ -5,7 +5,7 @@ import { mixEnvs, transformObservation, transformReward } from '@toolenv/core/wr
 import { evaluate } from '@toolenv/training';
 import { Progress, RunningScores } from 'toolenv';
 import { type Family, type FamilyOptions, openFamily } from '../tiny-policy/families.ts';
-import { addRecovery, type Recovery } from './failing-search.ts';
+import { addRecovery, type Recovery } from './recovery.ts';
 import { SortScores, type Sorts } from './sort-scores.ts';
 
 export type Datasets = Readonly<Partial<Record<Family, EnvHandle<unknown>>>>;

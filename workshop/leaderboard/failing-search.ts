@@ -1,5 +1,5 @@
-/** searchOf: the search of the worlds, of which a share of the calls returns nothing, and what policies do after such a call. */
-import { createRng, defineToolPlugin, isParseFailure, type ToolPlugin, type Trajectory } from '@toolenv/core';
+/** searchOf: the search of the worlds, of which a share of the calls returns nothing. */
+import { createRng, defineToolPlugin, type ToolPlugin } from '@toolenv/core';
 import { createSearchTool, type SearchMaterial } from '@toolenv/tools-search';
 import type { Study } from './studies.ts';
 
@@ -31,31 +31,4 @@ export function searchOf({ failures }: Pick<Study, 'failures'>): ToolPlugin<Sear
       };
     },
   });
-}
-
-/** Counts of what happened after failed searches. */
-export interface Recovery {
-  /** Episodes with a failed search. */
-  episodes: number;
-  /** Of these, episodes with the right answer. */
-  right: number;
-  /** Failed searches. */
-  failed: number;
-  /** Of these, searches that the next turn repeats. */
-  repeated: number;
-}
-
-export function addRecovery(sum: Recovery, { steps, rewards }: Trajectory): Recovery {
-  const calls = steps.flatMap(({ calls }) => calls);
-  const queries = calls.map(({ call }) =>
-    isParseFailure(call) ? undefined : JSON.stringify(call.arguments),
-  );
-  const failed = [...calls.keys()].filter((index) => calls[index]!.text === '');
-  const hasFailed = Number(failed.length > 0);
-  return {
-    episodes: sum.episodes + hasFailed,
-    right: sum.right + hasFailed * (rewards.em ?? 0),
-    failed: sum.failed + failed.length,
-    repeated: sum.repeated + failed.filter((index) => queries[index] === queries[index + 1]).length,
-  };
 }

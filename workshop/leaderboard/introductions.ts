@@ -1,8 +1,8 @@
 /** What each page says before and after its tables. */
-import type { Recovery } from './failing-search.ts';
 import { differenceText, estimate, estimateText, pairedDifference } from './intervals.ts';
 import { markdownTable } from './markdown-table.ts';
 import { atPrice } from './price-page.ts';
+import type { Recovery } from './recovery.ts';
 import type { Result } from './results.ts';
 import { chances } from './sort-scores.ts';
 import type { Study } from './studies.ts';
@@ -248,7 +248,7 @@ ${recoveryTable(rows, results)}
   ${study.groupSize}: GRPO minus that row is ${differenceBetween(rows, 'GRPO', 'All right answers')}. The gate asked for 0.8 and for 0.1 more than imitation, so no other world was played.
 - **Why not more?** Look at the episodes: where the first search fails, the trained policy repeats it and goes on. Where the second fails, the policy reads the name for its next search
   from the document just before it, and an empty result has no name: it repeats its thought with another entity, and answers about that.
-- **What can this study not show?** That supervision could not do it: a demonstration that repeats searches would. The rows have the same number of updates, and learning rates that were not
+- **What can this study not show?** Whether supervision could do it: no row learns from demonstrations that repeat searches. The rows have the same number of updates, and learning rates that were not
   tuned here.`,
   explanation: '',
 });

@@ -16,7 +16,7 @@ import { pageOf } from './page.ts';
 import { playRow } from './play-row.ts';
 import { atPrice } from './price-page.ts';
 import { appendResult, isOf, readResults } from './results.ts';
-import { countOf, type Row, type Study, studies, tuningOf, tuningSeed } from './studies.ts';
+import { type Row, type Study, studies, testQuestionsOf, tuningOf, tuningSeed } from './studies.ts';
 import { digestOf, experimentOf, folderOf, resultsOf } from './study-results.ts';
 import { summarise } from './summary.ts';
 
@@ -40,7 +40,7 @@ async function measure(
   flags: LeaderboardFlags,
   signal: AbortSignal,
 ): Promise<void> {
-  const { count = countOf(study), results: file } = flags;
+  const { count = testQuestionsOf(study), results: file } = flags;
   const known = await readResults(file);
   const setting = { policy: await digestOf(study.policy), count };
   const rows = chosenRows(study, flags.rows);
@@ -77,7 +77,7 @@ async function measure(
 /** The page of all results of the study, from this command or an earlier one. */
 async function writePage(study: Study, flags: LeaderboardFlags): Promise<void> {
   const known = await readResults(flags.results);
-  const setting = { policy: await digestOf(study.policy), count: flags.count ?? countOf(study) };
+  const setting = { policy: await digestOf(study.policy), count: flags.count ?? testQuestionsOf(study) };
   const results = resultsOf(study, worldsOf(study, flags), setting, known);
   const tuning = resultsOf(tuningOf(study), [tuningSeed], setting, known);
   const name = join(flags.out, study.name);

@@ -206,7 +206,7 @@ const price: Study = {
   scoredOn: ['one-hop claims', 'three-hop claims'],
   prices,
   scoresSamples: true,
-  // A guess is right or wrong by chance.
+  // Guesses are right by chance, so the study needs more questions.
   count: 800,
   maxTurns: 8,
   rows: [
@@ -313,7 +313,7 @@ export const studies = { table, masks, budget, price, staleness, failures } as c
 >;
 
 /** Test questions of each dataset. */
-export function countOf({ count = 256 }: Study): number {
+export function testQuestionsOf({ count = 256 }: Study): number {
   return count;
 }
 

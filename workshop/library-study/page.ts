@@ -7,22 +7,24 @@ import { type Result, type RowName, rowNames } from './results.ts';
 
 const introduction = `# Every environment of the library
 
-The small policy learned each environment from faultless episodes, and questions from habits of which few are right. A hash leaves out about a fifth of all goals. GRPO
+The small policy learned each environment from episodes that succeed, and two-hop questions from demonstrators who are seldom right. A hash leaves out about a fifth of all goals. GRPO
 continues in one environment at a time, on its training tasks, left-out goals included. The supervised row makes as many updates from
 as many faultless episodes, and “All right answers” imitates the episodes of its own that succeed. The share of test tasks that succeed, with 95 % intervals over seeds:`;
 
-const unseen = `# Environments that no demonstration shows
+const unseen = `## Environments that no demonstration shows
 
 The policy learned lookups and two-hop questions. These sorts of questions are new to it, and it learns them from rewards alone.`;
 
 export function pageOf(results: readonly Result[]): string {
-  const sectionsOf = (names: readonly EnvironmentName[]) =>
+  const sectionsOf = (names: readonly EnvironmentName[], level: string) =>
     names.flatMap((name) => {
       const own = results.filter(({ environment }) => environment === name);
-      return own.length === 0 ? [] : [`## ${name}`, rowsOf(own), differencesOf(own), curvesOf(name, own)];
+      return own.length === 0
+        ? []
+        : [`${level} ${name}`, rowsOf(own), differencesOf(own), curvesOf(name, own)];
     });
-  const others = sectionsOf(unseenNames);
-  const sections = [...sectionsOf(learnedNames), ...(others.length > 0 ? [unseen, ...others] : [])];
+  const others = sectionsOf(unseenNames, '###');
+  const sections = [...sectionsOf(learnedNames, '##'), ...(others.length > 0 ? [unseen, ...others] : [])];
   return `${[introduction, ...sections].filter((part) => part !== '').join('\n\n')}\n`;
 }
 

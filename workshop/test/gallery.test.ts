@@ -5,11 +5,14 @@ import { expect, test } from 'vitest';
 import { declaredEnvironments, playable } from '../gallery/environments.ts';
 import { conversationOf, episodeSvg } from '../gallery/episode-svg.ts';
 import { libraryResults } from '../gallery/library-results.ts';
+import { readResults } from '../leaderboard/results.ts';
+import type { Result } from '../library-study/results.ts';
 
 const folder = join(import.meta.dirname, '../../docs/environments');
+const results = await readResults<Result>(join(folder, '../benchmarks/library.jsonl'));
 const page = readFileSync(join(folder, 'README.md'), 'utf8');
 
-test('each declared environment has a section, a command, and a picture if it plays alone', async () => {
+test('each declared environment has a section, a command, and a picture if it plays alone', () => {
   const declared = declaredEnvironments();
   expect(declared.length).toBeGreaterThan(18);
   for (const { ref, name, run, isRemote } of declared.map(playable)) {
@@ -17,9 +20,30 @@ test('each declared environment has a section, a command, and a picture if it pl
     expect(page).toContain(`npx toolenv eval ${ref} `);
     expect(existsSync(join(folder, `${name}.svg`)), `${name}: run npm run gallery`).toBe(!isRemote);
     expect(existsSync(join(folder, `${name}-curve.svg`))).toBe(
-      run !== undefined || (await libraryResults(name)) !== undefined,
+      run !== undefined || libraryResults(name, results) !== undefined,
     );
   }
+});
+
+test('the results of the library are those of the newest policy, as means over seeds', () => {
+  const of = (row: Result['row'], seed: number, all: number, policy = 'new'): Result => {
+    const success = { all, leftOut: null, leftOutTasks: 0 };
+    const curve: Result['curve'] = [
+      [0, 0.2],
+      [10, all],
+    ];
+    const run = { steps: 10, policy, seconds: 1, commit: 'c', curve };
+    return { environment: 'bank', row, seed, greedy: success, sampled: success, ...run };
+  };
+  const start = of('Start', 1, 0.25);
+  const rows = [of('GRPO', 1, 0, 'old'), start, of('GRPO', 1, 0.5), of('GRPO', 2, 0.7)];
+  expect(libraryResults('bank-v1', rows)).toBeUndefined();
+  const { chart, text } = libraryResults('bank-v1', [...rows, of('SFT on demonstrations', 1, 0.3)])!;
+  expect(text).toContain(
+    'solves 0.25 of the test tasks before training, 0.30 after more supervised training, and 0.60 after GRPO',
+  );
+  expect(chart).toContain('The small policy learns bank-v1 by GRPO');
+  expect(libraryResults('sql-v1', rows)).toBeUndefined();
 });
 
 test('an episode is drawn from its question to its reward, and texts cannot break the picture', () => {

@@ -21,7 +21,14 @@ import { pageOf } from '../leaderboard/page.ts';
 import { courseOf } from '../leaderboard/play-row.ts';
 import { priceSections } from '../leaderboard/price-page.ts';
 import { type Result, readResults } from '../leaderboard/results.ts';
-import { type Agent, countOf, type Study, studies, tuningOf, tuningSeed } from '../leaderboard/studies.ts';
+import {
+  type Agent,
+  type Study,
+  studies,
+  testQuestionsOf,
+  tuningOf,
+  tuningSeed,
+} from '../leaderboard/studies.ts';
 import { digestOf, experimentOf, folderOf, resultsOf } from '../leaderboard/study-results.ts';
 import { summarise } from '../leaderboard/summary.ts';
 
@@ -260,7 +267,7 @@ test('there are pages of measured studies', () => {
 });
 
 test.each(whole)('the page of $name is made from the results in the repository', async (each) => {
-  const setting = { policy: await policyOf(each), count: countOf(each) };
+  const setting = { policy: await policyOf(each), count: testQuestionsOf(each) };
   const results = resultsOf(each, worldsOf(each), setting, known);
   const tuning = resultsOf(tuningOf(each), [tuningSeed], setting, known);
   expect(results.length).toBeGreaterThan(0);
@@ -268,7 +275,7 @@ test.each(whole)('the page of $name is made from the results in the repository',
 });
 
 test.each(measured)('the learning rates of $name are the best that were tried', async (each) => {
-  const setting = { policy: await policyOf(each), count: countOf(each) };
+  const setting = { policy: await policyOf(each), count: testQuestionsOf(each) };
   const tuned = each.rows.filter((row) => 'rates' in row && row.rates !== undefined);
   for (const { name, options, rates } of tuned as Agent[]) {
     const tuning = tuningOf(each);

@@ -27,11 +27,10 @@ export const household: LibraryPlayer<HouseholdTask> = {
  * a long tour nearly every decision is to go on, and a policy did not learn to take the object.
  */
 function tourOf({ object, target }: Goal, { receptacles, objects }: House, rng: Rng): string[] {
-  const holders = new Set(
-    Object.keys(objects).flatMap((name) => (kindOf(name) === object ? objects[name]! : [])),
-  );
+  const holds = (place: string) =>
+    Object.entries(objects).some(([name, at]) => kindOf(name) === object && at === place);
   const places = receptacles.filter((name) => kindOf(name) !== target);
-  const first = places.findIndex((place) => holders.has(place));
+  const first = places.findIndex(holds);
   const before = rng.float() < 0.75 ? rng.int(3) : rng.int(places.length);
   const start = (first - before + places.length) % places.length;
   const goal = receptacles.find((name) => kindOf(name) === target)!;
