@@ -64,6 +64,10 @@ async function use(packages: readonly Packed[]): Promise<void> {
   try {
     await twoAtOnce(jobsOf('tarballs'));
     await twoAtOnce(jobsOf('entries'));
+    // Two first calls at once install into the same folder, and the second call removes what the first call runs.
+    await attempt('npm create toolenv: the first call', () =>
+      sandbox.run('npm', ['create', '--yes', 'toolenv@latest', '--', '--version'], sandbox.folder),
+    );
     await twoAtOnce(jobsOf('templates', 'pages', 'road', 'examples', 'vitest', 'yarn'));
   } finally {
     registry.close();

@@ -10,13 +10,17 @@ import { expect, test } from 'vitest';
 
 const trainers = ['@toolenv/trainer-grpo/grpo-v1', '@toolenv/trainer-ppo/ppo-v1'];
 
-/** Trains for two updates on bridge questions with the search tool changed by `wrap`. */
-async function eventsOf(trainer: string, wrap: (search: Tool) => Tool): Promise<TrainEvent[]> {
+/** Trains for two updates on bridge questions with the search tool changed by `wrap`. Default of `toolTimeout`, in milliseconds: the environment's. */
+async function eventsOf(
+  trainer: string,
+  wrap: (search: Tool) => Tool,
+  toolTimeout?: number,
+): Promise<TrainEvent[]> {
   const plugin = await loadPlugin('tools', '@toolenv/tools-search/search-v1');
   const search: ToolFactory = async (material) => wrap(await plugin.create(material));
   await using env = await openEnv(
     '@toolenv/envs-qa/bridge-v1',
-    { topK: 2, toolTimeout: 300 },
+    { topK: 2, ...(toolTimeout !== undefined && { toolTimeout }) },
     { tools: { search } },
   );
   await using policy = await loadPolicy('packages/tiny-policy/checkpoint');
@@ -59,7 +63,8 @@ test.each(trainers)('%s learns from the remaining episodes if a tool fails somet
 });
 
 test.each(trainers)('%s completes if a tool never answers', async (trainer) => {
-  const events = await eventsOf(trainer, (search) => ({ ...search, execute: () => new Promise(() => {}) }));
+  const never = () => new Promise<never>(() => {});
+  const events = await eventsOf(trainer, (search) => ({ ...search, execute: never }), 300);
   const rollouts = metricsOf(events, 'rollout');
   expect(rollouts).toHaveLength(2);
   for (const { episodes, aborted } of rollouts) {
