@@ -149,6 +149,7 @@ function projectPages(): Item[] {
         'table',
         'masks',
         'budget',
+        'price',
         'failures',
         'trl',
         'multi-hop-files',

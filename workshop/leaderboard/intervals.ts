@@ -51,6 +51,7 @@ export function differenceText({ mean, low, high }: Estimate): string {
   return `${signed(mean)} ${interval}`;
 }
 
-function signed(value: number): string {
+/** `+0.031`. */
+export function signed(value: number): string {
   return `${value < 0 ? '−' : '+'}${Math.abs(value).toFixed(3)}`;
 }

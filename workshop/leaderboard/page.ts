@@ -1,12 +1,28 @@
 /** pageOf: the page of a study as Markdown. All its numbers and verdicts are computed from the results. */
 import { comparisons, differenceTable } from './comparisons.ts';
 import { estimateText } from './intervals.ts';
-import { introductions } from './introductions.ts';
+import { budget } from './introductions/budget.ts';
+import { failures } from './introductions/failures.ts';
+import type { Introduce } from './introductions/introduction.ts';
+import { masks } from './introductions/masks.ts';
+import { price } from './introductions/price.ts';
+import { staleness } from './introductions/staleness.ts';
+import { table } from './introductions/table.ts';
 import { markdownTable } from './markdown-table.ts';
 import { priceSections } from './price-page.ts';
 import type { Result } from './results.ts';
 import { type Study, tuningOf } from './studies.ts';
 import { type RowSummary, summarise } from './summary.ts';
+
+/** By name of the study. */
+const introductions: Readonly<Record<string, Introduce>> = {
+  table,
+  masks,
+  budget,
+  price,
+  staleness,
+  failures,
+};
 
 /** @param tuning Results of the runs that chose the learning rates. */
 export function pageOf(study: Study, results: readonly Result[], tuning: readonly Result[]): string {

@@ -1,0 +1,70 @@
+/** The page of the price: what imitation of right answers does not learn. */
+import { signed } from '../intervals.ts';
+import { atPrice } from '../price-page.ts';
+import type { Result } from '../results.ts';
+import type { Study } from '../studies.ts';
+import { type RowSummary, summarise } from '../summary.ts';
+import type { Introduce } from './introduction.ts';
+import { averageOf, bestOf, countOf, differenceBetween, worldsOf } from './phrases.ts';
+
+/** The row that the others are compared with. */
+const ours = 'GRPO scaled by the batch';
+
+/** Rows that learn from demonstrations or from chosen episodes, with as many episodes and updates as GRPO. */
+const imitators = ['SFT on demonstrations', 'All right answers', 'Best 6 of 8', 'Best 4 of 8', 'Best of 8'];
+
+export const price: Introduce = (study, _rows, results) => {
+  const [main, ...others] = study.prices!;
+  const rows = summarise(study, atPrice(results, main!, 'scores'));
+  const sampled = summarise(study, atPrice(results, main!, 'sampled'));
+  const best = bestImitator(rows);
+  const against = (name: string) =>
+    `${differenceBetween(rows, ours, name)} (sampled answers: ${differenceBetween(sampled, ours, name)})`;
+  return {
+    title: 'A price for searching',
+    introduction: `A claim about a world is right or wrong, and checking it takes one search or three. A right answer is worth 1, and each search costs ${main}: utility is the
+exact match (EM) minus the price of the searches. A guess costs nothing and is worth 0.5, so that a claim of one hop is worth its search, and a claim of three hops is
+worth a guess. The tables have the mean utility of greedy answers to ${countOf(results)} test questions of each sort, as means over ${worldsOf(rows)} worlds with 95 % intervals. Every agent begins
+with the same policy and makes ${study.steps} updates, each from ${study.tasksPerStep * study.groupSize} episodes.
+
+- **What did the model know before?** It learned from demonstrations in other worlds, by players who do not know the price: they check six claims of ten and guess the
+  others, whatever the claim. Its utility: ${averageOf(rows, 'Start')}.
+- **What is the ceiling?** The demonstrator knows the world and the price, and guesses where a search does not pay: ${averageOf(rows, 'Demonstrator')}.
+- **What do the rows know?** SFT on demonstrations sees more of the same demonstrations. Four rows are rejection sampling: they imitate the right answers of each group of
+  ${study.groupSize}, all of them, or the 6, 4 or 1 with the fewest searches. Online DPO, PPO, RLOO, REINFORCE++ and GRPO see the utility. The demonstrations that know the price are
+  the solution itself.
+- **Why should imitation of right answers fail here?** One episode does not show whether its answer was a lucky guess, and a filter has one rule for all claims. All right answers
+  have fewer guesses than the policy; the cheapest right answer of eight is mostly a guess. Whatever share of claims a policy guesses, it earns 0.5 at this price if it
+  does not look at the claim. An advantage compares a guess with what the other episodes of the same claim earned.
+- **Does reinforcement learning teach what imitation does not?** GRPO, scaled by the batch, minus the best row of imitation${best ? `, ${best.name}: ${against(best.name)}` : ': not measured'}.${
+      best ? ` In the single worlds: ${byWorld(rows, best.name)}.` : ''
+    }
+- **Why by the batch?** GRPO divides advantages by the standard deviation of their group. Among seven searches, a guess that is lucky then counts as much as a guess that is not, and
+  nothing keeps the policy from guessing: GRPO scaled by the batch minus GRPO is ${against('GRPO')}.
+- **Does it need the rewards?** GRPO with rewards that are shuffled in each rollout, minus the start: ${differenceBetween(rows, 'GRPO with shuffled rewards', 'Start')}.
+- **What about the price?** At ${others.join(' and ')} for each search, agents were trained again. See below.
+- **What can this study not show?** The model is small, and its habit was taught on purpose. The two sorts and the price were chosen so that one rule for all claims earns as little as
+  possible: claims of two hops are worth the same either way, and with other prices the difference is smaller. With demonstrations that know the price, nothing is left to
+  reinforce: GRPO, scaled by the batch, minus SFT on demonstrations that know the price is ${against('SFT on demonstrations that know the price')}.`,
+    explanation: '',
+  };
+};
+
+/** {@link ours} minus another row, in the order of the worlds. */
+function byWorld(rows: readonly RowSummary[], reference: string): string {
+  const [one, other] = [ours, reference].map((name) => rows.find((row) => row.name === name)?.bySeed);
+  if (!one || !other) return 'not measured';
+  const worlds = [...one.keys()].filter((seed) => other.has(seed)).sort((a, b) => a - b);
+  return worlds.map((seed) => signed(one.get(seed)! - other.get(seed)!)).join(', ');
+}
+
+function bestImitator(rows: readonly RowSummary[]): RowSummary | undefined {
+  return bestOf(rows.filter(({ name }) => imitators.includes(name)));
+}
+
+/** At the first price of the study: {@link ours} minus the best row of imitation. */
+export function minusImitation(study: Study, results: readonly Result[]): string {
+  const rows = summarise(study, atPrice(results, study.prices![0]!, 'scores'));
+  const best = bestImitator(rows);
+  return best ? differenceBetween(rows, ours, best.name) : 'not measured';
+}
