@@ -30,7 +30,13 @@ const schema = {
       default: 'runs/tiny-policy/library/policy',
       description: 'folder of the small policy',
     },
-    seeds: { type: 'integer', minimum: 1, maximum: mostSeeds, default: 3, description: 'runs of each row' },
+    seeds: {
+      type: 'integer',
+      minimum: 1,
+      maximum: mostSeeds,
+      default: 3,
+      description: 'runs of each row, in environments that the policy has seen',
+    },
     steps: { type: 'integer', minimum: 1, default: 60, description: 'updates of a run' },
     count: { type: 'integer', minimum: 1, default: 200, description: 'test tasks of each environment' },
     threads: {
@@ -62,6 +68,7 @@ await runAsProcess(async (signal) => {
   const ofStudy = (result: Result) => result.policy === policy && result.steps === stepsOf(result.row);
   for (let seed = 1; seed <= flags.seeds; seed++) {
     for (const environment of flags.environments as EnvironmentName[]) {
+      if (seed > seedsOf(environment, flags.seeds)) continue;
       for (const row of rowsOf(environment).filter((name) => flags.rows.includes(name))) {
         const isKnown = (each: Result) =>
           ofStudy(each) && each.environment === environment && each.row === row && each.seed === seed;
@@ -80,10 +87,20 @@ await runAsProcess(async (signal) => {
   console.log(`The page is ${page}.`);
 });
 
-/** There are no demonstrations of environments that the policy has not seen. */
-function rowsOf(environment: EnvironmentName): RowName[] {
-  const isUnseen = unseenNames.some((name) => name === environment);
-  return rowNames.filter((row) => !isUnseen || row !== 'SFT on demonstrations');
+/** Demonstrations exist for environments that the policy has seen. In the others, the rows ask what rewards alone teach. */
+function rowsOf(environment: EnvironmentName): readonly RowName[] {
+  return isUnseen(environment)
+    ? ['Start', 'All right answers', 'GRPO with shuffled rewards', 'GRPO']
+    : ['Start', 'SFT on demonstrations', 'GRPO'];
+}
+
+/** An environment that the policy has not seen has one run: a gate, which decides whether it is worth more. */
+function seedsOf(environment: EnvironmentName, seeds: number): number {
+  return isUnseen(environment) ? 1 : seeds;
+}
+
+function isUnseen(environment: EnvironmentName): boolean {
+  return unseenNames.some((name) => name === environment);
 }
 
 function textOf({ environment, row, seed, greedy, sampled, seconds }: Result): string {

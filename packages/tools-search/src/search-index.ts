@@ -1,4 +1,5 @@
 /** createSearchIndex: an embedded full-text index (BM25) over fixed documents, with LanceDB, in memory or in a folder. */
+import './quiet-lance.ts';
 import { createHash } from 'node:crypto';
 import { type Connection, connect, Index, MatchQuery, type Table } from '@lancedb/lancedb';
 import { LRUCache } from 'lru-cache';

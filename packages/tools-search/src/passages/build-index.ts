@@ -1,4 +1,5 @@
 /** buildPassageIndex: makes an index of passages from a file in constant memory, and continues where an earlier call stopped. */
+import '../quiet-lance.ts';
 import { resolve } from 'node:path';
 import { type Connection, connect, Index, Session, type Table } from '@lancedb/lancedb';
 import { ToolEnvError } from '@toolenv/core';

@@ -1,4 +1,5 @@
 /** openPassageIndex: searches an index that {@link buildPassageIndex} has made, by words, by vectors or by both. */
+import '../quiet-lance.ts';
 import { existsSync } from 'node:fs';
 import {
   type Connection,
