@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type EnvHandle, openEnv } from '@toolenv/core';
+import type { EnvHandle } from '@toolenv/core';
 import { loadPolicy } from '@toolenv/policy';
 import { grpo } from '@toolenv/trainer-grpo';
 import { rejectionSampling, sft } from '@toolenv/trainer-sft';
@@ -10,7 +10,7 @@ import { readMetrics, train } from '@toolenv/training';
 import { demonstrations } from '../tiny-policy/demonstrations.ts';
 import { library } from '../tiny-policy/library/library.ts';
 import { libraryEpisodes } from '../tiny-policy/library/library-episodes.ts';
-import type { LibraryEnvironment } from '../tiny-policy/library/player.ts';
+import { type LibraryEnvironment, openLibraryEnv } from '../tiny-policy/library/player.ts';
 import { type EnvironmentName, environments } from './environments.ts';
 import { examine } from './examine.ts';
 import type { Result, RowName } from './results.ts';
@@ -43,7 +43,7 @@ export async function playRow(
   means: Means,
 ): Promise<Played> {
   const environment: LibraryEnvironment<unknown> = environments[name];
-  await using env = await openEnv(environment.ref, environment.options, { seed });
+  await using env = await openLibraryEnv(environment, seed);
   const out = join(means.work, `${name}-${row}-${seed}`.toLowerCase().replaceAll(' ', '-'));
   if (row !== 'Start') await learn({ name, row, seed, env, out }, means);
   const folder = row === 'Start' ? means.policy : join(out, 'policy');

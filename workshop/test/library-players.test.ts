@@ -1,5 +1,5 @@
 /** The players whose episodes the small policy learns from. */
-import { createRng, openEnv, playTask, type ToolDescription } from '@toolenv/core';
+import { createRng, playTask, type ToolDescription } from '@toolenv/core';
 import { Chat } from '@toolenv/policy';
 import { describe, expect, test } from 'vitest';
 import { marks } from '../../packages/envs-classic/src/wordle-v1.ts';
@@ -8,7 +8,7 @@ import { isLeftOut, questionGoal } from '../tiny-policy/library/goals.ts';
 import { type LibraryName, library } from '../tiny-policy/library/library.ts';
 import { libraryEpisodes } from '../tiny-policy/library/library-episodes.ts';
 import { libraryDesign } from '../tiny-policy/library/library-tokenizer.ts';
-import type { LibraryPlayer } from '../tiny-policy/library/player.ts';
+import { type LibraryPlayer, openLibraryEnv } from '../tiny-policy/library/player.ts';
 import { toolExercises } from '../tiny-policy/library/tool-exercises.ts';
 import { noteOf } from '../tiny-policy/library/wordle.ts';
 import { buildTokenizer } from '../tiny-policy/tokenizer.ts';
@@ -18,7 +18,7 @@ const names = Object.keys(library) as LibraryName[];
 /** Rewards of episodes of training tasks. */
 async function play(name: LibraryName, count: number): Promise<number[]> {
   const player: LibraryPlayer<unknown> = library[name];
-  await using env = await openEnv(player.ref, player.options, { seed: 3 });
+  await using env = await openLibraryEnv(player, 3);
   const rewards: number[] = [];
   for (let index = 0; index < count; index++) {
     const task = await env.tasks.train.get(index);
@@ -36,7 +36,7 @@ test.each(names)('the player of %s wins', async (name) => {
 
 test.each(names)('some goals of %s are left out of the episodes, and not most of them', async (name) => {
   const player: LibraryPlayer<unknown> = library[name];
-  await using env = await openEnv(player.ref, player.options, { seed: 3 });
+  await using env = await openLibraryEnv(player, 3);
   const tasks = await Promise.all(Array.from({ length: 120 }, (_, index) => env.tasks.train.get(index)));
   const goals = [...new Set(tasks.map((task) => player.goal(task)))];
   const leftOut = goals.filter(isLeftOut);

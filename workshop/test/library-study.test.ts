@@ -1,15 +1,16 @@
 /** The study of the small policy in every environment: how it scores, and its page. */
-import { openEnv, scriptedPolicy } from '@toolenv/core';
+import { scriptedPolicy } from '@toolenv/core';
 import { expect, test } from 'vitest';
 import { environments } from '../library-study/environments.ts';
 import { examine } from '../library-study/examine.ts';
 import { pageOf } from '../library-study/page.ts';
 import type { Result } from '../library-study/results.ts';
 import { isLeftOut } from '../tiny-policy/library/goals.ts';
+import { openLibraryEnv } from '../tiny-policy/library/player.ts';
 
 test('scores tasks of left-out goals by themselves', async () => {
   const { wordle } = environments;
-  await using env = await openEnv(wordle.ref, wordle.options, { seed: 1 });
+  await using env = await openLibraryEnv(wordle, 1);
   const tasks = await Promise.all(Array.from({ length: 40 }, (_, index) => env.tasks.test.get(index)));
   const words = tasks.map(String);
   const word = words.find((each) => isLeftOut(each))!;

@@ -117,10 +117,12 @@ function examinationsOf({ families: own, library: names = [] }: Recipe): [ref: s
       const lists = Object.entries(options).map(([name, values]) => [name, values.join(',')]);
       return [ref, { 'env-top-k': topK, 'max-tokens': 64, ...Object.fromEntries(lists) }];
     }),
-    ...names.map((name): [string, Flags] => {
+    ...names.flatMap((name): [string, Flags][] => {
       const { ref, options, maxTokens } = library[name];
+      // The environment of the template has no reference here.
+      if (typeof ref !== 'string') return [];
       const own = Object.entries(options).map(([key, value]) => [kebabCase(key), value]);
-      return [ref, { 'max-tokens': maxTokens, ...Object.fromEntries(own) }];
+      return [[ref, { 'max-tokens': maxTokens, ...Object.fromEntries(own) }]];
     }),
   ];
 }

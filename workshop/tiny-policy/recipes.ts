@@ -41,7 +41,7 @@ export interface Recipe {
   folder?: string;
 }
 
-const libraryNames = ['arithmetic', 'household', 'bank', 'sql', 'wordle'] as const;
+const libraryNames = ['arithmetic', 'household', 'bank', 'sql', 'wordle', 'safe'] as const;
 
 const copying: Phase = {
   name: 'copying',
@@ -200,12 +200,13 @@ export const recipes: Readonly<Record<(typeof recipeNames)[number], Recipe>> = {
           household: 4,
           bank: 3,
           sql: 3,
-          wordle: 6,
+          wordle: 8,
+          safe: 3,
         },
       },
       {
         ...habits,
-        batch: { lookup: 4, bridge: 4, arithmetic: 4, household: 6, bank: 4, sql: 4, wordle: 8 },
+        batch: { lookup: 4, bridge: 4, arithmetic: 4, household: 6, bank: 4, sql: 4, wordle: 8, safe: 4 },
       },
     ],
   },

@@ -1,11 +1,11 @@
 /** libraryEpisodes: conversations in which the players of the library play. */
-import { createRng, deriveSeed, openEnv, playTask, type Rng } from '@toolenv/core';
+import { createRng, deriveSeed, playTask, type Rng } from '@toolenv/core';
 import { conversationOf } from '../demonstrations.ts';
 import type { Conversation } from '../lines.ts';
 import { drawName } from './draw-symbol.ts';
 import { isLeftOut } from './goals.ts';
 import { type LibraryName, library } from './library.ts';
-import type { LibraryPlayer } from './player.ts';
+import { type LibraryPlayer, openLibraryEnv } from './player.ts';
 
 export interface LibraryEpisodesOptions {
   name: LibraryName;
@@ -18,7 +18,7 @@ export async function* libraryEpisodes({
   seed,
 }: LibraryEpisodesOptions): AsyncGenerator<Conversation, never, void> {
   const player: LibraryPlayer<unknown> = library[name];
-  await using env = await openEnv(player.ref, player.options, { seed: deriveSeed(seed, 'tasks') });
+  await using env = await openLibraryEnv(player, deriveSeed(seed, 'tasks'));
   const { train } = env.tasks;
   const count = await train.length;
   for (let number = 0; ; number++) {

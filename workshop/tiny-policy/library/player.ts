@@ -1,8 +1,9 @@
 /** What the small policy needs to know of an environment of the library, and the players that show it. */
-import type { Rng, Script } from '@toolenv/core';
+import { type EnvDefinition, openEnv, type Rng, type Script } from '@toolenv/core';
 
 export interface LibraryEnvironment<Task> {
-  ref: string;
+  /** The environment, or the reference of its plugin. */
+  ref: string | EnvDefinition;
   /** Options of the environment that are not the defaults. */
   options: Readonly<Record<string, unknown>>;
   /** Most tokens of a turn. */
@@ -11,6 +12,14 @@ export interface LibraryEnvironment<Task> {
   success: string;
   /** The sort of a task. Some sorts are left out of the demonstrations. */
   goal(task: Task): string;
+}
+
+/** Opens the environment. Close it when it is no longer needed. */
+export function openLibraryEnv(
+  { ref, options }: Pick<LibraryEnvironment<never>, 'ref' | 'options'>,
+  seed: number,
+): ReturnType<typeof openEnv> {
+  return typeof ref === 'string' ? openEnv(ref, options, { seed }) : openEnv(ref, options, { seed });
 }
 
 /** Plays an environment as a policy could: it acts on a fact only after the fact was read. */

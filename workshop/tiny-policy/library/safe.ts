@@ -1,0 +1,27 @@
+/** Demonstrations of safe-v1, the environment of the template: the bounds of the code, then a try halfway between them. */
+import safeEnv from '../../../templates/env/src/safe-v1.ts';
+import type { LibraryPlayer } from './player.ts';
+
+/** Where bounds are farther apart than this, the try is a multiple of ten. */
+const far = 40;
+
+export const safe: LibraryPlayer<{ code: number }> = {
+  ref: safeEnv,
+  options: {},
+  maxTokens: 48,
+  success: 'opened',
+  /** The code without its last digit. */
+  goal: ({ code }) => String(Math.floor(code / 10)),
+  play({ code }) {
+    let [above, below] = [99, 1000];
+    let tried: number | undefined;
+    return () => {
+      if (tried === code) return String(code);
+      if (tried !== undefined) [above, below] = tried < code ? [tried, below] : [above, tried];
+      const middle = (above + below) / 2;
+      tried = below - above > far ? 10 * Math.round(middle / 10) : Math.floor(middle);
+      const toolCalls = [{ id: 'try', name: 'try_code', arguments: { code: tried } }];
+      return { text: `${above} to ${below}`, stopReason: 'tool_call', toolCalls };
+    };
+  },
+};
