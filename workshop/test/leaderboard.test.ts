@@ -337,3 +337,7 @@ test('a run has a folder of its own for each setting of its row', () => {
   expect(folder(row)).toMatch(/^table-grpo-1-[0-9a-f]{8}$/);
   expect(new Set([folder(row), folder({ ...row }), folder(faster), folder(row, 2)]).size).toBe(3);
 });
+
+test('a study without its policy says what makes the policy', async () => {
+  await expect(digestOf('runs/none')).rejects.toThrow('runs/none has no policy. npm run tiny-policy makes it');
+});
