@@ -1,5 +1,4 @@
 /** makeRuns: the runs and evaluations that the pictures show. Those that are finished in the folder are kept. */
-import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join, relative } from 'node:path';
@@ -9,6 +8,7 @@ import { grpo } from '@toolenv/trainer-grpo';
 import { train } from '@toolenv/training';
 import { environment, envOptions } from '../demo/setting.ts';
 import { openFamily } from '../tiny-policy/families.ts';
+import { toolenv } from '../toolenv.ts';
 
 const root = join(import.meta.dirname, '../..');
 /** Relative, because the pictures show it. */
@@ -61,19 +61,6 @@ function withTasks<Task>(env: EnvHandle<Task>, length: number): EnvHandle<Task> 
 async function evaluateOnce(out: string, policy: string): Promise<void> {
   if (existsSync(join(out, 'summary.json'))) return;
   await rm(out, { recursive: true, force: true });
-  const cli = join(root, 'packages/cli/src/main.ts');
-  const played = [
-    '--policy',
-    policy,
-    '--env-top-k',
-    String(envOptions.topK),
-    '--max-tokens',
-    '64',
-    '--count',
-    '48',
-  ];
-  const words = ['--import', 'tsx', '--conditions=@toolenv/source', cli, 'eval', environment, ...played];
-  const child = spawn(process.execPath, [...words, '--out', out], { stdio: 'inherit' });
-  const code = await new Promise((resolve) => child.once('exit', resolve));
-  if (code !== 0) throw new Error(`The evaluation of ${policy} ended with ${code}.`);
+  const played = ['--env-top-k', String(envOptions.topK), '--max-tokens', '64', '--count', '48'];
+  await toolenv(['eval', environment, '--policy', policy, ...played, '--out', out]);
 }

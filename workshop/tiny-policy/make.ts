@@ -7,12 +7,12 @@
  * reinforcement learning. The recipe `from-nothing` continues with GRPO. Worlds change from phase to phase and within a phase, so
  * that the model cannot memorise entities.
  */
-import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { cp, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseFlags, runAsProcess } from 'toolenv';
 import { envOptions } from '../demo/setting.ts';
+import { toolenv } from '../toolenv.ts';
 import { families } from './families.ts';
 import { episodeLengths } from './library/episode-lengths.ts';
 import { library } from './library/library.ts';
@@ -27,7 +27,6 @@ const seed = 20;
 /** Batches of a held-out file. */
 const heldOut = 8;
 const { topK } = envOptions;
-const cli = join(import.meta.dirname, '../../packages/cli/src/main.ts');
 
 const schema = {
   type: 'object',
@@ -175,18 +174,4 @@ async function runOnce(
 
 function flagsOf(options: Flags): string[] {
   return Object.entries(options).flatMap(([flag, value]) => [`--${flag}`, String(value)]);
-}
-
-/** Runs a command to its end. If `signal` aborts, the command keeps what it has done and ends. */
-async function toolenv(words: readonly string[], signal: AbortSignal): Promise<void> {
-  signal.throwIfAborted();
-  console.log(`\n$ npx toolenv ${words.join(' ')}`);
-  const node = ['--import', 'tsx', '--conditions=@toolenv/source', cli];
-  const child = spawn(process.execPath, [...node, ...words], { stdio: 'inherit' });
-  const stop = () => child.kill();
-  signal.addEventListener('abort', stop);
-  const code = await new Promise((resolve) => child.once('exit', resolve));
-  signal.removeEventListener('abort', stop);
-  signal.throwIfAborted();
-  if (code !== 0) throw new Error(`The command ended with ${code}.`);
 }
