@@ -35,8 +35,19 @@ export const leaderboardFlags = {
     threads: {
       type: 'integer',
       minimum: 1,
-      description:
-        'CPU threads per operation: with 1, two commands that measure different rows share two cores (default: one per core)',
+      description: 'CPU threads per operation (default: one per core, or 1 with at-once)',
+    },
+    atOnce: {
+      type: 'integer',
+      minimum: 1,
+      default: 1,
+      description: 'rows to measure at once: as many as cores is fastest, but not where time is measured',
+    },
+    world: {
+      type: 'integer',
+      minimum: 1,
+      maximum: mostSeeds,
+      description: 'measure the rows in this world only, and write no page',
     },
     results: {
       type: 'string',

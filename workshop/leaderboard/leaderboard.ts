@@ -7,6 +7,8 @@ import { join } from 'node:path';
 import { ToolEnvError } from '@toolenv/core';
 import { writeWhole } from '@toolenv/training';
 import { parseFlags, runAsProcess, timeText } from 'toolenv';
+import { atOnce } from '../at-once.ts';
+import { runAgain } from '../run-node.ts';
 import { barChart } from './chart.ts';
 import { commit } from './commit.ts';
 import { closeDatasets, openDatasets } from './datasets.ts';
@@ -17,7 +19,7 @@ import { playRow } from './play-row.ts';
 import { atPrice } from './price-page.ts';
 import { appendResult, isOf, readResults } from './results.ts';
 import { type Row, type Study, studies, testQuestionsOf, tuningOf, tuningSeed } from './studies.ts';
-import { digestOf, experimentOf, folderOf, resultsOf } from './study-results.ts';
+import { digestOf, experimentOf, folderOf, resultsOf, type Setting } from './study-results.ts';
 import { summarise } from './summary.ts';
 
 await runAsProcess(async (signal) => {
@@ -28,9 +30,10 @@ await runAsProcess(async (signal) => {
   });
   if (!flags) return;
   const study = studies[flags.study];
+  const { world } = flags;
   if (flags.tune) await measure(tuningOf(study), [tuningSeed], flags, signal);
-  else await measure(study, worldsOf(study, flags), flags, signal);
-  await writePage(study, flags);
+  else await measure(study, world ? [world] : worldsOf(study, flags), flags, signal);
+  if (!world) await writePage(study, flags);
 });
 
 /** Plays every row in every world, except what has been played. */
@@ -40,37 +43,58 @@ async function measure(
   flags: LeaderboardFlags,
   signal: AbortSignal,
 ): Promise<void> {
-  const { count = testQuestionsOf(study), results: file } = flags;
-  const known = await readResults(file);
+  const { count = testQuestionsOf(study) } = flags;
+  const known = await readResults(flags.results);
   const setting = { policy: await digestOf(study.policy), count };
-  const rows = chosenRows(study, flags.rows);
-  for (const seed of seeds) {
-    const isMissing = (row: Row) => {
+  const isMissing = (row: Row, seed: number) => {
+    const experiment = experimentOf(study, row, seed, setting);
+    return !known.some((result) => isOf(result, experiment));
+  };
+  const chosen = chosenRows(study, flags.rows);
+  const missing = seeds.map((seed) => ({ seed, rows: chosen.filter((row) => isMissing(row, seed)) }));
+  if (flags.atOnce === 1) {
+    for (const { seed, rows } of missing) await playInWorld(seed, rows, study, setting, flags, signal);
+    return;
+  }
+  const own = { ...flags, threads: flags.threads ?? 1, atOnce: 1 };
+  const jobs = missing.flatMap(({ seed, rows }) =>
+    rows.map(({ name }) => {
+      const world = flags.tune ? undefined : seed;
+      return () => runAgain({ ...own, rows: name, world }, signal);
+    }),
+  );
+  await atOnce(flags.atOnce, jobs);
+}
+
+async function playInWorld(
+  seed: number,
+  rows: readonly Row[],
+  study: Study,
+  setting: Setting,
+  flags: LeaderboardFlags,
+  signal: AbortSignal,
+): Promise<void> {
+  if (rows.length === 0) return;
+  const { count } = setting;
+  const worlds = await openDatasets([...new Set([...study.trainsOn, ...study.scoredOn])], seed, {
+    maxTurns: study.maxTurns,
+    search: searchOf(study),
+  });
+  try {
+    for (const [index, row] of rows.entries()) {
+      const place = `row ${index + 1} of ${rows.length}`;
+      process.stdout.write(`${study.name}: ${row.name}, seed ${seed}, ${place}\n`);
+      const begun = performance.now();
       const experiment = experimentOf(study, row, seed, setting);
-      return !known.some((result) => isOf(result, experiment));
-    };
-    const missing = rows.filter(isMissing);
-    if (missing.length === 0) continue;
-    const worlds = await openDatasets([...new Set([...study.trainsOn, ...study.scoredOn])], seed, {
-      maxTurns: study.maxTurns,
-      search: searchOf(study),
-    });
-    try {
-      for (const [index, row] of missing.entries()) {
-        const place = `row ${index + 1} of ${missing.length}`;
-        process.stdout.write(`${study.name}: ${row.name}, seed ${seed}, ${place}\n`);
-        const begun = performance.now();
-        const experiment = experimentOf(study, row, seed, setting);
-        const means = { ...flags, out: join(flags.work, folderOf(experiment)) };
-        const played = await playRow(row, study, worlds, { count, seed, signal }, means);
-        const seconds = Math.round((performance.now() - begun) / 1000);
-        await appendResult(file, { ...experiment, seconds, ...played, commit: commit() });
-        const scores = Object.entries(played.scores).map(([name, { em }]) => `${name} ${em.toFixed(3)}`);
-        process.stdout.write(`  EM ${scores.join(', ')}, in ${timeText(seconds)}\n`);
-      }
-    } finally {
-      await closeDatasets(worlds);
+      const means = { ...flags, out: join(flags.work, folderOf(experiment)) };
+      const played = await playRow(row, study, worlds, { count, seed, signal }, means);
+      const seconds = Math.round((performance.now() - begun) / 1000);
+      await appendResult(flags.results, { ...experiment, seconds, ...played, commit: commit() });
+      const scores = Object.entries(played.scores).map(([name, { em }]) => `${name} ${em.toFixed(3)}`);
+      process.stdout.write(`  EM ${scores.join(', ')}, in ${timeText(seconds)}\n`);
     }
+  } finally {
+    await closeDatasets(worlds);
   }
 }
 

@@ -273,16 +273,16 @@ const staleness: Study = {
   worlds: 3,
   searchSeconds: [0.05, 0.5],
   rows: stalenesses.flatMap((maxStaleness) => {
-    const name = `GRPO, ${maxStaleness} behind`;
+    const name = `GRPO ${maxStaleness} behind`;
     const options = { ...group, algorithm: 'grpo', maxStaleness };
     const weighted = { name, trainer: grpo, options };
     if (maxStaleness === 0) return [weighted];
     return [
       weighted,
-      { name: `${name}, unweighted`, trainer: grpo, options: { ...options, mismatchCorrection: 'none' } },
+      { name: `${name} unweighted`, trainer: grpo, options: { ...options, mismatchCorrection: 'none' } },
     ];
   }),
-  references: ['GRPO, 0 behind'],
+  references: ['GRPO 0 behind'],
 };
 
 /** A search that fails: the policy knows the task, and sometimes repeats a search that returned nothing. The gate of a study. */

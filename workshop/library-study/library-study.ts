@@ -4,12 +4,15 @@
  */
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import type { OptionsOf } from '@toolenv/core/schemas';
 import { writeWhole } from '@toolenv/training';
 import { parseFlags, runAsProcess } from 'toolenv';
+import { atOnce } from '../at-once.ts';
 import { commit } from '../leaderboard/commit.ts';
 import { mostSeeds } from '../leaderboard/intervals.ts';
 import { appendResult, readResults } from '../leaderboard/results.ts';
 import { digestOf } from '../leaderboard/study-results.ts';
+import { runAgain } from '../run-node.ts';
 import { type EnvironmentName, environmentNames, unseenNames } from './environments.ts';
 import { pageOf } from './page.ts';
 import { playRow } from './play-row.ts';
@@ -42,7 +45,19 @@ const schema = {
     threads: {
       type: 'integer',
       minimum: 1,
-      description: 'CPU threads per operation (default: one per core)',
+      description: 'CPU threads per operation (default: one per core, or 1 with at-once)',
+    },
+    atOnce: {
+      type: 'integer',
+      minimum: 1,
+      default: 1,
+      description: 'runs to measure at once: as many as cores is fastest',
+    },
+    seed: {
+      type: 'integer',
+      minimum: 1,
+      maximum: mostSeeds,
+      description: 'measure the runs of this seed only, and write no page',
     },
     results: {
       type: 'string',
@@ -63,29 +78,48 @@ await runAsProcess(async (signal) => {
   if (!flags) return;
   const { steps, results: file, page } = flags;
   const policy = await digestOf(flags.policy);
-  const results = await readResults<Result>(file);
   const stepsOf = (row: RowName) => (row === 'Start' ? 0 : steps);
   const ofStudy = (result: Result) => result.policy === policy && result.steps === stepsOf(result.row);
-  for (let seed = 1; seed <= flags.seeds; seed++) {
-    for (const environment of flags.environments as EnvironmentName[]) {
-      if (seed > seedsOf(environment, flags.seeds)) continue;
-      for (const row of rowsOf(environment).filter((name) => flags.rows.includes(name))) {
-        const isKnown = (each: Result) =>
-          ofStudy(each) && each.environment === environment && each.row === row && each.seed === seed;
-        if (results.some(isKnown)) continue;
-        const played = await playRow(environment, row, seed, { ...flags, signal });
-        const run = { environment, row, seed, steps: stepsOf(row), policy };
-        const result: Result = { ...run, ...played, commit: commit() };
-        await appendResult(file, result);
-        results.push(result);
-        console.log(textOf(result));
-      }
+  const known = (await readResults<Result>(file)).filter(ofStudy);
+  const missing = runsOf(flags).filter(
+    ({ environment, row, seed }) =>
+      !known.some((each) => each.environment === environment && each.row === row && each.seed === seed),
+  );
+  if (flags.atOnce > 1) {
+    const own = { ...flags, threads: flags.threads ?? 1, atOnce: 1 };
+    const jobs = missing.map(({ environment, row, seed }) => {
+      return () => runAgain({ ...own, environments: environment, rows: row, seed }, signal);
+    });
+    await atOnce(flags.atOnce, jobs);
+  } else {
+    for (const { environment, row, seed } of missing) {
+      const played = await playRow(environment, row, seed, { ...flags, signal });
+      const run = { environment, row, seed, steps: stepsOf(row), policy };
+      const result: Result = { ...run, ...played, commit: commit() };
+      await appendResult(file, result);
+      console.log(textOf(result));
     }
   }
+  if (flags.seed !== undefined) return;
   await mkdir(dirname(page), { recursive: true });
-  await writeWhole(page, pageOf(results.filter(ofStudy)));
+  await writeWhole(page, pageOf((await readResults<Result>(file)).filter(ofStudy)));
   console.log(`The page is ${page}.`);
 });
+
+type Run = Pick<Result, 'environment' | 'row' | 'seed'>;
+
+/** The chosen runs, all environments with the first seed before the second. */
+function runsOf({ environments: chosen, rows, seeds, seed: only }: OptionsOf<typeof schema>): Run[] {
+  const all = Array.from({ length: seeds }, (_, index) => index + 1);
+  return (only === undefined ? all : [only]).flatMap((seed) =>
+    (chosen as EnvironmentName[])
+      .filter((environment) => seed <= seedsOf(environment, seeds))
+      .flatMap((environment) => {
+        const own = rowsOf(environment).filter((row) => rows.includes(row));
+        return own.map((row) => ({ environment, row, seed }));
+      }),
+  );
+}
 
 /** Demonstrations exist for environments that the policy has seen. In the others, the rows ask what rewards alone teach. */
 function rowsOf(environment: EnvironmentName): readonly RowName[] {

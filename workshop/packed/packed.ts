@@ -5,6 +5,7 @@
  * Follows the walk-throughs of the guides and a recipe. Checks the examples. Uses Vitest 3 and 4, and Yarn. `npm run packed -- <part>` runs one part after packing.
  */
 import { execFileSync } from 'node:child_process';
+import { atOnce } from '../at-once.ts';
 import { attempt, finish } from './attempt.ts';
 import { checkExamples } from './examples.ts';
 import { checkComplete, checkEntries, packAll } from './packages.ts';
@@ -13,7 +14,6 @@ import { type Packed, serveRegistry } from './registry.ts';
 import { openSandbox, type Sandbox } from './sandbox.ts';
 import { checkTarball } from './tarball.ts';
 import { templates, useTemplate } from './templates.ts';
-import { twoAtOnce } from './two-at-once.ts';
 import { checkVitest } from './vitest.ts';
 import { checkYarn } from './yarn.ts';
 
@@ -62,13 +62,14 @@ async function use(packages: readonly Packed[]): Promise<void> {
   const registry = await serveRegistry(packages, upstream);
   sandbox.useRegistry(registry.url);
   try {
-    await twoAtOnce(jobsOf('tarballs'));
-    await twoAtOnce(jobsOf('entries'));
+    // Most jobs wait for npm or use one core.
+    await atOnce(2, jobsOf('tarballs'));
+    await atOnce(2, jobsOf('entries'));
     // Two first calls at once install into the same folder, and the second call removes what the first call runs.
     await attempt('npm create toolenv: the first call', () =>
       sandbox.run('npm', ['create', '--yes', 'toolenv@latest', '--', '--version'], sandbox.folder),
     );
-    await twoAtOnce(jobsOf('templates', 'pages', 'road', 'examples', 'vitest', 'yarn'));
+    await atOnce(2, jobsOf('templates', 'pages', 'road', 'examples', 'vitest', 'yarn'));
   } finally {
     registry.close();
   }

@@ -339,5 +339,7 @@ test('a run has a folder of its own for each setting of its row', () => {
 });
 
 test('a study without its policy says what makes the policy', async () => {
-  await expect(digestOf('runs/none')).rejects.toThrow('runs/none has no policy. npm run tiny-policy makes it');
+  await expect(digestOf('runs/none')).rejects.toThrow(
+    'runs/none has no policy. npm run tiny-policy makes it',
+  );
 });

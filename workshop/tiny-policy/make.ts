@@ -12,6 +12,7 @@ import { cp, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseFlags, runAsProcess } from 'toolenv';
 import { envOptions } from '../demo/setting.ts';
+import { flagsOf } from '../run-node.ts';
 import { toolenv } from '../toolenv.ts';
 import { families } from './families.ts';
 import { episodeLengths } from './library/episode-lengths.ts';
@@ -62,8 +63,7 @@ await runAsProcess(async (signal) => {
   const recipe: Recipe = recipes[flags.recipe];
   const { folder } = recipe;
   const out = flags.out ?? (folder ? join(import.meta.dirname, folder) : join(work, 'policy'));
-  const onThreads = threads === undefined ? [] : ['--threads', String(threads)];
-  await makePolicy({ recipe, work, out, onThreads }, signal);
+  await makePolicy({ recipe, work, out, onThreads: flagsOf({ threads }) }, signal);
 });
 
 /** Values of flags, by the name of the flag. */
@@ -120,14 +120,9 @@ function examinationsOf({ families: own, library: names = [] }: Recipe): [ref: s
       const { ref, options, maxTokens } = library[name];
       // The environment of the template has no reference here.
       if (typeof ref !== 'string') return [];
-      const own = Object.entries(options).map(([key, value]) => [kebabCase(key), value]);
-      return [[ref, { 'max-tokens': maxTokens, ...Object.fromEntries(own) }]];
+      return [[ref, { maxTokens, ...options }]];
     }),
   ];
-}
-
-function kebabCase(name: string): string {
-  return name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
 /** One phase of supervised training; returns the folder of the policy. */
@@ -170,8 +165,4 @@ async function runOnce(
   const resume = existsSync(join(run, 'config.json')) ? ['--resume'] : [];
   await toolenv(['train', ...flags, ...onThreads, '--out', run, ...resume], signal);
   return trained;
-}
-
-function flagsOf(options: Flags): string[] {
-  return Object.entries(options).flatMap(([flag, value]) => [`--${flag}`, String(value)]);
 }
