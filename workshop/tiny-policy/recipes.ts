@@ -20,6 +20,8 @@ export interface Phase {
   passes?: number;
   /** Strategies of the demonstrations. */
   mix: Mix;
+  /** Whether players of environments have their bad habits, where they have any. */
+  byHabit?: boolean;
   /** Turns of an episode, if there are more than the family allows. */
   maxTurns?: number;
 }
@@ -55,6 +57,7 @@ const reading = { name: 'reading', learningRate: 2e-3, warmUp: 100, mix: {} };
 const skills = { name: 'skills', learningRate: 1e-3, warmUp: 50, mix: { followHops: 1 } };
 const habits = {
   name: 'habits',
+  byHabit: true,
   steps: 100,
   learningRate: 1e-4,
   warmUp: 10,
@@ -206,7 +209,7 @@ export const recipes: Readonly<Record<(typeof recipeNames)[number], Recipe>> = {
       },
       {
         ...habits,
-        batch: { lookup: 4, bridge: 4, arithmetic: 4, household: 6, bank: 4, sql: 4, wordle: 8, safe: 4 },
+        batch: { lookup: 4, bridge: 4, arithmetic: 4, household: 6, bank: 4, sql: 4, wordle: 8, safe: 6 },
       },
     ],
   },

@@ -10,12 +10,15 @@ import { type LibraryPlayer, openLibraryEnv } from './player.ts';
 export interface LibraryEpisodesOptions {
   name: LibraryName;
   seed: number;
+  /** Whether players have their bad habits. Default: no. */
+  byHabit?: boolean;
 }
 
 /** Endless conversations about training tasks whose goals are not left out. */
 export async function* libraryEpisodes({
   name,
   seed,
+  byHabit = false,
 }: LibraryEpisodesOptions): AsyncGenerator<Conversation, never, void> {
   const player: LibraryPlayer<unknown> = library[name];
   await using env = await openLibraryEnv(player, deriveSeed(seed, 'tasks'));
@@ -25,7 +28,7 @@ export async function* libraryEpisodes({
     const rng = createRng(seed, name, number);
     const task = await train.get(rng.int(count));
     if (isLeftOut(player.goal(task))) continue;
-    const script = player.play(task, rng);
+    const script = (byHabit && player.playByHabit?.(task, rng)) || player.play(task, rng);
     const played = conversationOf(await playTask(env, task, script, { seed: number }));
     yield renamed(played, player.people?.(task) ?? [], rng);
   }

@@ -28,4 +28,6 @@ export interface LibraryPlayer<Task> extends LibraryEnvironment<Task> {
   people?(task: Task): readonly string[];
   /** Makes the player of one episode, who wins. */
   play(task: Task, rng: Rng): Script;
+  /** Makes a player with a bad habit. Default: none has been seen. */
+  playByHabit?(task: Task, rng: Rng): Script;
 }
