@@ -34,15 +34,16 @@ test.each(names)('the player of %s wins', async (name) => {
   expect(rewards.filter((reward) => reward >= 1)).toHaveLength(30);
 });
 
-test('with its bad habit, the player of safe finds about half of the codes', async () => {
+test('with its bad habit, the player of safe finds some of the codes', async () => {
   await using env = await openLibraryEnv(library.safe, 3);
   let found = 0;
   for (let code = 100; code < 1000; code += 5) {
     const script = library.safe.playByHabit!({ code }, createRng(3, 'safe', code));
     found += (await playTask(env, { code }, script, { seed: code })).rewards.opened!;
   }
-  expect(found / 180).toBeGreaterThan(0.4);
-  expect(found / 180).toBeLessThan(0.6);
+  // Seven of eight tries are made: 0.875 ** 8 is a third.
+  expect(found / 180).toBeGreaterThan(0.25);
+  expect(found / 180).toBeLessThan(0.5);
 });
 
 test.each(names)('some goals of %s are left out of the episodes, and not most of them', async (name) => {
