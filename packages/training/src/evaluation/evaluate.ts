@@ -7,6 +7,7 @@ import {
   type EpisodeSummary,
   type ModelUsage,
   type Policy,
+  type RewardComponent,
   type RewardSpec,
   rollout,
   summariseEpisode,
@@ -154,7 +155,7 @@ function summarise(
     means: Object.fromEntries(components.map((name) => [name, rewards[name] ?? null])),
     reward,
     intervals: Object.fromEntries(
-      components.map((name) => [name, confidenceInterval(scoresOf(name), spec[name]?.range)]),
+      components.map((name) => [name, confidenceInterval(scoresOf(name), rangeOf(spec[name]))]),
     ),
     rewardInterval: confidenceInterval(taskScores(summaries, samples, (summary) => summary.reward)),
     samples,
@@ -166,6 +167,11 @@ function summarise(
     ...(statistics.toolUsage && { toolUsage: statistics.toolUsage }),
     ...(statistics.turnUsage && { turnUsage: statistics.turnUsage }),
   };
+}
+
+/** The range of an episode's score. A process reward has its range at each step, and an episode has their sum. */
+function rangeOf(component: RewardSpec[string] | undefined): RewardComponent['range'] | undefined {
+  return component?.kind === 'outcome' ? component.range : undefined;
 }
 
 /** All episodes but the known, task by task. */

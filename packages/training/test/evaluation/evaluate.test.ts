@@ -57,6 +57,19 @@ test('reports means, counts and outcomes over the first tasks of a split', async
   expect(seen.map(({ task }) => task)).toEqual([{ goal: 1 }, { goal: 2 }, { goal: 3 }, { goal: 4 }]);
 });
 
+test('the interval of a process reward goes beyond the range of a step', async () => {
+  let goal = 0;
+  const climbing = scriptedPolicy((_, turn) => {
+    if (turn === 0) goal += 1;
+    return turn < goal ? [{ name: 'climb', arguments: { rungs: 1 } }] : 'done';
+  });
+  const env = openLadder();
+  const { means, intervals } = await evaluate({ ...common, concurrency: 1, env, policy: climbing, count: 4 });
+  expect(means.climbed).toBe(2.5);
+  // 2.5 ± 1.96 √(5/3) / √4
+  expect(intervals.climbed).toEqual([expect.closeTo(1.2348, 3), expect.closeTo(3.7652, 3)]);
+});
+
 test('counts aborted episodes, and leaves them out of the means', async () => {
   class Flaky extends LadderEnv {
     override reset(options: Parameters<LadderEnv['reset']>[0]): ReturnType<LadderEnv['reset']> {
