@@ -150,6 +150,7 @@ function projectPages(): Item[] {
         'masks',
         'budget',
         'price',
+        'library',
         'failures',
         'trl',
         'multi-hop-files',

@@ -1,18 +1,28 @@
-/** The tiny policy's files, which the page's own server has, as files in memory. */
+/** The files of the two policies, which the page's own server has, as files in memory. */
+import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { messageOf } from '@toolenv/core';
 
-const urls = import.meta.glob<string>('../../packages/tiny-policy/checkpoint/*', {
+const urls = import.meta.glob<string>('../../packages/{tiny,small}-policy/checkpoint/*', {
   query: '?url&no-inline',
   import: 'default',
   eager: true,
 });
 
-/** @throws Error naming a file that cannot be loaded. */
-export async function fetchCheckpoint(folder: string): Promise<void> {
+/** The tiny policy plays the page's own questions, and the small policy plays the reader's environment. */
+export type PolicyName = 'tiny' | 'small';
+
+/**
+ * Loads the files unless they are there, and returns their folder.
+ * @throws Error naming a file that cannot be loaded.
+ */
+export async function fetchCheckpoint(name: PolicyName): Promise<string> {
+  const folder = `/${name}-policy`;
+  if (existsSync(join(folder, 'model.safetensors'))) return folder;
   await mkdir(folder, { recursive: true });
-  const written = Object.entries(urls).map(async ([path, url]) => {
+  const own = Object.entries(urls).filter(([path]) => path.includes(`/${name}-policy/`));
+  const written = own.map(async ([path, url]) => {
     const file = basename(path);
     const bytes = await load(url).catch((error: unknown) => {
       throw new Error(`${file} cannot be loaded (${messageOf(error)}): load the page again.`);
@@ -20,6 +30,7 @@ export async function fetchCheckpoint(folder: string): Promise<void> {
     await writeFile(join(folder, file), bytes);
   });
   await Promise.all(written);
+  return folder;
 }
 
 async function load(url: string): Promise<Uint8Array> {

@@ -28,7 +28,7 @@ export function CodePanel({ state, code, onEdit, order }: Props) {
       <p class="soft">
         TypeScript, with what <code>@toolenv/core</code> and <code>@toolenv/envs-qa</code> export. Types are
         removed, not checked. The code runs in a worker of this tab once you press “Use this code”; “Stop”
-        ends it.
+        ends it. Another policy plays your environment: it knows few words, those of the example among them.
       </p>
       {!isInUse && (code.reward !== '' || code.environment !== '') && (
         <p class="note" role="status">

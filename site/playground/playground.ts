@@ -17,13 +17,12 @@ import { train } from '@toolenv/training';
 import { tokenTexts } from '../../packages/policy/src/checkpoint/token-texts.ts';
 import { PlaySession } from '../../packages/view/src/play/play-session.ts';
 import { checkResult } from './check-result.ts';
-import { fetchCheckpoint } from './checkpoint-files.ts';
+import { fetchCheckpoint, type PolicyName } from './checkpoint-files.ts';
 import { learnedEpisodes } from './learned-episodes.ts';
 import type { Compared, Order, PlaygroundState, Work } from './messages.ts';
 import { envOptions, mostQuestions, training } from './setting.ts';
 import { environmentDefinition, rewardFunction, withReward } from './user-code.ts';
 
-const checkpoint = '/policy';
 const out = '/trained';
 const seed = 1;
 const trainer = grpo({ ...training, checkpointEvery: 0 });
@@ -44,11 +43,17 @@ export const nothingYet: PlaygroundState = {
 
 type Env = EnvHandle<unknown>;
 
+/** A policy, and the texts of its tokens. */
+interface Model {
+  name: PolicyName;
+  policy: TransformerPolicy;
+  texts(ids: Int32Array): string[];
+}
+
 export class Playground {
   readonly #tell: (state: PlaygroundState) => void;
-  readonly #texts: (ids: Int32Array) => string[];
   #env: Env;
-  #policy: TransformerPolicy;
+  #model: Model;
   #state = nothingYet;
   #session: PlaySession<unknown> | undefined;
   /** Ends the episode. */
@@ -56,25 +61,18 @@ export class Playground {
   /** Ends training. */
   #stop = new AbortController();
 
-  private constructor(
-    env: Env,
-    policy: TransformerPolicy,
-    texts: (ids: Int32Array) => string[],
-    tell: (state: PlaygroundState) => void,
-  ) {
+  private constructor(env: Env, model: Model, tell: (state: PlaygroundState) => void) {
     this.#env = env;
-    this.#policy = policy;
-    this.#texts = texts;
+    this.#model = model;
     this.#tell = tell;
   }
 
   /** @param tell Called with each new state. */
   static async open(tell: (state: PlaygroundState) => void): Promise<Playground> {
-    await fetchCheckpoint(checkpoint);
+    const model = await loadModel('tiny');
     const env = await opened(bridge as unknown as EnvDefinition<unknown>, envOptions);
-    const policy = await loadPolicy(checkpoint);
-    const playground = new Playground(env, policy, await tokenTexts(checkpoint), tell);
-    playground.#set({ work: 'nothing', parameters: parameterCount(policy.model.config) });
+    const playground = new Playground(env, model, tell);
+    playground.#set({ work: 'nothing', parameters: parametersOf(model) });
     await playground.#show(env);
     return playground;
   }
@@ -90,7 +88,7 @@ export class Playground {
     if (order.type === 'play') return this.#work('acting', () => this.#play());
     if (order.type === 'train') return this.#work('training', () => this.#train(order.steps, order.seed));
     if (order.type === 'use') return this.#work('checking', () => this.#use(order));
-    return this.#work('loading', () => this.#reset());
+    return this.#work('loading', () => this.#load(this.#model.name));
   }
 
   /** Does one thing at a time, and tells what went wrong. */
@@ -106,13 +104,15 @@ export class Playground {
     const own = code.environment === '' ? undefined : environmentDefinition(code.environment);
     const reward = code.reward === '' ? undefined : rewardFunction(code.reward);
     if (own) {
-      const checked = await checkResult(own, { search });
+      const checked = await checkResult(own, toolsFor(own));
       this.#set({ checked });
       if (!checked.ok) throw new Error('The environment breaks rules, which are listed below the code.');
     }
     const env = own
       ? await opened(own)
       : await opened(bridge as unknown as EnvDefinition<unknown>, envOptions);
+    const name = own ? 'small' : 'tiny';
+    if (name !== this.#model.name) await this.#load(name);
     const before = this.#env;
     await this.#show(reward ? withReward(env, reward) : env);
     this.#set({ code, learned: [], compared: undefined });
@@ -154,7 +154,7 @@ export class Playground {
     const observation = await this.#observation();
     if (!observation) return;
     const sampling = { maxTokens: training.maxTokens, temperature: 0, seed, signal: this.#leave.signal };
-    await this.#write(await this.#policy.act(observation, sampling));
+    await this.#write(await this.#model.policy.act(observation, sampling));
   }
 
   /** Writes a turn and waits for the environment. */
@@ -192,7 +192,15 @@ export class Playground {
     this.#set({ compared });
     try {
       // Each training has other tasks and samples than the one before.
-      const run = { env: this.#env, policy: this.#policy, trainer, steps, out, seed: seed + before, signal };
+      const run = {
+        env: this.#env,
+        policy: this.#model.policy,
+        trainer,
+        steps,
+        out,
+        seed: seed + before,
+        signal,
+      };
       let [began, played] = [performance.now(), [] as readonly Trajectory[]];
       for await (const event of train({ ...run, trajectories: false })) {
         if (event.type !== 'rollout' && event.type !== 'update') continue;
@@ -201,7 +209,7 @@ export class Playground {
         if (event.type === 'rollout') played = event.trajectories;
         else {
           const now = performance.now();
-          const learned = learnedEpisodes(played, event.tokens ?? [], this.#texts);
+          const learned = learnedEpisodes(played, event.tokens ?? [], this.#model.texts);
           this.#set({ steps: step, secondsPerStep: (now - began) / 1000, learned });
           began = now;
         }
@@ -219,13 +227,16 @@ export class Playground {
   async #answer(question: number): Promise<Trajectory> {
     const task = await this.#env.tasks.test.get(question);
     const sampling = { maxTokens: training.maxTokens, temperature: 0 };
-    return await playTask(this.#env, task, this.#policy, { sampling, seed });
+    return await playTask(this.#env, task, this.#model.policy, { sampling, seed });
   }
 
-  async #reset(): Promise<void> {
-    await this.#policy.close();
-    this.#policy = await loadPolicy(checkpoint);
-    this.#set({ steps: 0, lines: [], secondsPerStep: undefined, learned: [], compared: undefined });
+  /** Loads a policy as it was before training. */
+  async #load(name: PolicyName): Promise<void> {
+    const model = await loadModel(name);
+    await this.#model.policy.close();
+    this.#model = model;
+    const untrained = { steps: 0, lines: [], secondsPerStep: undefined, learned: [], compared: undefined };
+    this.#set({ ...untrained, parameters: parametersOf(model) });
   }
 
   #set(changes: Partial<PlaygroundState>): void {
@@ -235,7 +246,21 @@ export class Playground {
 }
 
 function opened(definition: EnvDefinition<unknown>, options = {}): Promise<Env> {
-  return openEnv(definition, options, { seed, tools: { search } });
+  return openEnv(definition, options, { seed, tools: toolsFor(definition) });
+}
+
+/** A tab cannot load the plugin of a role by its name. */
+function toolsFor({ roles }: Pick<EnvDefinition<unknown>, 'roles'>): Record<string, typeof search> {
+  return 'search' in roles ? { search } : {};
+}
+
+async function loadModel(name: PolicyName): Promise<Model> {
+  const folder = await fetchCheckpoint(name);
+  return { name, policy: await loadPolicy(folder), texts: await tokenTexts(folder) };
+}
+
+function parametersOf({ policy }: Model): number {
+  return parameterCount(policy.model.config);
 }
 
 /** What the list of questions shows of a task. */

@@ -30,7 +30,7 @@ const schema = {
     rows: { type: 'array', items: { enum: rowNames }, default: rowNames, description: 'rows to measure' },
     policy: {
       type: 'string',
-      default: 'runs/tiny-policy/library/policy',
+      default: 'packages/small-policy/checkpoint',
       description: 'folder of the small policy',
     },
     seeds: {

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Result as Taught } from '../distillation/distillation.ts';
 import type { Result } from '../leaderboard/results.ts';
+import type { Result as LibraryResult } from '../library-study/results.ts';
 
 const folder = join(import.meta.dirname, '../../docs/benchmarks');
 
@@ -68,6 +69,7 @@ export interface BenchmarkFiles {
   gpu: GpuRun[];
   trl: TrlRun[];
   leaderboard: Result[];
+  library: LibraryResult[];
   distillation: Taught[];
   /** With a student of half the layers. */
   distillationHalf: Taught[];
@@ -94,6 +96,7 @@ export function readBenchmarkFiles(): BenchmarkFiles {
     gpu: lines('gpu.jsonl'),
     trl: JSON.parse(text('trl.json')),
     leaderboard: lines('leaderboard.jsonl'),
+    library: lines('library.jsonl'),
     distillation: lines('distillation.jsonl'),
     distillationHalf: lines('distillation-half.jsonl'),
     distillationQuarter: lines('distillation-quarter.jsonl'),

@@ -12,6 +12,7 @@ import type {
   TrlSide,
 } from './benchmark-files.ts';
 import { leaderboardFigures } from './leaderboard-figures.ts';
+import { libraryTable } from './library-table.ts';
 
 const sizes: Record<string, string> = {
   '1m': '1 million',
@@ -32,6 +33,7 @@ export function figuresOf({
   gpu,
   trl,
   leaderboard,
+  library,
   distillation,
   distillationHalf,
   distillationQuarter,
@@ -109,6 +111,7 @@ export function figuresOf({
       ),
     ],
     ...leaderboardFigures(leaderboard),
+    ['library.table', table(libraryTable(library))],
     ['distillation.table', table(distillationTable(distillation))],
     ['distillation.half', table(curveTable(distillationHalf))],
     ['distillation.quarter', table(distillationTable(distillationQuarter))],

@@ -18,13 +18,15 @@ interface Template {
 
 /** Few episodes, for trainers that compare groups. */
 export const few: readonly string[] = ['--tasks-per-step', '2', '--group-size', '2'];
+/** The policy that most templates install for the first run. */
+const small: readonly string[] = ['--policy', 'node_modules/@toolenv/small-policy/checkpoint'];
 export const templates: readonly Template[] = [
-  { template: 'env', plugin: 'safe-v1', train: (own) => [own, ...few] },
-  { template: 'agent', plugin: 'safe-agent-v1', train: (own) => [own, ...few] },
+  { template: 'env', plugin: 'safe-v1', train: (own) => [own, ...few, ...small] },
+  { template: 'agent', plugin: 'safe-agent-v1', train: (own) => [own, ...few, ...small] },
   {
     template: 'tool',
     plugin: 'search-v1',
-    train: (own) => ['@toolenv/envs-qa/bridge-v1', '--tool', `search=${own}`, ...few],
+    train: (own) => ['@toolenv/envs-qa/bridge-v1', '--tool', `search=${own}`, ...few, ...small],
   },
   {
     template: 'mcp-env',
@@ -34,7 +36,14 @@ export const templates: readonly Template[] = [
   {
     template: 'trainer',
     plugin: 'reinforce-v1',
-    train: (own) => ['@toolenv/envs-classic/arithmetic-v1', '--trainer', own, '--tasks-per-step', '4'],
+    train: (own) => [
+      '@toolenv/envs-classic/arithmetic-v1',
+      '--trainer',
+      own,
+      '--tasks-per-step',
+      '4',
+      ...small,
+    ],
   },
 ];
 
@@ -155,7 +164,7 @@ async function installQuietly(
 }
 
 /**
- * @param args The environment and flags of the trainer.
+ * @param args The environment and flags of the trainer, and of another policy than the tiny one.
  * @param toolenv Runs the command in the folder.
  */
 export async function trainTwoSteps(
@@ -165,7 +174,7 @@ export async function trainTwoSteps(
   toolenv: (...words: string[]) => Promise<string>,
 ): Promise<void> {
   const flags = ['--policy', 'checkpoint', '--steps', '2', '--max-tokens', '32', '--out', out];
-  await toolenv('train', ...args, ...flags);
+  await toolenv('train', ...flags, ...args);
   const metrics = await readFile(join(folder, out, 'metrics.jsonl'), 'utf8');
   const steps = metrics.match(/"type":"rollout","step":[12]/g) ?? [];
   if (steps.length !== 2) throw new Error(`expected two steps, received ${metrics}`);

@@ -183,6 +183,7 @@ export const recipes: Readonly<Record<(typeof recipeNames)[number], Recipe>> = {
   library: {
     families: ['lookup', 'bridge'],
     library: libraryNames,
+    folder: '../../packages/small-policy/checkpoint',
     facts: false,
     shape: { max_position_embeddings: 2048 },
     phases: [

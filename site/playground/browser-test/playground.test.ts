@@ -99,7 +99,7 @@ it('answers, is taken over, and learns, without a server', async () => {
 
 it('runs the code of a link only when the reader says so, checks it, and stops it', async () => {
   const reward =
-    'globalThis.ran = true;\nexport default ({ right }: Record<string, number>): number => 2 * right;\n';
+    'globalThis.ran = true;\nexport default ({ opened }: Record<string, number>): number => 2 * opened;\n';
   const hash = new URLSearchParams({
     question: '3',
     steps: '2',
@@ -122,6 +122,7 @@ it('runs the code of a link only when the reader says so, checks it, and stops i
   expect(await code.getByRole('listitem').count()).toBe(0);
   await page.getByRole('button', { name: 'Play', exact: true }).click();
   await page.getByText(/yours \d × 1/).waitFor();
+  await page.getByText('1,027,840 parameters').waitFor();
 
   await page.getByLabel('Reward in TypeScript').fill('export default () => { for (;;); };');
   await page.getByRole('button', { name: 'Use this code' }).click();
