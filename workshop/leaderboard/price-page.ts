@@ -13,7 +13,15 @@ type Decoding = 'scores' | 'sampled';
 
 /** The sections of the page, one for each price. */
 export function priceSections(study: Study, results: readonly Result[]): string {
-  return study.prices!.map((price) => priceSection(study, results, price)).join('\n\n');
+  const prices = measuredPrices(study, results);
+  return prices.map((price) => priceSection(study, results, price)).join('\n\n');
+}
+
+/** The first price, and the others at which an agent was trained. */
+export function measuredPrices({ prices, rows }: Study, results: readonly Result[]): number[] {
+  const [first, ...others] = prices!;
+  const trained = rows.filter((row) => 'trainer' in row && results.some((result) => result.row === row.name));
+  return [first!, ...others.filter((price) => trained.some((row) => row.price === price))];
 }
 
 function priceSection(study: Study, results: readonly Result[], price: number): string {

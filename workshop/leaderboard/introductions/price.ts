@@ -1,6 +1,6 @@
 /** The page of the price: what imitation of right answers does not learn. */
 import { signed } from '../intervals.ts';
-import { atPrice } from '../price-page.ts';
+import { atPrice, measuredPrices } from '../price-page.ts';
 import type { Result } from '../results.ts';
 import type { Study } from '../studies.ts';
 import { type RowSummary, summarise } from '../summary.ts';
@@ -14,7 +14,7 @@ const ours = 'GRPO scaled by the batch';
 const imitators = ['SFT on demonstrations', 'All right answers', 'Best 6 of 8', 'Best 4 of 8', 'Best of 8'];
 
 export const price: Introduce = (study, _rows, results) => {
-  const [main, ...others] = study.prices!;
+  const [main, ...others] = measuredPrices(study, results);
   const rows = summarise(study, atPrice(results, main!, 'scores'));
   const sampled = summarise(study, atPrice(results, main!, 'sampled'));
   const best = bestImitator(rows);
@@ -40,11 +40,16 @@ with the same policy and makes ${study.steps} updates, each from ${study.tasksPe
       best ? ` In the single worlds: ${byWorld(rows, best.name)}.` : ''
     }
 - **Why by the batch?** GRPO divides advantages by the standard deviation of their group. Among seven searches, a guess that is lucky then counts as much as a guess that is not, and
-  nothing keeps the policy from guessing: GRPO scaled by the batch minus GRPO is ${against('GRPO')}.
+  nothing keeps the policy from guessing. In some worlds, GRPO learned what the price asks for, and fell back to guessing before the end. GRPO scaled by the batch minus GRPO is
+  ${against('GRPO')}; in the single worlds ${byWorld(rows, 'GRPO')}.
 - **Does it need the rewards?** GRPO with rewards that are shuffled in each rollout, minus the start: ${differenceBetween(rows, 'GRPO with shuffled rewards', 'Start')}.
-- **What about the price?** At ${others.join(' and ')} for each search, agents were trained again. See below.
-- **What can this study not show?** The model is small, and its habit was taught on purpose. The two sorts and the price were chosen so that one rule for all claims earns as little as
-  possible: claims of two hops are worth the same either way, and with other prices the difference is smaller. With demonstrations that know the price, nothing is left to
+${
+  others.length > 0
+    ? `- **What about the price?** At ${others.join(' and ')} for each search, agents were trained again. See below.
+`
+    : ''
+}- **What can this study not show?** The model is small, and its habit was taught on purpose. The two sorts and the price were chosen so that one rule for all claims earns as little as
+  possible: claims of two hops are worth the same either way. No learning rate was tuned: all are 1e-4, and the critic's 3e-4. With demonstrations that know the price, nothing is left to
   reinforce: GRPO, scaled by the batch, minus SFT on demonstrations that know the price is ${against('SFT on demonstrations that know the price')}.`,
     explanation: '',
   };
