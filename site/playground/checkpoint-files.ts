@@ -20,16 +20,18 @@ export type PolicyName = 'tiny' | 'small';
 export async function fetchCheckpoint(name: PolicyName): Promise<string> {
   const folder = `/${name}-policy`;
   if (existsSync(join(folder, 'model.safetensors'))) return folder;
-  await mkdir(folder, { recursive: true });
   const own = Object.entries(urls).filter(([path]) => path.includes(`/${name}-policy/`));
-  const written = own.map(async ([path, url]) => {
+  const loaded = own.map(async ([path, url]) => {
     const file = basename(path);
     const bytes = await load(url).catch((error: unknown) => {
       throw new Error(`${file} cannot be loaded (${messageOf(error)}): load the page again.`);
     });
-    await writeFile(join(folder, file), bytes);
+    return [file, bytes] as const;
   });
-  await Promise.all(written);
+  // Nothing is written if a file is missing, so that the folder is never half full.
+  const files = await Promise.all(loaded);
+  await mkdir(folder, { recursive: true });
+  for (const [file, bytes] of files) await writeFile(join(folder, file), bytes);
   return folder;
 }
 

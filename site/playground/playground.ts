@@ -112,7 +112,11 @@ export class Playground {
       ? await opened(own)
       : await opened(bridge as unknown as EnvDefinition<unknown>, envOptions);
     const name = own ? 'small' : 'tiny';
-    if (name !== this.#model.name) await this.#load(name);
+    if (name !== this.#model.name)
+      await this.#load(name).catch(async (error: unknown) => {
+        await env.close();
+        throw error;
+      });
     const before = this.#env;
     await this.#show(reward ? withReward(env, reward) : env);
     this.#set({ code, learned: [], compared: undefined });

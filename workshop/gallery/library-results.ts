@@ -1,7 +1,7 @@
 /** libraryResults: how the small policy learns an environment, from the results of `npm run library-study`. */
 import { svgChart } from '@toolenv/training/reports';
 import { mean } from '../leaderboard/summary.ts';
-import type { Result, RowName } from '../library-study/results.ts';
+import { newestOf, type Result, type RowName } from '../library-study/results.ts';
 
 export interface LibraryResults {
   chart: string;
@@ -17,9 +17,7 @@ const shown = ['Start', 'SFT on demonstrations', 'GRPO'] as const;
  * @returns `undefined` for an environment in which a row was not measured.
  */
 export function libraryResults(name: string, all: readonly Result[]): LibraryResults | undefined {
-  const results = all.filter(
-    ({ environment, policy }) => `${environment}-v1` === name && policy === all.at(-1)!.policy,
-  );
+  const results = newestOf(all).filter(({ environment }) => `${environment}-v1` === name);
   const rowOf = (row: RowName) => results.filter((result) => result.row === row);
   if (shown.some((row) => rowOf(row).length === 0)) return undefined;
   const trained = rowOf('GRPO');

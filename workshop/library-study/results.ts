@@ -29,3 +29,8 @@ export interface Result {
   /** Git commit of the code that ran; `+` marks changes that were not committed. */
   commit: string;
 }
+
+/** Of results in the order in which they were measured, those of the newest policy. */
+export function newestOf(results: readonly Result[]): Result[] {
+  return results.filter(({ policy }) => policy === results.at(-1)!.policy);
+}

@@ -2,7 +2,7 @@
 import { markdownTable } from '../leaderboard/markdown-table.ts';
 import { mean } from '../leaderboard/summary.ts';
 import { learnedNames } from '../library-study/environments.ts';
-import type { Result, RowName } from '../library-study/results.ts';
+import { newestOf, type Result, type RowName } from '../library-study/results.ts';
 
 interface Column {
   title: string;
@@ -19,7 +19,7 @@ const columns: readonly Column[] = [
 
 /** @param all Results in the order in which they were measured. Those of the newest policy count. */
 export function libraryTable(all: readonly Result[]): string {
-  const newest = all.filter(({ policy }) => policy === all.at(-1)?.policy);
+  const newest = newestOf(all);
   const measured = columns.filter(({ row }) => newest.some((result) => result.row === row));
   const lines = learnedNames.map((name) => [
     name,

@@ -1,2 +1,2 @@
-/** Import it before LanceDB, which reads this variable as it loads, and else warns of each new index. The variable of the user wins. */
+/** Import this file before LanceDB, which reads the variable as it loads. By default, LanceDB warns of each new index. The user's variable wins. */
 process.env.LANCEDB_LOG ??= 'error';

@@ -40,7 +40,7 @@ with the same policy and makes ${study.steps} updates, each from ${study.tasksPe
       best ? ` In the single worlds: ${byWorld(rows, best.name)}.` : ''
     }
 - **Why by the batch?** GRPO divides advantages by the standard deviation of their group. Among seven searches, a guess that is lucky then counts as much as a guess that is not, and
-  nothing keeps the policy from guessing. In some worlds, GRPO learned what the price asks for, and fell back to guessing before the end. GRPO scaled by the batch minus GRPO is
+  nothing keeps the policy from guessing. In some worlds, GRPO ends at guessing every claim. GRPO scaled by the batch minus GRPO is
   ${against('GRPO')}; in the single worlds ${byWorld(rows, 'GRPO')}.
 - **Does it need the rewards?** GRPO with rewards that are shuffled in each rollout, minus the start: ${differenceBetween(rows, 'GRPO with shuffled rewards', 'Start')}.
 ${
