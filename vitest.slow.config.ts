@@ -10,5 +10,8 @@ export default defineConfig({
     include: ['packages/*/slow-test/**/*.test.ts', 'workshop/slow-test/**/*.test.ts'],
     // Most of these tests wait for processes, some for a timeout.
     maxWorkers: 4,
+    // They share the cores, and a slow machine takes three times as long. A test that hangs still ends.
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
   },
 });

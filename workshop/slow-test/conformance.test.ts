@@ -72,16 +72,12 @@ describe('environments', () => {
     expect(envs.map(([ref]) => ref)).toEqual(quick.sort());
   });
 
-  test.each(envs)(
-    '%s',
-    async (ref, unchecked, options) => {
-      const check = checkEnv(ref, { options: options(), actions: ref.includes('/envs-code/') ? 40 : 200 });
-      const { skipped, passed } = await assertConforms(check);
-      expect(skipped.map(({ rule }) => rule)).toEqual(unchecked);
-      expect(passed.length).toBe(39 - unchecked.length);
-    },
-    60_000,
-  );
+  test.each(envs)('%s', async (ref, unchecked, options) => {
+    const check = checkEnv(ref, { options: options(), actions: ref.includes('/envs-code/') ? 40 : 200 });
+    const { skipped, passed } = await assertConforms(check);
+    expect(skipped.map(({ rule }) => rule)).toEqual(unchecked);
+    expect(passed.length).toBe(39 - unchecked.length);
+  });
 });
 
 test('a wrapped environment', async () => {

@@ -9,15 +9,11 @@ test('the agent that needs no packages is checked', () => {
   expect(files).toContain('command.ts');
 });
 
-test.each(files)(
-  'examples/agents/%s',
-  async (file) => {
-    const [env, ...episodes] = await checkExample(file, { actions: 200, episodes: 8 });
-    await assertConforms(env!);
-    expect(env!.warnings).toEqual([]);
-    expect(env!.passed.length).toBeGreaterThanOrEqual(35);
-    expect(episodes).toHaveLength(8);
-    for (const episode of episodes) await assertConforms(episode);
-  },
-  120_000,
-);
+test.each(files)('examples/agents/%s', async (file) => {
+  const [env, ...episodes] = await checkExample(file, { actions: 200, episodes: 8 });
+  await assertConforms(env!);
+  expect(env!.warnings).toEqual([]);
+  expect(env!.passed.length).toBeGreaterThanOrEqual(35);
+  expect(episodes).toHaveLength(8);
+  for (const episode of episodes) await assertConforms(episode);
+});

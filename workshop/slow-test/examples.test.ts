@@ -37,7 +37,7 @@ test('train-from-code.ts trains for two steps and evaluates before and after', a
   } finally {
     await rm(out, { recursive: true });
   }
-}, 120_000);
+});
 
 test.each([
   ['wordle.ts', 35],
@@ -54,7 +54,7 @@ test.each([
 
 test('best-of-n.ts follows the rules of the spec', async () => {
   await assertConforms(checkTrainer(bestOfN));
-}, 60_000);
+});
 
 // `npm run packed` checks the rules of the spec: a process for each episode takes a while.
 test('memory-graph.ts rewards the corrected graph only', async () => {
@@ -72,7 +72,7 @@ test('memory-graph.ts rewards the corrected graph only', async () => {
   expect((await play([corrected[1]!, 'done'])).reward).toBe(0);
   expect((await play(['done'])).reward).toBe(0);
   await env.close();
-}, 60_000);
+});
 
 test('environments with other players follow the rules of the spec, whoever plays', async () => {
   for (const opponent of ['self', 'random'])
@@ -80,7 +80,7 @@ test('environments with other players follow the rules of the spec, whoever play
   for (const partner of ['self', 'fair'])
     await assertConforms(checkEnv(negotiation, { options: { partner }, skip: ['WARN-5'] }));
   await assertConforms(checkEnv(hiddenWish));
-}, 120_000);
+});
 
 test('the fair trader of negotiation.ts agrees to half of the value', async () => {
   await using env = await openEnv(negotiation, { partner: 'fair' });
@@ -135,7 +135,7 @@ test('the commands of the recipe of self-play make a policy, train it and score 
   } finally {
     await rm(folder, { recursive: true });
   }
-}, 120_000);
+});
 
 test('the README lists every example', async () => {
   const page = await readFile(join(root, 'examples/README.md'), 'utf8');

@@ -152,20 +152,16 @@ test('every block of TypeScript type-checks', async () => {
   await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(options));
   const { stdout } = await run(join(bin, 'tsc'), ['-p', folder]).catch((error) => error);
   expect(stdout).toBe('');
-}, 120_000);
+});
 
-test.each(pages)(
-  '%s: the program and the commands print what the page says',
-  async (page) => {
-    const program = running(page, 'ts').filter((block) => fileOf(block) === undefined);
-    if (program.length > 0) {
-      expectOutputs(program, await output(page, process.execPath, [...readTypeScript, 'program.ts']));
-    }
-    const commands = running(page, 'sh');
-    if (commands.length > 0) {
-      const script = commands.map(({ code }) => `${code}echo '${mark}'\n`).join('');
-      expectOutputs(commands, await output(page, 'bash', ['-c', shell + script]));
-    }
-  },
-  180_000,
-);
+test.each(pages)('%s: the program and the commands print what the page says', async (page) => {
+  const program = running(page, 'ts').filter((block) => fileOf(block) === undefined);
+  if (program.length > 0) {
+    expectOutputs(program, await output(page, process.execPath, [...readTypeScript, 'program.ts']));
+  }
+  const commands = running(page, 'sh');
+  if (commands.length > 0) {
+    const script = commands.map(({ code }) => `${code}echo '${mark}'\n`).join('');
+    expectOutputs(commands, await output(page, 'bash', ['-c', shell + script]));
+  }
+});

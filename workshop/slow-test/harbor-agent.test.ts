@@ -47,5 +47,5 @@ describe.skipIf(missing)(`agents in containers${missing ? ` (skipped: ${missing}
     } finally {
       service.stop();
     }
-  }, 120_000);
+  });
 });

@@ -59,4 +59,4 @@ test('adapters train, resume and are exported merged, with the adapter beside fo
     'adapter_config.json',
     'adapter_model.safetensors',
   ]);
-}, 60_000);
+});

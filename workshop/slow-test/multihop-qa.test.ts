@@ -38,7 +38,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'toolenv-multihop-'));
   embeddings = await startEmbeddings();
   await writeStandIns();
-}, 60_000);
+});
 afterAll(async () => {
   await embeddings.close();
   await rm(folder, { recursive: true });

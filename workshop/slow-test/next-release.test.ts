@@ -38,7 +38,7 @@ beforeAll(() => {
   // The last command of the script asks the registry.
   const steps: string[] = json('package.json').scripts.version.split(' && ').slice(0, -1);
   for (const step of steps) run('npm', 'exec', '--offline', '--call', step);
-}, 120_000);
+});
 afterAll(() => rmSync(copy, { recursive: true }));
 
 test('raises every package and the Python package to the next minor version: 0.1.0 at first', () => {

@@ -69,7 +69,7 @@ test('the README evaluates, trains, evaluates and saves in at most 20 lines', as
     isDeepStrictEqual(saved.weights, (await readCheckpoint(other)).weights);
   expect(await hasWeightsOf(join(folder, 'runs', name!, 'policy'))).toBe(true);
   expect(await hasWeightsOf(checkpoint)).toBe(false);
-}, 120_000);
+});
 
 test('the README of @toolenv/training evaluates and trains with the default trainer', async () => {
   const [example] = await examplesOf('packages/training/README.md');
@@ -80,4 +80,4 @@ test('the README of @toolenv/training evaluates and trains with the default trai
   });
   expect(stdout).toMatch(/^reward 0[^\n]*, exact match 0[^\n]*\nstep 1, loss -?\d[^\n]*\n$/);
   expect(existsSync(join(folder, 'runs/mine/policy/model.safetensors'))).toBe(true);
-}, 60_000);
+});

@@ -88,7 +88,7 @@ async function failure(run: Promise<unknown>): Promise<{ code: string; message: 
   return error;
 }
 
-describe('toolenv data', { timeout: 240_000 }, () => {
+describe('toolenv data', () => {
   it('fetches the files, records their digests and says how to use them', async () => {
     const { code, stdout, stderr } = await runCli('data', 'musique', '--dir', folder, '--from', url);
     expect([code, stderr.match(/toolenv:.*/)]).toEqual([0, null]);

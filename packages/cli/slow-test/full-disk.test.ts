@@ -68,7 +68,7 @@ describe.runIf(canMount())('on a small disk (skipped without the right to mount 
       expect({ code: resumed.code, ...contents(out) }).toEqual({ code: 0, ...contents(whole) });
     }
     expect(new Set(ended).size).toBeGreaterThan(1);
-  }, 240_000);
+  });
 
   it('a read-only folder ends train, resume, eval and init', async () => {
     const disk = smallDisk(9000);
@@ -90,7 +90,7 @@ describe.runIf(canMount())('on a small disk (skipped without the right to mount 
       expect(code).toBe(1);
     }
     expect(readdirSync(disk.folder, { recursive: true }).sort()).toEqual(before);
-  }, 240_000);
+  });
 
   it('a full disk ends eval, its recording and init, and leaves no half package', async () => {
     const disk = smallDisk(64);
@@ -112,7 +112,7 @@ describe.runIf(canMount())('on a small disk (skipped without the right to mount 
     expect(lastLine(init.stderr)).toMatch(full);
     expect(init.code).toBe(1);
     expect(readdirSync(folder)).toEqual([]);
-  }, 240_000);
+  });
 });
 
 it.runIf(process.platform === 'linux')('a full disk behind stdout is one line and exit code 1', () => {

@@ -272,7 +272,7 @@ describe('a hostile text', () => {
     child.kill('SIGTERM');
     expectSafe('serve', await finished);
     await client.close();
-  }, 200_000);
+  });
 
   it('does not make a line of its own in a list', async () => {
     await mkdir(join(project, 'node_modules/liar'));

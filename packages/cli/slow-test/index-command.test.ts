@@ -58,29 +58,25 @@ it('goes on after kill -9', async () => {
   }
   expect(await runCli('index', passages, '--out', out)).toMatchObject({ code: 0 });
   await expectWhole(out);
-}, 240_000);
+});
 
-it.runIf(canMount())(
-  'goes on after a full disk',
-  async () => {
-    const disk = new SmallDisk(3_000);
-    try {
-      const out = join(disk.folder, 'index');
-      const full = await runCli('index', passages, '--out', out);
-      expect(full.code).not.toBe(0);
-      // A slow machine shows the progress first.
-      expect(full.stderr).toMatch(
-        /^(adding: .*\n)*toolenv: .*the disk is full\. Make room and repeat the command.*\n$/,
-      );
-      disk.remount('size=200m');
-      expect((await runCli('index', passages, '--out', out)).code).toBe(0);
-      await expectWhole(out);
-    } finally {
-      disk.remove();
-    }
-  },
-  240_000,
-);
+it.runIf(canMount())('goes on after a full disk', async () => {
+  const disk = new SmallDisk(3_000);
+  try {
+    const out = join(disk.folder, 'index');
+    const full = await runCli('index', passages, '--out', out);
+    expect(full.code).not.toBe(0);
+    // A slow machine shows the progress first.
+    expect(full.stderr).toMatch(
+      /^(adding: .*\n)*toolenv: .*the disk is full\. Make room and repeat the command.*\n$/,
+    );
+    disk.remount('size=200m');
+    expect((await runCli('index', passages, '--out', out)).code).toBe(0);
+    await expectWhole(out);
+  } finally {
+    disk.remove();
+  }
+});
 
 it('names the line that is broken', async () => {
   const broken = join(folder, 'broken.jsonl');

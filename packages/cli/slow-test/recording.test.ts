@@ -53,7 +53,7 @@ describe('eval', () => {
     const out = newPath('recorded');
     await run(...args, '--record', recording, '--out', out);
     recorded = await linesOf(join(out, 'trajectories.jsonl'));
-  }, 60_000);
+  });
 
   it('replays to the same episodes, without the tool', async () => {
     const [header, ...calls] = (await readFile(recording, 'utf8')).trimEnd().split('\n');
@@ -137,4 +137,4 @@ it('train replays to the same weights and resumes into a new recording', async (
   expect([...new Set([...(await linesOf(first)), ...(await linesOf(more))])].sort()).toEqual([
     ...new Set(all),
   ]);
-}, 180_000);
+});

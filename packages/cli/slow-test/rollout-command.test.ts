@@ -84,7 +84,7 @@ it('after SIGTERM, ends the groups that it plays, begins no other and leaves the
   expect((await groupsOf(out)).length).toBeLessThan(60);
   expect(await readdir(join(out, 'workers'))).toEqual([]);
   expect(await readdir(join(out, 'leases'))).toEqual([]);
-}, 120_000);
+});
 
 it('mistakes are one line', async () => {
   const out = join(await makeFolder(), 'rollouts');
@@ -102,4 +102,4 @@ it('mistakes are one line', async () => {
   // A worker of a trainer does not play a plan.
   const versions = await runCli('rollout', fixture.env, '--policy', 'p/{version}', '--out', out);
   expect(versions).toMatchObject({ code: 2, stderr: expect.stringContaining('without {version}') });
-}, 120_000);
+});

@@ -76,4 +76,4 @@ it('init: writes them, without the value of a secret; serve: takes further ones'
   } finally {
     await connection.close();
   }
-}, 120_000);
+});

@@ -22,144 +22,136 @@ function containers(): string {
   return execFileSync('podman', ['ps', '--all', '--quiet', ...labels]).toString();
 }
 
-describe.skipIf(missing)(
-  `harbor-v1${missing ? ` (skipped: ${missing})` : ''}`,
-  () => {
-    const service = new PodmanService();
-    let made: Awaited<ReturnType<typeof newFolder>>;
-    let env: Awaited<ReturnType<typeof open>>;
-    const open = (options = {}, settings = {}) =>
-      openEnv(
-        harbor,
-        { tasks: made.folder, socket: service.socket, ...options },
-        { from: import.meta.dirname, ...settings },
-      );
-
-    beforeAll(async () => {
-      await service.start();
-      made = await newFolder();
-      await copyTasks(made.folder);
-      env = await open();
-    }, 120_000);
-    afterAll(async () => {
-      await env?.close();
-      const left = containers();
-      service.stop();
-      await made[Symbol.asyncDispose]();
-      expect(left).toBe('');
-    });
-
-    async function play(name: string, script?: readonly Scripted[], opened = env) {
-      const task = await taskNamed(opened, name);
-      const trajectory = await playTask(opened, task, script ?? harbor.oracle!(task)!);
-      const verdicts = trajectory.steps.flatMap(({ environmentCalls = [] }) =>
-        environmentCalls.map(({ text }) => JSON.parse(text) as { reward: number; failed?: string }),
-      );
-      return { ...trajectory, verdicts };
-    }
-
-    // `npm run chaos -- harbor` checks every rule: that takes a hundred containers.
-    test('the reference solution wins, and doing nothing loses', async () => {
-      const options = { tasks: join(made.folder, 'errors'), socket: service.socket };
-      const rules = ['ENV-32', 'ENV-33'] as const;
-      const check = checkEnv(harbor, { options, rules, timeout: 60_000, from: import.meta.dirname });
-      expect((await assertConforms(check)).passed).toEqual(rules);
-    }, 300_000);
-
-    test.each(['reverse', 'stock'])('the reference solution of %s scores 1', async (name) => {
-      const { reward, outcome, steps } = await play(name);
-      expect({ reward, outcome, steps: reward === 1 ? [] : steps }).toEqual({
-        reward: 1,
-        outcome: { kind: 'terminated', reason: 'answered' },
-        steps: [],
-      });
-    });
-
-    test('a step that earns too little ends the task, and the steps after it count as 0', async () => {
-      const { verdicts, reward, steps } = await play('stock', ['Done.']);
-      expect([verdicts.length, reward, steps.length]).toEqual([1, 0, 1]);
-      const count = 'sort shelf/* | uniq -c | awk \'{ print $2 "," $1 }\' > stock.csv';
-      const half = await play('stock', [bash(count), 'Done.', bash('cat wanted.csv'), 'Done.']);
-      expect(half.steps[2]!.calls[0]!.text).toBe('bolt,5\nnail,2\nnut,6');
-      expect(half.verdicts.map(({ reward }) => reward)).toEqual([1, 0]);
-      expect(half.reward).toBe(0.5);
-    });
-
-    test.each([
-      'all of these',
-      'FIFO',
-      'link to what is expected',
-      'sparse artifact',
-      'full disk',
-      'removed programs',
-    ])('earns nothing: %s', async (what) => {
-      const { reward, outcome } = await play('errors', [
-        bash(commandAttacks[what]!),
-        bash('echo on'),
-        'Done.',
-      ]);
-      expect({ reward, outcome }).toMatchObject({ reward: 0, outcome: { kind: 'terminated' } });
-    });
-
-    test('right work counts, whatever was done beside it', async () => {
-      const { reward, verdicts } = await play('errors', [
-        bash(solved),
-        bash(commandAttacks['all of these']!),
-        'Done.',
-      ]);
-      expect([reward, verdicts[0]]).toMatchObject([1, { reward: 1 }]);
-    });
-
-    test.each(['forged reward', 'killed tests', 'left-over process'])(
-      'earns nothing: a program that the tests run, with a %s',
-      async (what) => {
-        const program = `cat > reverse.sh << 'END'\n${programAttacks[what]}\nEND`;
-        const { reward, outcome } = await play('reverse', [bash(program), 'Done.']);
-        expect({ reward, outcome }).toMatchObject({ reward: 0, outcome: { kind: 'terminated' } });
-      },
+describe.skipIf(missing)(`harbor-v1${missing ? ` (skipped: ${missing})` : ''}`, () => {
+  const service = new PodmanService();
+  let made: Awaited<ReturnType<typeof newFolder>>;
+  let env: Awaited<ReturnType<typeof open>>;
+  const open = (options = {}, settings = {}) =>
+    openEnv(
+      harbor,
+      { tasks: made.folder, socket: service.socket, ...options },
+      { from: import.meta.dirname, ...settings },
     );
 
-    test('an episode that is cut off is judged as it is', async () => {
-      await using short = await open({ maxTurns: 1 });
-      const { reward, outcome } = await play('errors', [bash(solved)], short);
-      expect({ reward, outcome }).toMatchObject({ reward: 1, outcome: { kind: 'truncated' } });
-    });
+  beforeAll(async () => {
+    await service.start();
+    made = await newFolder();
+    await copyTasks(made.folder);
+    env = await open();
+  });
+  afterAll(async () => {
+    await env?.close();
+    const left = containers();
+    service.stop();
+    await made[Symbol.asyncDispose]();
+    expect(left).toBe('');
+  });
 
-    test('a recorded episode is scored the same without containers', async () => {
-      const file = join(made.folder, 'calls.jsonl');
-      for (const make of [recordEnv, replayEnv]) {
-        const tap = await make(file);
-        const socket = make === recordEnv ? service.socket : '/none.sock';
-        const opened = await open({ socket }, { tap });
-        expect((await play('errors', [bash(solved), 'Done.'], opened)).reward).toBe(1);
-        await opened.close();
-        await tap.finish();
-      }
-    });
+  async function play(name: string, script?: readonly Scripted[], opened = env) {
+    const task = await taskNamed(opened, name);
+    const trajectory = await playTask(opened, task, script ?? harbor.oracle!(task)!);
+    const verdicts = trajectory.steps.flatMap(({ environmentCalls = [] }) =>
+      environmentCalls.map(({ text }) => JSON.parse(text) as { reward: number; failed?: string }),
+    );
+    return { ...trajectory, verdicts };
+  }
 
-    test('a shared verifier judges what is not declared, with a warning', async () => {
-      const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
-      await using folder = await newFolder();
-      const toml =
-        '[environment]\ndocker_image = "localhost/toolenv-test-busybox"\nworkdir = "/app"\n[agent]\ntimeout_sec = 3';
-      const judge = 'test -f "$HOME/done" && echo 1 > /logs/verifier/reward.txt';
-      await writeFiles(join(folder.folder, 'own'), {
-        ...smallest,
-        'task.toml': toml,
-        'tests/test.sh': `#!/bin/sh\n${judge}`,
-      });
-      await expect(open({ tasks: folder.folder })).rejects.toMatchObject({ code: 'usage.harbor_task' });
-      await using opened = await open({ tasks: folder.folder, verifier: 'shared' });
-      expect(warned).toHaveBeenCalledWith(expect.stringContaining('forge its reward'), 'HarborVerifier');
-      const late = [bash('sleep 9'), bash('echo > ~/done'), 'Done.'];
-      const { reward, verdicts, steps } = await play('own', late, opened);
-      expect(steps[1]!.calls[0]!.text).toContain('The time of the task is over');
-      expect([reward, verdicts[0]!.failed]).toEqual([
-        0,
-        'it wrote neither reward.txt nor reward.json: test.sh ended with code 1',
-      ]);
-      expect((await play('own', [bash('echo > ~/done; pwd'), 'Done.'], opened)).reward).toBe(1);
+  // `npm run chaos -- harbor` checks every rule: that takes a hundred containers.
+  test('the reference solution wins, and doing nothing loses', async () => {
+    const options = { tasks: join(made.folder, 'errors'), socket: service.socket };
+    const rules = ['ENV-32', 'ENV-33'] as const;
+    const check = checkEnv(harbor, { options, rules, timeout: 60_000, from: import.meta.dirname });
+    expect((await assertConforms(check)).passed).toEqual(rules);
+  }, 300_000);
+
+  test.each(['reverse', 'stock'])('the reference solution of %s scores 1', async (name) => {
+    const { reward, outcome, steps } = await play(name);
+    expect({ reward, outcome, steps: reward === 1 ? [] : steps }).toEqual({
+      reward: 1,
+      outcome: { kind: 'terminated', reason: 'answered' },
+      steps: [],
     });
-  },
-  120_000,
-);
+  });
+
+  test('a step that earns too little ends the task, and the steps after it count as 0', async () => {
+    const { verdicts, reward, steps } = await play('stock', ['Done.']);
+    expect([verdicts.length, reward, steps.length]).toEqual([1, 0, 1]);
+    const count = 'sort shelf/* | uniq -c | awk \'{ print $2 "," $1 }\' > stock.csv';
+    const half = await play('stock', [bash(count), 'Done.', bash('cat wanted.csv'), 'Done.']);
+    expect(half.steps[2]!.calls[0]!.text).toBe('bolt,5\nnail,2\nnut,6');
+    expect(half.verdicts.map(({ reward }) => reward)).toEqual([1, 0]);
+    expect(half.reward).toBe(0.5);
+  });
+
+  test.each([
+    'all of these',
+    'FIFO',
+    'link to what is expected',
+    'sparse artifact',
+    'full disk',
+    'removed programs',
+  ])('earns nothing: %s', async (what) => {
+    const { reward, outcome } = await play('errors', [bash(commandAttacks[what]!), bash('echo on'), 'Done.']);
+    expect({ reward, outcome }).toMatchObject({ reward: 0, outcome: { kind: 'terminated' } });
+  });
+
+  test('right work counts, whatever was done beside it', async () => {
+    const { reward, verdicts } = await play('errors', [
+      bash(solved),
+      bash(commandAttacks['all of these']!),
+      'Done.',
+    ]);
+    expect([reward, verdicts[0]]).toMatchObject([1, { reward: 1 }]);
+  });
+
+  test.each(['forged reward', 'killed tests', 'left-over process'])(
+    'earns nothing: a program that the tests run, with a %s',
+    async (what) => {
+      const program = `cat > reverse.sh << 'END'\n${programAttacks[what]}\nEND`;
+      const { reward, outcome } = await play('reverse', [bash(program), 'Done.']);
+      expect({ reward, outcome }).toMatchObject({ reward: 0, outcome: { kind: 'terminated' } });
+    },
+  );
+
+  test('an episode that is cut off is judged as it is', async () => {
+    await using short = await open({ maxTurns: 1 });
+    const { reward, outcome } = await play('errors', [bash(solved)], short);
+    expect({ reward, outcome }).toMatchObject({ reward: 1, outcome: { kind: 'truncated' } });
+  });
+
+  test('a recorded episode is scored the same without containers', async () => {
+    const file = join(made.folder, 'calls.jsonl');
+    for (const make of [recordEnv, replayEnv]) {
+      const tap = await make(file);
+      const socket = make === recordEnv ? service.socket : '/none.sock';
+      const opened = await open({ socket }, { tap });
+      expect((await play('errors', [bash(solved), 'Done.'], opened)).reward).toBe(1);
+      await opened.close();
+      await tap.finish();
+    }
+  });
+
+  test('a shared verifier judges what is not declared, with a warning', async () => {
+    const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
+    await using folder = await newFolder();
+    const toml =
+      '[environment]\ndocker_image = "localhost/toolenv-test-busybox"\nworkdir = "/app"\n[agent]\ntimeout_sec = 3';
+    const judge = 'test -f "$HOME/done" && echo 1 > /logs/verifier/reward.txt';
+    await writeFiles(join(folder.folder, 'own'), {
+      ...smallest,
+      'task.toml': toml,
+      'tests/test.sh': `#!/bin/sh\n${judge}`,
+    });
+    await expect(open({ tasks: folder.folder })).rejects.toMatchObject({ code: 'usage.harbor_task' });
+    await using opened = await open({ tasks: folder.folder, verifier: 'shared' });
+    expect(warned).toHaveBeenCalledWith(expect.stringContaining('forge its reward'), 'HarborVerifier');
+    const late = [bash('sleep 9'), bash('echo > ~/done'), 'Done.'];
+    const { reward, verdicts, steps } = await play('own', late, opened);
+    expect(steps[1]!.calls[0]!.text).toContain('The time of the task is over');
+    expect([reward, verdicts[0]!.failed]).toEqual([
+      0,
+      'it wrote neither reward.txt nor reward.json: test.sh ended with code 1',
+    ]);
+    expect((await play('own', [bash('echo > ~/done; pwd'), 'Done.'], opened)).reward).toBe(1);
+  });
+});

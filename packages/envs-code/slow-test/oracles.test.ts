@@ -38,7 +38,7 @@ test('oracles of terminal-v1 win in each split', async () => {
         lost.push(`${drawn.commands.join('; ')} -> ${steps.map(({ calls }) => calls[0]?.text).join(' ')}`);
     }
   expect(lost).toEqual([]);
-}, 60_000);
+});
 
 const hostile: [what: string, code: string][] = [
   ['is equal to everything', 'class E:\n  def __eq__(self, other): return True\ndef solve(x): return E()'],
@@ -96,4 +96,4 @@ test('oracles of code-v1 win, and hostile solutions earn nothing', async () => {
     ...Object.fromEntries(hostile.map(([what]) => [what, 0])),
     noisy: 1,
   });
-}, 120_000);
+});

@@ -48,7 +48,7 @@ test('64 episodes at once, in one process and with random delays, see nothing of
     expect(new Set(seen)).toEqual(new Set([task.canary]));
     expect(seen.length).toBeGreaterThan(64);
   }
-}, 60_000);
+});
 
 test('after 2,000 episodes no socket, no timer and no memory is left', async () => {
   const definition = defineAgentEnv({
@@ -90,7 +90,7 @@ test('after 2,000 episodes no socket, no timer and no memory is left', async () 
     .getActiveResourcesInfo()
     .filter((kind) => kind.startsWith('TCP') || kind.startsWith('Process'));
   expect(left).toEqual([]);
-}, 120_000);
+});
 
 test('an agent keeps every rule of environments', async () => {
   const report = await checkEnv(
@@ -110,4 +110,4 @@ test('an agent keeps every rule of environments', async () => {
   expect([report.findings, report.warnings]).toEqual([[], []]);
   // It declares no label, and runs its tools itself, so that no fault can be injected into them.
   expect(report.skipped.map(({ rule }) => rule)).toEqual(['ENV-15', 'ENV-30', 'ENV-31']);
-}, 60_000);
+});

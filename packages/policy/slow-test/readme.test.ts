@@ -32,9 +32,9 @@ test('ten steps of REINFORCE change the weights and write a checkpoint', async (
   expect(Object.keys(after.tensors).sort()).toEqual(Object.keys(before.tensors).sort());
   for (const [name, { data }] of Object.entries(after.tensors))
     expect(data, name).not.toEqual(before.tensors[name]!.data);
-}, 60_000);
+});
 
 test('the program prints the output in the README', async () => {
   const { stdout } = await run(examples[2]!);
   expect(stdout.trim()).toBe(/^This prints `(.*)`\.$/m.exec(readme)![1]);
-}, 60_000);
+});

@@ -8,22 +8,18 @@ import { daytonaApi } from './stand-in/daytona-api.ts';
 
 const absent = clientFolder === undefined ? 'npm run interop -- daytona installs the client' : missing;
 
-describe.skipIf(absent)(
-  `daytona${absent ? ` (skipped: ${absent})` : ''}`,
-  () => {
-    remoteCases({
-      provider: daytonaProvider(loadDaytona),
-      api: daytonaApi,
-      env: (url) => ({ DAYTONA_API_KEY: daytonaApi.key, DAYTONA_API_URL: url }),
-      connect: async (options) => {
-        const { Daytona } = (await loadDaytona()) as { Daytona: DaytonaClient };
-        return new DaytonaMachines(Daytona, daytonaApi.key, options);
-      },
-      create: /^POST \/sandbox$/,
-      exec: /\/process\/execute$/,
-      remove: /^DELETE /,
-      shortestTtl: 60,
-    });
-  },
-  60_000,
-);
+describe.skipIf(absent)(`daytona${absent ? ` (skipped: ${absent})` : ''}`, () => {
+  remoteCases({
+    provider: daytonaProvider(loadDaytona),
+    api: daytonaApi,
+    env: (url) => ({ DAYTONA_API_KEY: daytonaApi.key, DAYTONA_API_URL: url }),
+    connect: async (options) => {
+      const { Daytona } = (await loadDaytona()) as { Daytona: DaytonaClient };
+      return new DaytonaMachines(Daytona, daytonaApi.key, options);
+    },
+    create: /^POST \/sandbox$/,
+    exec: /\/process\/execute$/,
+    remove: /^DELETE /,
+    shortestTtl: 60,
+  });
+});

@@ -2,7 +2,7 @@
 import { openSandboxes } from '@toolenv/core/plugins';
 import { expect, test } from 'vitest';
 
-test('bombs of memory and a full disk are results', { timeout: 60_000 }, async () => {
+test('bombs of memory and a full disk are results', async () => {
   const host = await openSandboxes('@toolenv/sandbox/virtual-v1?memory=128&disk=8');
   const sandbox = await host.sandbox();
   try {

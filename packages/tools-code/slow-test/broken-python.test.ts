@@ -12,7 +12,7 @@ import { snapshotFile } from '../src/python/saved-snapshot.ts';
 let tool: Tool<{ code: string }>;
 beforeAll(async () => {
   tool = await createPython({}, { timeout: 20_000 });
-}, 120_000);
+});
 afterAll(() => tool.close?.());
 
 let calls = 0;
@@ -57,7 +57,7 @@ test('a program that catches everything is stopped, and the next call begins ane
   } finally {
     await quick.close?.();
   }
-}, 60_000);
+});
 
 test('a damaged snapshot is made again, and interpreters compute the same from what is made and from what is read', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'snapshot-'));
@@ -84,4 +84,4 @@ test('a damaged snapshot is made again, and interpreters compute the same from w
   } finally {
     await rm(folder, { recursive: true });
   }
-}, 120_000);
+});

@@ -35,7 +35,7 @@ test('an index of 30,000 documents is built on a machine with few cores', async 
   expect(stdout).toBe('T29999\n');
   // LanceDB does not warn that the index is new.
   expect(stderr).not.toContain('WARN');
-}, 150_000);
+});
 
 test('the variables of the user win', () => {
   const own = {

@@ -38,7 +38,7 @@ test('a loss in a file and an estimator of a plugin train, are recorded, and a r
   const resumed = await train('own', ...loss, ...advantage, '--steps', '2', '--resume', '--json');
   expect(resumed.code).toBe(0);
   expect(JSON.parse(resumed.stdout.split('\n')[0]!)).toMatchObject({ type: 'rollout', step: 2 });
-}, 180_000);
+});
 
 test('a file that is something else, and an unknown name, are one line', async () => {
   const wrong = await train('wrong', '--loss', 'examples/own-advantage.ts');
@@ -47,12 +47,12 @@ test('a file that is something else, and an unknown name, are one line', async (
   const unknown = await train('wrong', '--loss', 'dapoo');
   expect(unknown.code).toBe(2);
   expect(unknown.stderr).toMatch(/--loss dapoo: give grpo, bnpo.* or the reference or file of another\./);
-}, 180_000);
+});
 
 test('help shows the options of the loss in a file', async () => {
   const { stdout } = await toolenv('train', '--loss', 'examples/own-loss.ts', '--help', '--all');
   expect(stdout).toContain('--width <x>');
-}, 180_000);
+});
 
 test('check trains in bandits with a loss and with estimators, also one that needs a critic', async () => {
   const { code, stdout } = await toolenv('check', 'examples/own-loss.ts');
@@ -60,4 +60,4 @@ test('check trains in bandits with a loss and with estimators, also one that nee
   expect(code).toBe(0);
   expect((await toolenv('check', 'examples/own-advantage.ts')).stdout).toContain('10 rules hold');
   expect((await toolenv('check', 'examples/critic-advantage.ts')).stdout).toContain('10 rules hold');
-}, 240_000);
+});

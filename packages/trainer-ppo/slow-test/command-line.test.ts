@@ -69,7 +69,7 @@ test('the README’s command trains with known metrics, and a resumed run equals
   } finally {
     await rm(folder, { recursive: true });
   }
-}, 180_000);
+});
 
 test('help says that removing the masks is for ablations only', async () => {
   const help = await toolenv(['train', '--trainer', '@toolenv/trainer-ppo/ppo-v1', '--help', '--all']);

@@ -2,8 +2,5 @@
 import { test } from 'vitest';
 import { expectCutCallToEnd } from '../../test/cut-call.ts';
 
-test(
-  'ends a call whose stream the server cuts and resumes without an answer',
-  () => expectCutCallToEnd('end', {}, 10_000),
-  30_000,
-);
+test('ends a call whose stream the server cuts and resumes without an answer', () =>
+  expectCutCallToEnd('end', {}, 10_000));
