@@ -1,6 +1,7 @@
 /** libraryResults: how the small policy learns an environment, from the results of `npm run library-study`. */
 import { svgChart } from '@toolenv/training/reports';
 import { mean } from '../leaderboard/summary.ts';
+import { ceilingOf } from '../library-study/environments.ts';
 import { newestOf, type Result, type RowName } from '../library-study/results.ts';
 
 export interface LibraryResults {
@@ -22,16 +23,27 @@ export function libraryResults(name: string, all: readonly Result[]): LibraryRes
   if (shown.some((row) => rowOf(row).length === 0)) return undefined;
   const trained = rowOf('GRPO');
   const score = (row: RowName) => mean(rowOf(row).map(({ sampled }) => sampled.all)).toFixed(2);
+  const ceiling = ceilingOf(trained[0]!.environment);
   const last = Math.max(...trained[0]!.curve.map(([step]) => step));
   const curves = [
     { name: 'GRPO', points: curveOf(trained) },
     { name: 'SFT on demonstrations', points: curveOf(rowOf('SFT on demonstrations')) },
-    { name: 'ceiling', points: [[0, 1] as const, [last, 1] as const] },
+    ...(ceiling === undefined
+      ? []
+      : [
+          {
+            name: 'ceiling',
+            points: [
+              [0, ceiling],
+              [last, ceiling],
+            ] as const,
+          },
+        ]),
   ];
   const title = `The small policy learns ${name} by GRPO`;
   return {
     chart: svgChart({ title, valueLabel: 'success on validation tasks', curves }),
-    text: `The small policy, sampled, solves ${score('Start')} of the test tasks before training, ${score('SFT on demonstrations')} after more supervised training, and ${score('GRPO')} after GRPO; the ceiling is 1. [More](../benchmarks/library.md).`,
+    text: `The small policy, sampled, solves ${score('Start')} of the test tasks before training, ${score('SFT on demonstrations')} after more supervised training, and ${score('GRPO')} after GRPO${ceiling === undefined ? '' : `; the ceiling is ${ceiling}`}. [More](../benchmarks/library.md).`,
   };
 }
 

@@ -1,8 +1,7 @@
 /** The page of the study: for each environment the rows, the ceiling, GRPO minus the other rows, and GRPO's curve. */
 import { differenceText, estimate, estimateText, pairedDifference } from '../leaderboard/intervals.ts';
 import { markdownTable } from '../leaderboard/markdown-table.ts';
-import { library } from '../tiny-policy/library/library.ts';
-import { type EnvironmentName, learnedNames, unseenNames } from './environments.ts';
+import { ceilingOf, type EnvironmentName, learnedNames, unseenNames } from './environments.ts';
 import type { Success } from './examine.ts';
 import { type Result, type RowName, rowNames } from './results.ts';
 
@@ -45,12 +44,11 @@ function rowsOf(name: EnvironmentName, results: readonly Result[]): string {
     if (own.length === 0) return [];
     return [[row, ...Object.values(columns).map((score) => cell(own.map(score)))]];
   });
-  const known = name in library ? [['Ceiling', ...ceiling]] : [];
+  const ceiling = ceilingOf(name);
+  const known =
+    ceiling === undefined ? [] : [['Ceiling', ...Object.keys(columns).map(() => ceiling.toFixed(3))]];
   return markdownTable(['row', ...Object.keys(columns)], [...lines, ...known]);
 }
-
-/** The players of the library win every task, which a test asserts. Questions have no such player. */
-const ceiling = Object.keys(columns).map(() => '1.000');
 
 function cell(values: readonly (Success['leftOut'] | number)[]): string {
   const present = values.filter((value) => value !== null);

@@ -24,6 +24,8 @@ export const arithmetic: LibraryPlayer<Problem> = {
       return operation ? step(sentences[turn]!, `${amount} ${operation}`) : `#### ${amount}`;
     };
   },
+  /** Takes the last result for the answer. */
+  impatience: { chance: 1 / 3, end: (_, last, turn) => (turn > 0 ? `#### ${last}` : undefined) },
 };
 
 /** In the last sentence of a story. */

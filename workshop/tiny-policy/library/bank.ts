@@ -28,9 +28,12 @@ export const bank: LibraryPlayer<BankTask> = {
   people: ({ database }) => database.customers.map(({ name }) => name.split(' ')[1]!),
   play(task): Script {
     const turns = [...lookUps(task), ...question(task), ...end(task)];
-    return (_, turn) => turns[turn] ?? [{ name: 'close_case', arguments: {} }];
+    return (_, turn) => turns[turn] ?? close;
   },
+  impatience: { chance: 0.3, end: () => close },
 };
+
+const close: Scripted = [{ name: 'close_case', arguments: {} }];
 
 /** What the agent reads before it decides. It stops at a rule that needs no more. */
 function lookUps(task: BankTask): Scripted[] {
@@ -73,10 +76,7 @@ function end(task: BankTask): Scripted[] {
   const failed =
     request.name === 'transfer' &&
     byId(accounts, request.arguments.from)!.balance < request.arguments.amount + request.arguments.fee;
-  const close = failed
-    ? { name: 'refuse_case', arguments: { rule: 4 } }
-    : { name: 'close_case', arguments: {} };
-  return [...calls, [close]];
+  return [...calls, failed ? [{ name: 'refuse_case', arguments: { rule: 4 } }] : close];
 }
 
 function said(text: string) {

@@ -4,21 +4,22 @@ import { conversationOf } from '../demonstrations.ts';
 import type { Conversation } from '../lines.ts';
 import { drawName } from './draw-symbol.ts';
 import { isLeftOut } from './goals.ts';
+import { impatient } from './impatience.ts';
 import { type LibraryName, library } from './library.ts';
 import { type LibraryPlayer, openLibraryEnv } from './player.ts';
 
 export interface LibraryEpisodesOptions {
   name: LibraryName;
   seed: number;
-  /** Whether players have their bad habits. Default: no. */
-  byHabit?: boolean;
+  /** Whether players lose patience, where that is known. Default: no. */
+  isImpatient?: boolean;
 }
 
 /** Endless conversations about training tasks whose goals are not left out. */
 export async function* libraryEpisodes({
   name,
   seed,
-  byHabit = false,
+  isImpatient = false,
 }: LibraryEpisodesOptions): AsyncGenerator<Conversation, never, void> {
   const player: LibraryPlayer<unknown> = library[name];
   await using env = await openLibraryEnv(player, deriveSeed(seed, 'tasks'));
@@ -28,7 +29,9 @@ export async function* libraryEpisodes({
     const rng = createRng(seed, name, number);
     const task = await train.get(rng.int(count));
     if (isLeftOut(player.goal(task))) continue;
-    const script = (byHabit && player.playByHabit?.(task, rng)) || player.play(task, rng);
+    const faultless = player.play(task, rng);
+    const script =
+      isImpatient && player.impatience ? impatient(faultless, player.impatience, rng) : faultless;
     const played = conversationOf(await playTask(env, task, script, { seed: number }));
     yield renamed(played, player.people?.(task) ?? [], rng);
   }

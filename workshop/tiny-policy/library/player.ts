@@ -1,5 +1,6 @@
 /** What the small policy needs to know of an environment of the library, and the players that show it. */
 import { type EnvDefinition, openEnv, type Rng, type Script } from '@toolenv/core';
+import type { Impatience } from './impatience.ts';
 
 export interface LibraryEnvironment<Task> {
   /** The environment, or the reference of its plugin. */
@@ -28,6 +29,6 @@ export interface LibraryPlayer<Task> extends LibraryEnvironment<Task> {
   people?(task: Task): readonly string[];
   /** Makes the player of one episode, who wins. */
   play(task: Task, rng: Rng): Script;
-  /** Makes a player with a bad habit. Default: none has been seen. */
-  playByHabit?(task: Task, rng: Rng): Script;
+  /** How the players of the last demonstrations end too early. Default: they do not. */
+  impatience?: Impatience;
 }

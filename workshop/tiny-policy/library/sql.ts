@@ -18,4 +18,6 @@ export const sql: LibraryPlayer<ShopTask> = {
       return `<answer>${first ?? 'none'}</answer>`;
     };
   },
+  /** Answers without a query. */
+  impatience: { chance: 0.45, end: (_, __, turn) => (turn === 0 ? '<answer>none</answer>' : undefined) },
 };
