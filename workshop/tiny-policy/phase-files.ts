@@ -37,14 +37,14 @@ export async function writePhaseFile(file: string, phase: Phase, options: PhaseF
 }
 
 async function* lines(phase: Phase, options: PhaseFile): AsyncGenerator<string> {
-  const { name, batch, mix, maxTurns, isImpatient } = phase;
+  const { name, batch, mix, maxTurns, isHasty } = phase;
   const { facts, isOfLibrary, separator, steps, seed } = options;
   const seedOf = (source: string) => deriveSeed(seed, name, source);
   const names = worldVocabulary().filter((word) => /^[A-Z][a-z]{3}/.test(word));
   const drawWord = (rng: Rng) => (isOfLibrary && rng.float() < 0.5 ? drawSymbol(rng) : rng.pick(names));
   const demonstrationsOf = (source: Family | LibraryName) =>
     source in library
-      ? libraryEpisodes({ name: source as LibraryName, seed: seedOf(source), isImpatient })
+      ? libraryEpisodes({ name: source as LibraryName, seed: seedOf(source), isHasty })
       : familyDemonstrations(source as Family);
   const familyDemonstrations = (family: Family) =>
     demonstrations({

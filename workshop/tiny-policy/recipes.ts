@@ -20,8 +20,8 @@ export interface Phase {
   passes?: number;
   /** Strategies of the demonstrations. */
   mix: Mix;
-  /** Whether players of environments lose patience. */
-  isImpatient?: boolean;
+  /** Whether players of environments are hasty. */
+  isHasty?: boolean;
   /** Turns of an episode, if there are more than the family allows. */
   maxTurns?: number;
 }
@@ -57,7 +57,7 @@ const reading = { name: 'reading', learningRate: 2e-3, warmUp: 100, mix: {} };
 const skills = { name: 'skills', learningRate: 1e-3, warmUp: 50, mix: { followHops: 1 } };
 const habits = {
   name: 'habits',
-  isImpatient: true,
+  isHasty: true,
   steps: 100,
   learningRate: 1e-4,
   warmUp: 10,

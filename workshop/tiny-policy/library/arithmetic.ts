@@ -14,18 +14,18 @@ export const arithmetic: LibraryPlayer<Problem> = {
     return `${story} ${operationsOf(expression).length}`;
   },
   people: ({ question }) => lastSentence(question).match(person)!,
-  play({ question, expression }) {
+  /** Who is hasty takes a result for the answer. */
+  play({ question, expression }, rng, isHasty) {
     const sentences = question.split(/(?<=\.) /);
     const first = /\d+/.exec(expression)![0];
     const operations = operationsOf(expression);
     return ({ messages }, turn) => {
       const amount = turn === 0 ? first : messages.at(-1)!.content;
-      const operation = operations[turn];
+      const ends = isHasty && turn > 0 && rng.float() < 1 / 3;
+      const operation = ends ? undefined : operations[turn];
       return operation ? step(sentences[turn]!, `${amount} ${operation}`) : `#### ${amount}`;
     };
   },
-  /** Takes the last result for the answer. */
-  impatience: { chance: 1 / 3, end: (_, last, turn) => (turn > 0 ? `#### ${last}` : undefined) },
 };
 
 /** In the last sentence of a story. */

@@ -26,11 +26,11 @@ export const bank: LibraryPlayer<BankTask> = {
     ].join(' ');
   },
   people: ({ database }) => database.customers.map(({ name }) => name.split(' ')[1]!),
-  play(task): Script {
+  /** Who is hasty closes the case. */
+  play(task, rng, isHasty): Script {
     const turns = [...lookUps(task), ...question(task), ...end(task)];
-    return (_, turn) => turns[turn] ?? close;
+    return (_, turn) => (isHasty && rng.float() < 0.3 ? close : (turns[turn] ?? close));
   },
-  impatience: { chance: 0.3, end: () => close },
 };
 
 const close: Scripted = [{ name: 'close_case', arguments: {} }];

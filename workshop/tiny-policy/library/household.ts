@@ -16,8 +16,9 @@ export const household: LibraryPlayer<HouseholdTask> = {
   maxTokens: 24,
   success: 'done',
   goal: ({ goal }) => describeGoal(goal),
-  play({ goal, house }, rng): Script {
-    const commands = agent(goal, tourOf(goal, house, rng));
+  /** Who is hasty places objects without cleaning, heating or cooling them. */
+  play({ goal, house }, rng, isHasty): Script {
+    const commands = agent(goal, tourOf(goal, house, rng), () => isHasty === true && rng.float() < 0.6);
     return ({ messages }) => commands.next(messages.at(-1)!.content).value ?? 'look';
   },
 };
@@ -41,7 +42,7 @@ function tourOf({ object, target }: Goal, { receptacles, objects }: House, rng: 
  * The turns of an agent that reads each reply. The tour ends where the objects must go. Before each command, the agent writes what is left
  * to do, and the number that stands behind the object's name in the reply: a model copies a word from the last place where it stands.
  */
-function* agent({ object, count, treatment, target }: Goal, tour: readonly string[]) {
+function* agent({ object, count, treatment, target }: Goal, tour: readonly string[], isHasty: () => boolean) {
   const places = tour.slice(0, -1);
   const goal = tour.at(-1)!;
   const { appliance, state } = treatment ? treatments[treatment] : {};
@@ -60,7 +61,7 @@ function* agent({ object, count, treatment, target }: Goal, tour: readonly strin
       if (!found) break;
       const rest = reply.replace(found, '');
       yield `${untreated} ${found}\ntake ${found} from ${place}`;
-      if (treatment) {
+      if (treatment && !isHasty()) {
         yield `${untreated} ${found}\ngo to ${appliance} 1`;
         yield `${untreated} ${found}\n${treatment} ${found} with ${appliance} 1`;
       }

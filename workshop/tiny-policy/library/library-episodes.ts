@@ -4,22 +4,21 @@ import { conversationOf } from '../demonstrations.ts';
 import type { Conversation } from '../lines.ts';
 import { drawName } from './draw-symbol.ts';
 import { isLeftOut } from './goals.ts';
-import { impatient } from './impatience.ts';
 import { type LibraryName, library } from './library.ts';
 import { type LibraryPlayer, openLibraryEnv } from './player.ts';
 
 export interface LibraryEpisodesOptions {
   name: LibraryName;
   seed: number;
-  /** Whether players lose patience, where that is known. Default: no. */
-  isImpatient?: boolean;
+  /** Whether players are hasty. Default: no. */
+  isHasty?: boolean;
 }
 
 /** Endless conversations about training tasks whose goals are not left out. */
 export async function* libraryEpisodes({
   name,
   seed,
-  isImpatient = false,
+  isHasty = false,
 }: LibraryEpisodesOptions): AsyncGenerator<Conversation, never, void> {
   const player: LibraryPlayer<unknown> = library[name];
   await using env = await openLibraryEnv(player, deriveSeed(seed, 'tasks'));
@@ -29,9 +28,7 @@ export async function* libraryEpisodes({
     const rng = createRng(seed, name, number);
     const task = await train.get(rng.int(count));
     if (isLeftOut(player.goal(task))) continue;
-    const faultless = player.play(task, rng);
-    const script =
-      isImpatient && player.impatience ? impatient(faultless, player.impatience, rng) : faultless;
+    const script = player.play(task, rng, isHasty);
     const played = conversationOf(await playTask(env, task, script, { seed: number }));
     yield renamed(played, player.people?.(task) ?? [], rng);
   }

@@ -1,6 +1,5 @@
 /** What the small policy needs to know of an environment of the library, and the players that show it. */
 import { type EnvDefinition, openEnv, type Rng, type Script } from '@toolenv/core';
-import type { Impatience } from './impatience.ts';
 
 export interface LibraryEnvironment<Task> {
   /** The environment, or the reference of its plugin. */
@@ -27,8 +26,6 @@ export function openLibraryEnv(
 export interface LibraryPlayer<Task> extends LibraryEnvironment<Task> {
   /** The people that a task is about, of whom there are few. Demonstrations give them other names. Default: none. */
   people?(task: Task): readonly string[];
-  /** Makes the player of one episode, who wins. */
-  play(task: Task, rng: Rng): Script;
-  /** How the players of the last demonstrations end too early. Default: they do not. */
-  impatience?: Impatience;
+  /** Makes the player of one episode, who wins. A hasty player now and then does not do what is left, and then loses. */
+  play(task: Task, rng: Rng, isHasty?: boolean): Script;
 }

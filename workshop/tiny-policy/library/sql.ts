@@ -10,14 +10,14 @@ export const sql: LibraryPlayer<ShopTask> = {
   /** The question without the names in it. */
   goal: ({ question }) => question.replace(/"[^"]+"|(?<=.)\b[A-Z]\w+|(?<=category )\w+(?= has)/g, '…'),
   people: ({ query }) => query.match(/(?<=name = ')[A-Z]\w+/) ?? [],
-  play({ query }) {
+  /** Who is hasty answers without a query. */
+  play({ query }, rng, isHasty) {
     const sql = query.replaceAll(/\s+/g, ' ');
     return ({ messages }, turn) => {
+      if (turn === 0 && isHasty && rng.float() < 0.45) return '<answer>none</answer>';
       if (turn === 0) return [{ name: 'query', arguments: { sql } }];
       const first = messages.at(-1)!.content.split('\n')[1]?.split(' | ')[0];
       return `<answer>${first ?? 'none'}</answer>`;
     };
   },
-  /** Answers without a query. */
-  impatience: { chance: 0.45, end: (_, __, turn) => (turn === 0 ? '<answer>none</answer>' : undefined) },
 };
