@@ -40,7 +40,7 @@ const schema = {
       default: 3,
       description: 'runs of each row, in environments that the policy has seen',
     },
-    steps: { type: 'integer', minimum: 1, default: 30, description: 'updates of a run' },
+    steps: { type: 'integer', minimum: 1, default: 20, description: 'updates of a run' },
     count: { type: 'integer', minimum: 1, default: 200, description: 'test tasks of each environment' },
     threads: {
       type: 'integer',
