@@ -16,7 +16,7 @@ import { runAgain } from '../run-node.ts';
 import { type EnvironmentName, environmentNames, unseenNames } from './environments.ts';
 import { pageOf } from './page.ts';
 import { playRow } from './play-row.ts';
-import { type Result, type RowName, rowNames } from './results.ts';
+import { isTrained, type Result, type RowName, rowNames } from './results.ts';
 
 const schema = {
   type: 'object',
@@ -32,6 +32,11 @@ const schema = {
       type: 'string',
       default: 'packages/small-policy/checkpoint',
       description: 'folder of the small policy',
+    },
+    supervised: {
+      type: 'string',
+      default: 'runs/tiny-policy/library/skills/policy',
+      description: 'policy of the row "Best supervised phase"',
     },
     seeds: {
       type: 'integer',
@@ -78,7 +83,7 @@ await runAsProcess(async (signal) => {
   if (!flags) return;
   const { steps, results: file, page } = flags;
   const policy = await digestOf(flags.policy);
-  const stepsOf = (row: RowName) => (row === 'Start' ? 0 : steps);
+  const stepsOf = (row: RowName) => (isTrained(row) ? steps : 0);
   const ofStudy = (result: Result) => result.policy === policy && result.steps === stepsOf(result.row);
   const known = (await readResults<Result>(file)).filter(ofStudy);
   const missing = runsOf(flags).filter(
@@ -125,7 +130,7 @@ function runsOf({ environments: chosen, rows, seeds, seed: only }: OptionsOf<typ
 function rowsOf(environment: EnvironmentName): readonly RowName[] {
   return isUnseen(environment)
     ? ['Start', 'All right answers', 'GRPO with shuffled rewards', 'GRPO']
-    : ['Start', 'SFT on demonstrations', 'GRPO'];
+    : ['Start', 'Best supervised phase', 'SFT on demonstrations', 'GRPO'];
 }
 
 /** An environment that the policy has not seen has one run: a gate, which decides whether it is worth more. */

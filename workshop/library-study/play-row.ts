@@ -13,12 +13,14 @@ import { libraryEpisodes } from '../tiny-policy/library/library-episodes.ts';
 import { type LibraryEnvironment, openLibraryEnv } from '../tiny-policy/library/player.ts';
 import { type EnvironmentName, environments } from './environments.ts';
 import { examine } from './examine.ts';
-import type { Result, RowName } from './results.ts';
+import { isTrained, type Result, type RowName, type TrainedRow } from './results.ts';
 
 /** What every row is played with. */
 export interface Means {
   /** Folder of the policy that every row begins with. */
   policy: string;
+  /** Folder of the policy of the row "Best supervised phase". */
+  supervised: string;
   /** Folder of the runs. A run that was interrupted there resumes. */
   work: string;
   /** Updates. */
@@ -45,19 +47,19 @@ export async function playRow(
   const environment: LibraryEnvironment<unknown> = environments[name];
   await using env = await openLibraryEnv(environment, seed);
   const out = join(means.work, `${name}-${row}-${seed}`.toLowerCase().replaceAll(' ', '-'));
-  if (row !== 'Start') await learn({ name, row, seed, env, out }, means);
-  const folder = row === 'Start' ? means.policy : join(out, 'policy');
+  if (isTrained(row)) await learn({ name, row, seed, env, out }, means);
+  const folder = isTrained(row) ? join(out, 'policy') : row === 'Start' ? means.policy : means.supervised;
   await using policy = await loadPolicy(folder, { threads: means.threads });
   const { count, signal } = means;
   const scored = (temperature: number) =>
     examine(environment, env, policy, { count, temperature, seed, signal });
-  const course = row === 'Start' ? { curve: [], seconds: 0 } : await courseOf(out, environment);
+  const course = isTrained(row) ? await courseOf(out, environment) : { curve: [], seconds: 0 };
   return { greedy: await scored(0), sampled: await scored(1), ...course };
 }
 
 interface Lesson {
   name: EnvironmentName;
-  row: Exclude<RowName, 'Start'>;
+  row: TrainedRow;
   seed: number;
   env: EnvHandle<unknown>;
   out: string;

@@ -4,18 +4,24 @@ import type { Success } from './examine.ts';
 
 export const rowNames = [
   'Start',
+  'Best supervised phase',
   'SFT on demonstrations',
   'All right answers',
   'GRPO with shuffled rewards',
   'GRPO',
 ] as const;
 export type RowName = (typeof rowNames)[number];
+export type TrainedRow = Exclude<RowName, 'Start' | 'Best supervised phase'>;
+
+export function isTrained(row: RowName): row is TrainedRow {
+  return row !== 'Start' && row !== 'Best supervised phase';
+}
 
 export interface Result {
   environment: EnvironmentName;
   row: RowName;
   seed: number;
-  /** Updates; 0 for the start. */
+  /** Updates; 0 for policies that the study does not train. */
   steps: number;
   /** SHA-256 of the weights that the row began with, shortened. */
   policy: string;
