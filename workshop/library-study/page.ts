@@ -10,7 +10,7 @@ const introduction = `# Every environment of the library
 The small policy learned each environment from players who win. A hash leaves out about a fifth of all goals. The players of its last phase were hasty on purpose: now and then they take a step's
 result for the answer (arithmetic), place an object as it is (household), close a case (bank), answer without a query (sql) or with the next try (safe), or stop after one hop (bridge). Those of wordle were
 not, because few words are found as it is. The row “Best supervised phase” is the policy before it saw them. GRPO continues in one environment at a time, on its training tasks,
-left-out goals included. “SFT on demonstrations” makes as many updates from as many episodes of players who win. No learning rate was tuned: all are 1e-4.
+left-out goals included. “SFT on demonstrations” makes as many updates from as many episodes of players who win. No learning rate was tuned: all are 1e-4. An update learns from 128 episodes, in household from 64.
 
 - **What can this page show, and what not?** That rewards alone take back a habit, in every environment with the same options. It does not show that they teach what demonstrations
   cannot: players who win teach it too. [The study of a price](price.md) asks that question.

@@ -33,7 +33,9 @@ export interface Means {
 
 export type Played = Pick<Result, 'greedy' | 'sampled' | 'curve' | 'seconds'>;
 
-const episodes = { tasksPerStep: 16, groupSize: 8 };
+const groupSize = 8;
+/** Episodes of household are four times as long as others. */
+const tasksPerStep = (name: EnvironmentName) => (name === 'household' ? 8 : 16);
 const learningRate = 1e-4;
 /** Updates between evaluations on validation tasks, and tasks of an evaluation. */
 const evaluation = { evaluateEvery: 10, evaluationEpisodes: 100, evaluateFirst: true };
@@ -73,7 +75,8 @@ async function learn({ name, row, seed, env, out }: Lesson, means: Means): Promi
   const resume = existsSync(out);
   const run = { env, policy, out, resume, seed, signal, steps, maxTokens, learningRate, ...evaluation };
   const kept = { trajectories: false, checkpointEvery: evaluation.evaluateEvery, keepCheckpoints: 1 };
-  const batchSize = episodes.tasksPerStep * episodes.groupSize;
+  const episodes = { tasksPerStep: tasksPerStep(name), groupSize };
+  const batchSize = episodes.tasksPerStep * groupSize;
   if (row === 'SFT on demonstrations') {
     const data = `${out}.jsonl`;
     if (!resume) await writeEpisodes(data, name, seed, steps * batchSize);
@@ -82,7 +85,7 @@ async function learn({ name, row, seed, env, out }: Lesson, means: Means): Promi
   }
   const played = { ...run, ...kept, ...episodes, temperature: 1 };
   if (row === 'All right answers') {
-    const chosen = { keep: episodes.groupSize, judgedBy: environments[name].success };
+    const chosen = { keep: groupSize, judgedBy: environments[name].success };
     for await (const _ of train({ ...played, ...chosen, trainer: rejectionSampling }));
   } else {
     const shuffleRewards = row === 'GRPO with shuffled rewards';
