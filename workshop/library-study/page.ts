@@ -32,7 +32,7 @@ export function pageOf(results: readonly Result[]): string {
     });
   const others = sectionsOf(unseenNames, '###');
   const sections = [...sectionsOf(learnedNames, '##'), ...(others.length > 0 ? [unseen, ...others] : [])];
-  return `${[introduction, ...sections].filter((part) => part !== '').join('\n\n')}\n`;
+  return `${[introduction, summaryOf(results), ...sections].filter((part) => part !== '').join('\n\n')}\n`;
 }
 
 type Score = (result: Result) => number | null;
@@ -61,7 +61,26 @@ function cell(values: readonly (Success['leftOut'] | number)[]): string {
   return present.length === 0 ? '' : estimateText(estimate(present));
 }
 
+/** GRPO minus the start in each environment. */
+function summaryOf(results: readonly Result[]): string {
+  const lines = learnedNames.flatMap((name) => {
+    const own = results.filter(({ environment }) => environment === name);
+    const cells = differences(own, 'Start');
+    return cells.every((text) => text === '') ? [] : [[name, ...cells]];
+  });
+  return lines.length === 0 ? '' : markdownTable(['GRPO minus Start', ...Object.keys(columns)], lines);
+}
+
 function differencesOf(results: readonly Result[]): string {
+  const lines = rowNames.slice(0, -1).flatMap((row) => {
+    const cells = differences(results, row);
+    return cells.every((text) => text === '') ? [] : [[`GRPO minus ${row}`, ...cells]];
+  });
+  return lines.length === 0 ? '' : markdownTable(['difference', ...Object.keys(columns)], lines);
+}
+
+/** GRPO minus a row in an environment, of each column, paired by seed. */
+function differences(results: readonly Result[], row: RowName): string[] {
   const bySeed = (row: RowName, score: Score) =>
     new Map(
       results.flatMap((result): [number, number][] => {
@@ -69,14 +88,10 @@ function differencesOf(results: readonly Result[]): string {
         return value === null ? [] : [[result.seed, value]];
       }),
     );
-  const lines = rowNames.slice(0, -1).flatMap((row) => {
-    const cells = Object.values(columns).map((score) => {
-      const difference = pairedDifference(bySeed('GRPO', score), bySeed(row, score));
-      return difference ? differenceText(difference) : '';
-    });
-    return cells.every((text) => text === '') ? [] : [[`GRPO minus ${row}`, ...cells]];
+  return Object.values(columns).map((score) => {
+    const difference = pairedDifference(bySeed('GRPO', score), bySeed(row, score));
+    return difference ? differenceText(difference) : '';
   });
-  return lines.length === 0 ? '' : markdownTable(['difference', ...Object.keys(columns)], lines);
 }
 
 /** The mean over seeds of each evaluation on validation tasks. */

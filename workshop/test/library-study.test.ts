@@ -40,6 +40,7 @@ test('the page pairs GRPO with the other rows by seed', () => {
     result('GRPO', index + 1, value + 0.2, null),
   ]);
   const page = pageOf(rows);
+  expect(page).toContain('| sql | +0.200 [+0.200, +0.200] | +0.200 [+0.200, +0.200] |  |  |');
   expect(page).toContain('## sql');
   expect(page).toContain('| Start | 0.600 [0.352, 0.848] |');
   expect(page).toContain('| GRPO minus Start | +0.200 [+0.200, +0.200] | +0.200 [+0.200, +0.200] |  |  |');
