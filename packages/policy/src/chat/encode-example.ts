@@ -17,8 +17,10 @@ function encodeConversation(chat: Chat, { messages, tools }: Observation): Encod
   for (const [index, message] of messages.entries()) {
     if (message.role !== 'assistant') continue;
     const observation = { messages: messages.slice(0, index), tools };
-    const prompt = (previous && chat.continuation(previous, observation)) ?? chat.prompt(observation);
-    const action = chat.action(observation, message);
+    const rendered = chat.render(observation);
+    const continued = previous && chat.continuation(previous, observation, rendered);
+    const prompt = continued ?? chat.prompt(observation, rendered);
+    const action = chat.action(observation, message, rendered);
     let draft = drafts.at(-1);
     if (!draft?.tokens.every((token, t) => token === prompt[t])) {
       draft = { tokens: [], turns: [] };
