@@ -13,7 +13,8 @@ not, because few words are found as it is. The row “Best supervised phase” i
 left-out goals included. “SFT on demonstrations” makes as many updates from as many episodes of players who win. No learning rate was tuned: all are 1e-4. An update learns from 128 episodes, in household from 64.
 
 - **What can this page show, and what not?** That rewards alone take back a habit, in every environment with the same options. It does not show that they teach what demonstrations
-  cannot: players who win teach it too. [The study of a price](price.md) asks that question.
+  cannot: players who win teach it too. [The study of a price](price.md) asks that question. Only a positive difference to “Best supervised phase” is more than a habit taken back:
+  see household.
 
 The share of test tasks that succeed, with 95 % intervals over seeds:`;
 
