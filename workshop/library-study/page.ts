@@ -9,10 +9,10 @@ const introduction = `# Every environment of the library
 
 The small policy learned each environment from players who win. A hash leaves out about a fifth of all goals. The players of its last phase were hasty on purpose: now and then they take a step's
 result for the answer (arithmetic), place an object as it is (household), close a case (bank), answer without a query (sql) or with the next try (safe), or stop after one hop (bridge). Those of wordle were
-not, because few words are found as it is. The row “Best supervised phase” is the policy before it saw them. GRPO continues in one environment at a time, on its training tasks,
+not, because the policy finds few words as it is. The row “Best supervised phase” is the policy before it saw them. GRPO continues in one environment at a time, on its training tasks,
 left-out goals included. “SFT on demonstrations” makes as many updates from as many episodes of players who win. No learning rate was tuned: all are 1e-4. An update learns from 128 episodes, in household from 64.
 
-- **What can this page show, and what not?** That rewards alone take back a habit, in every environment with the same options. It does not show that they teach what demonstrations
+- **What can this page show, and what not?** That rewards alone take back a habit, with the same options but for the batch of household. It does not show that they teach what demonstrations
   cannot: players who win teach it too. [The study of a price](price.md) asks that question. Only a positive difference to “Best supervised phase” is more than a habit taken back:
   see household.
 
@@ -64,20 +64,20 @@ function cell(values: readonly (Success['leftOut'] | number)[]): string {
 
 /** GRPO minus the start in each environment. */
 function summaryOf(results: readonly Result[]): string {
-  const lines = learnedNames.flatMap((name) => {
-    const own = results.filter(({ environment }) => environment === name);
-    const cells = differences(own, 'Start');
-    return cells.every((text) => text === '') ? [] : [[name, ...cells]];
-  });
-  return lines.length === 0 ? '' : markdownTable(['GRPO minus Start', ...Object.keys(columns)], lines);
+  const ownOf = (name: EnvironmentName) => results.filter(({ environment }) => environment === name);
+  const lines = learnedNames.map((name) => [name, ...differences(ownOf(name), 'Start')]);
+  return differenceTable('GRPO minus Start', lines);
 }
 
 function differencesOf(results: readonly Result[]): string {
-  const lines = rowNames.slice(0, -1).flatMap((row) => {
-    const cells = differences(results, row);
-    return cells.every((text) => text === '') ? [] : [[`GRPO minus ${row}`, ...cells]];
-  });
-  return lines.length === 0 ? '' : markdownTable(['difference', ...Object.keys(columns)], lines);
+  const lines = rowNames.slice(0, -1).map((row) => [`GRPO minus ${row}`, ...differences(results, row)]);
+  return differenceTable('difference', lines);
+}
+
+/** The lines that have a difference; nothing if none has. */
+function differenceTable(title: string, lines: readonly string[][]): string {
+  const measured = lines.filter(([, ...cells]) => cells.some((text) => text !== ''));
+  return measured.length === 0 ? '' : markdownTable([title, ...Object.keys(columns)], measured);
 }
 
 /** GRPO minus a row in an environment, of each column, paired by seed. */

@@ -14,7 +14,7 @@ export const arithmetic: LibraryPlayer<Problem> = {
     return `${story} ${operationsOf(expression).length}`;
   },
   people: ({ question }) => lastSentence(question).match(person)!,
-  /** Who is hasty takes a result for the answer. */
+  /** A hasty player takes the result of a step for the answer. */
   play({ question, expression }, rng, isHasty) {
     const sentences = question.split(/(?<=\.) /);
     const first = /\d+/.exec(expression)![0];

@@ -26,7 +26,7 @@ export const bank: LibraryPlayer<BankTask> = {
     ].join(' ');
   },
   people: ({ database }) => database.customers.map(({ name }) => name.split(' ')[1]!),
-  /** Who is hasty closes the case. */
+  /** A hasty player closes the case too early. */
   play(task, rng, isHasty): Script {
     const turns = [...lookUps(task), ...question(task), ...end(task)];
     return (_, turn) => (isHasty && rng.float() < 0.3 ? close : (turns[turn] ?? close));

@@ -16,9 +16,9 @@ export const household: LibraryPlayer<HouseholdTask> = {
   maxTokens: 24,
   success: 'done',
   goal: ({ goal }) => describeGoal(goal),
-  /** Who is hasty places objects without cleaning, heating or cooling them. */
-  play({ goal, house }, rng, isHasty): Script {
-    const commands = agent(goal, tourOf(goal, house, rng), () => isHasty === true && rng.float() < 0.6);
+  /** A hasty player places objects without cleaning, heating or cooling them. */
+  play({ goal, house }, rng, isHasty = false): Script {
+    const commands = agent(goal, tourOf(goal, house, rng), () => isHasty && rng.float() < 0.6);
     return ({ messages }) => commands.next(messages.at(-1)!.content).value ?? 'look';
   },
 };

@@ -26,6 +26,6 @@ export function openLibraryEnv(
 export interface LibraryPlayer<Task> extends LibraryEnvironment<Task> {
   /** The people that a task is about, of whom there are few. Demonstrations give them other names. Default: none. */
   people?(task: Task): readonly string[];
-  /** Makes the player of one episode, who wins. A hasty player now and then does not do what is left, and then loses. */
+  /** Makes the player of one episode, who wins. A hasty player sometimes leaves out a step, and then loses. */
   play(task: Task, rng: Rng, isHasty?: boolean): Script;
 }

@@ -20,7 +20,7 @@ export const safe: LibraryPlayer<Task> = {
 /** Where bounds are farther apart than this, the try is a multiple of ten. */
 const far = 40;
 
-/** Tries the code halfway, until it is found. Who is hasty answers with it instead. */
+/** Tries the code halfway, until it is found. A hasty player answers with it instead. */
 function tries({ code }: Task, rng: Rng, isHasty = false): Script {
   let [above, below] = [99, 1000];
   let tried: number | undefined;

@@ -10,7 +10,7 @@ export const sql: LibraryPlayer<ShopTask> = {
   /** The question without the names in it. */
   goal: ({ question }) => question.replace(/"[^"]+"|(?<=.)\b[A-Z]\w+|(?<=category )\w+(?= has)/g, '…'),
   people: ({ query }) => query.match(/(?<=name = ')[A-Z]\w+/) ?? [],
-  /** Who is hasty answers without a query. */
+  /** A hasty player answers without a query. */
   play({ query }, rng, isHasty) {
     const sql = query.replaceAll(/\s+/g, ' ');
     return ({ messages }, turn) => {
