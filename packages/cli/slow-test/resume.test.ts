@@ -29,9 +29,9 @@ it('saves a checkpoint on SIGINT, exits 130 and goes on where it stopped', async
   const [through, stopped] = [join(folder, 'through'), join(folder, 'stopped')];
   const whole = startCli(args(through)).finished;
 
-  const { child, finished } = startCli(args(stopped, '--pause', '60', '--json', '--tensorboard'));
+  const { child, finished } = startCli(args(stopped, '--wait-at-step', '7', '--json', '--tensorboard'));
   child.stdout!.on('data', (text: string) => {
-    // In the pause after the rollout of step 7: its lines are written, its update is not done.
+    // Step 7 waits after its rollout: its lines are written, its update is not done.
     if (text.includes('"type":"rollout","step":7')) child.kill('SIGINT');
   });
   const { code, stderr } = await finished;

@@ -7,6 +7,7 @@ import { resumeCheckpoint, saveCheckpoint } from '@toolenv/training';
 interface Options {
   steps: number;
   pause: number;
+  waitAtStep: number;
   checkpointEvery: number;
   stubborn: string;
 }
@@ -25,6 +26,13 @@ const nudge: Trainer<Options> = {
         default: 0,
         mayChange: true,
         description: 'milliseconds of each step',
+      },
+      waitAtStep: {
+        type: 'integer',
+        minimum: 0,
+        default: 0,
+        mayChange: true,
+        description: 'the step that waits for a signal after its rollout',
       },
       checkpointEvery: { type: 'integer', minimum: 1, default: 2, mayChange: true, description: 'steps' },
       stubborn: {
@@ -70,7 +78,8 @@ const nudge: Trainer<Options> = {
         };
         yield { type: 'rollout', step: step + 1, metrics, trajectories };
         if (options.stubborn === 'true') await sleep(60_000);
-        await sleep(options.pause, undefined, { signal });
+        const pause = step + 1 === options.waitAtStep ? 3_600_000 : options.pause;
+        await sleep(pause, undefined, { signal });
         const { gradNorm } = await learner.step({ learningRate: 1 });
         step += 1;
         yield { type: 'update', step, metrics: { grad_norm: gradNorm } };
