@@ -83,7 +83,7 @@ async function learn(
 ): Promise<void> {
   const env = trainingEnv(worlds, study.trainsOn, {
     price: row.price,
-    searchSeconds: study.searchSeconds,
+    searchSeconds: row.searchSeconds,
     seed,
   });
   const { steps, tasksPerStep, groupSize, maxTokens } = study;

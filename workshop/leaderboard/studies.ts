@@ -26,6 +26,8 @@ export interface Agent {
   data?: 'demonstrations' | 'habitual-demonstrations' | 'start-episodes';
   /** What a search costs in the rewards or the demonstrations that the agent learns from. Default: the rewards of the environment. */
   price?: number;
+  /** Least and most seconds that a search takes while the agent trains. Default: as long as it takes. */
+  searchSeconds?: readonly [number, number];
 }
 
 export type Row = Baseline | Agent;
@@ -46,8 +48,6 @@ export interface Study extends StudyOptions {
   maxTurns?: number;
   /** Share of the searches that return nothing. Default: none. */
   failures?: number;
-  /** Least and most seconds that a search takes while an agent trains. Default: as long as it takes. */
-  searchSeconds?: readonly [number, number];
   /** Scores sampled answers too. */
   scoresSamples?: boolean;
   /** Test questions of each dataset. Default 256. */
@@ -157,15 +157,27 @@ const masks: Study = {
   scoredOn: table.scoredOn,
   rows: [
     { name: 'PPO', trainer: ppo, options: maskedPpo },
-    { name: 'PPO without action mask', trainer: ppo, options: { ...maskedPpo, actionMask: false } },
-    { name: 'PPO without advantage mask', trainer: ppo, options: { ...maskedPpo, advantageMask: false } },
+    {
+      name: 'PPO without action mask',
+      trainer: ppo,
+      options: { ...maskedPpo, actionMask: false },
+    },
+    {
+      name: 'PPO without advantage mask',
+      trainer: ppo,
+      options: { ...maskedPpo, advantageMask: false },
+    },
     {
       name: 'PPO without both masks',
       trainer: ppo,
       options: { ...maskedPpo, actionMask: false, advantageMask: false },
     },
     { name: 'GRPO', trainer: grpo, options: maskedGrpo },
-    { name: 'GRPO without action mask', trainer: grpo, options: { ...maskedGrpo, actionMask: false } },
+    {
+      name: 'GRPO without action mask',
+      trainer: grpo,
+      options: { ...maskedGrpo, actionMask: false },
+    },
   ],
   references: ['PPO', 'GRPO'],
 };
@@ -259,7 +271,15 @@ const price: Study = {
 };
 
 /** Updates that a rollout may be behind. */
-const stalenesses = [0, 1, 2, 4];
+const stalenesses = [1, 2, 4];
+
+export const searchSeconds = [0.05, 0.5] as const;
+
+/** GRPO with slow searches, whose rollouts may be some updates behind. */
+function behind(maxStaleness: number, name: string, more: Readonly<Record<string, unknown>> = {}): Agent {
+  const options = { ...group, algorithm: 'grpo', maxStaleness, ...more };
+  return { name, trainer: grpo, options, searchSeconds };
+}
 
 /** How far rollouts may be behind the learner, with and without the weights that correct it. */
 const staleness: Study = {
@@ -271,18 +291,15 @@ const staleness: Study = {
   scoredOn: ['bridge'],
   scoresSamples: true,
   worlds: 3,
-  searchSeconds: [0.05, 0.5],
-  rows: stalenesses.flatMap((maxStaleness) => {
-    const name = `GRPO ${maxStaleness} behind`;
-    const options = { ...group, algorithm: 'grpo', maxStaleness };
-    const weighted = { name, trainer: grpo, options };
-    if (maxStaleness === 0) return [weighted];
-    return [
-      weighted,
-      { name: `${name} unweighted`, trainer: grpo, options: { ...options, mismatchCorrection: 'none' } },
-    ];
-  }),
-  references: ['GRPO 0 behind'],
+  rows: [
+    { name: 'Fast searches', trainer: grpo, options: { ...group, algorithm: 'grpo', maxStaleness: 0 } },
+    behind(0, 'Slow searches'),
+    ...stalenesses.flatMap((updates) => [
+      behind(updates, `${updates} behind`),
+      behind(updates, `${updates} behind unweighted`, { mismatchCorrection: 'none' }),
+    ]),
+  ],
+  references: ['Fast searches', 'Slow searches'],
 };
 
 /** A search that fails: the policy knows the task, and sometimes repeats a search that returned nothing. The gate of a study. */
@@ -354,8 +371,6 @@ export function optionsOf(study: Study, { options, data }: Agent): Record<string
 
 /** What makes a row what it is, for the record. */
 export function settingsOf(study: Study, row: Row): Record<string, unknown> {
-  const { price } = row;
-  if ('plays' in row) return { plays: row.plays, ...(price !== undefined && { price }) };
-  const { trainer, data } = row;
-  return { trainer, ...optionsOf(study, row), ...(data && { data }), ...(price !== undefined && { price }) };
+  const { name: _, plays, rates, options, ...settings } = row as Baseline & Agent;
+  return plays ? { plays, ...settings } : { ...settings, ...optionsOf(study, row as Agent) };
 }

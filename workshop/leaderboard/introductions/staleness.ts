@@ -2,37 +2,52 @@
 import { estimate, estimateText } from '../intervals.ts';
 import { markdownTable } from '../markdown-table.ts';
 import type { Result } from '../results.ts';
+import { searchSeconds } from '../studies.ts';
 import { mean, type RowSummary } from '../summary.ts';
 import type { Introduce } from './introduction.ts';
-import { countOf, worldsOf } from './phrases.ts';
+import { countOf, differenceBetween, worldsOf } from './phrases.ts';
 
 export const staleness: Introduce = (study, rows, results) => {
-  const [least, most] = study.searchSeconds!;
+  const [least, most] = searchSeconds.map((seconds) => 1000 * seconds);
   return {
     title: 'Slow tools: rollouts that run ahead of the learner',
-    introduction: `\`--max-staleness N\` lets GRPO play up to N rollouts ahead of the learner. Each search takes ${1000 * least} to ${1000 * most} ms here, drawn uniformly, and each run
-makes ${study.steps} updates of ${study.tasksPerStep * study.groupSize} episodes of bridge questions, from the policy of the demo. Exact match (EM) and F1 of greedy answers to ${countOf(results)} test
-questions, as means over ${worldsOf(rows)} worlds with 95 % intervals.
+    introduction: `\`--max-staleness N\` lets GRPO play up to N rollouts ahead of the learner. A slow search takes ${least} to ${most} ms here, drawn uniformly. Each run makes ${study.steps} updates
+of ${study.tasksPerStep * study.groupSize} episodes of bridge questions, from the policy of the demo. Exact match (EM) and F1 of greedy answers to ${countOf(results)} test questions, as means over
+${worldsOf(rows)} worlds with 95 % intervals.
 
-${timeTable(rows, results)}
-
+- **What do slow searches cost?** A step takes ${timesAsLong(results, 'Slow searches')} times as long as with fast searches. With one rollout ahead it takes ${timesAsLong(results, '1 behind')} times as long, with two
+  ${timesAsLong(results, '2 behind')}, with four ${timesAsLong(results, '4 behind')}.
+- **What do old rollouts cost?** One behind, minus slow searches: ${differenceBetween(rows, '1 behind', 'Slow searches')} of EM. Two behind: ${differenceBetween(rows, '2 behind', 'Slow searches')}. Four
+  behind: ${differenceBetween(rows, '4 behind', 'Slow searches')}.
 - **What corrects a rollout that is behind?** Each token is weighed by its probability under the learner over that under the sampler, at most 3. The rows “unweighted” leave
-  the weights out.
-- **What could not show an effect?** One world’s scores differ from another’s by as much as the intervals say; smaller effects are not seen here. All rows have the
-  learning rate of [the budget](budget.md), which was chosen without staleness.`,
+  the weights out. The weights are worth ${differenceBetween(rows, '1 behind', '1 behind unweighted')} of EM one behind, ${differenceBetween(rows, '2 behind', '2 behind unweighted')} two behind, and
+  ${differenceBetween(rows, '4 behind', '4 behind unweighted')} four behind.
+- **What could not show an effect?** The ceiling: greedy answers are near 1 after these updates, so old rollouts can only cost there. The sampled answers have more
+  room. All rows have the learning rate of [the budget](budget.md), which was chosen without staleness.
+
+${timeTable(rows, results)}`,
     explanation: '',
   };
 };
 
-/** Time and the score of sampled answers. */
+/** Time, and the score of sampled answers. */
 function timeTable(rows: readonly RowSummary[], results: readonly Result[]): string {
   const lines = rows.map(({ name }) => {
-    const own = results.filter(({ row }) => row === name);
-    const seconds = own.map((result) => result.seconds / (result.stepsInAll ?? 1));
-    const sampled = own.flatMap((result) =>
-      result.sampled ? [mean(Object.values(result.sampled).map(({ em }) => em))] : [],
+    const sampled = results.flatMap((result) =>
+      result.row === name && result.sampled ? [mean(Object.values(result.sampled).map(({ em }) => em))] : [],
     );
-    return [name, mean(seconds).toFixed(2), sampled.length > 0 ? estimateText(estimate(sampled)) : ''];
+    const score = sampled.length > 0 ? estimateText(estimate(sampled)) : '';
+    return [name, secondsAStep(results, name).toFixed(2), score];
   });
   return markdownTable(['row', 'seconds a step', 'EM of sampled answers'], lines);
+}
+
+function timesAsLong(results: readonly Result[], name: string): string {
+  return (secondsAStep(results, name) / secondsAStep(results, 'Fast searches')).toFixed(2);
+}
+
+/** The mean over the worlds; NaN for a row without results. */
+function secondsAStep(results: readonly Result[], name: string): number {
+  const own = results.filter(({ row }) => row === name);
+  return mean(own.map((result) => result.seconds / (result.stepsInAll ?? 1)));
 }
