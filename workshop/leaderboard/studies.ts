@@ -273,10 +273,17 @@ const price: Study = {
 /** Updates that a rollout may be behind. */
 const stalenesses = [1, 2, 4];
 
-export const searchSeconds = [0.05, 0.5] as const;
+/** Least and most seconds of a search. */
+export const slow = [0.05, 0.5] as const;
+export const slower = [0.2, 2] as const;
 
-/** GRPO with slow searches, whose rollouts may be some updates behind. */
-function behind(maxStaleness: number, name: string, more: Readonly<Record<string, unknown>> = {}): Agent {
+/** GRPO whose rollouts may be some updates behind. */
+function behind(
+  maxStaleness: number,
+  name: string,
+  searchSeconds: readonly [number, number],
+  more: Readonly<Record<string, unknown>> = {},
+): Agent {
   const options = { ...group, algorithm: 'grpo', maxStaleness, ...more };
   return { name, trainer: grpo, options, searchSeconds };
 }
@@ -293,11 +300,14 @@ const staleness: Study = {
   worlds: 3,
   rows: [
     { name: 'Fast searches', trainer: grpo, options: { ...group, algorithm: 'grpo', maxStaleness: 0 } },
-    behind(0, 'Slow searches'),
+    behind(0, 'Slow searches', slow),
     ...stalenesses.flatMap((updates) => [
-      behind(updates, `${updates} behind`),
-      behind(updates, `${updates} behind unweighted`, { mismatchCorrection: 'none' }),
+      behind(updates, `${updates} behind`, slow),
+      behind(updates, `${updates} behind unweighted`, slow, { mismatchCorrection: 'none' }),
     ]),
+    behind(0, 'Slower searches', slower),
+    behind(1, 'Slower searches 1 behind', slower),
+    behind(2, 'Slower searches 2 behind', slower),
   ],
   references: ['Fast searches', 'Slow searches'],
 };

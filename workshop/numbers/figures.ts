@@ -13,6 +13,7 @@ import type {
 } from './benchmark-files.ts';
 import { leaderboardFigures } from './leaderboard-figures.ts';
 import { libraryTable } from './library-table.ts';
+import { studyCosts } from './study-costs.ts';
 
 const sizes: Record<string, string> = {
   '1m': '1 million',
@@ -112,6 +113,7 @@ export function figuresOf({
     ],
     ...leaderboardFigures(leaderboard),
     ['library.table', table(libraryTable(library))],
+    ['studies.costs', table(studyCosts(leaderboard, library))],
     ['distillation.table', table(distillationTable(distillation))],
     ['distillation.half', table(curveTable(distillationHalf))],
     ['distillation.quarter', table(distillationTable(distillationQuarter))],

@@ -6,7 +6,7 @@ import { type Study, studies } from '../leaderboard/studies.ts';
 import { resultsOf } from '../leaderboard/study-results.ts';
 import { difference, summarise } from '../leaderboard/summary.ts';
 
-const seeds = [1, 2, 3, 4, 5];
+const worlds = [1, 2, 3, 4, 5];
 
 export function leaderboardFigures(known: readonly Result[]): [name: string, text: string][] {
   const { table, masks, price } = studies;
@@ -30,7 +30,7 @@ function differenceOf(study: Study, row: string, reference: string, known: reado
 }
 
 /** The results of runs that began with the policy that the study began with last. */
-function lastResultsOf(study: Study, known: readonly Result[]): Result[] {
+export function lastResultsOf(study: Study, known: readonly Result[], seeds = worlds): Result[] {
   const last = known.findLast((result) => result.study === study.name);
   if (!last) return [];
   const { policy, count } = last;

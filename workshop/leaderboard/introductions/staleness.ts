@@ -2,33 +2,38 @@
 import { estimate, estimateText } from '../intervals.ts';
 import { markdownTable } from '../markdown-table.ts';
 import type { Result } from '../results.ts';
-import { searchSeconds } from '../studies.ts';
+import { slow, slower } from '../studies.ts';
 import { mean, type RowSummary } from '../summary.ts';
 import type { Introduce } from './introduction.ts';
 import { countOf, differenceBetween, worldsOf } from './phrases.ts';
 
-export const staleness: Introduce = (study, rows, results) => {
-  const [least, most] = searchSeconds.map((seconds) => 1000 * seconds);
-  return {
-    title: 'Slow tools: rollouts that run ahead of the learner',
-    introduction: `\`--max-staleness N\` lets GRPO play up to N rollouts ahead of the learner. A slow search takes ${least} to ${most} ms here, drawn uniformly. Each run makes ${study.steps} updates
-of ${study.tasksPerStep * study.groupSize} episodes of bridge questions, from the policy of the demo. Exact match (EM) and F1 of greedy answers to ${countOf(results)} test questions, as means over
-${worldsOf(rows)} worlds with 95 % intervals.
+export const staleness: Introduce = (study, rows, results) => ({
+  title: 'Slow tools: rollouts that run ahead of the learner',
+  introduction: `\`--max-staleness N\` lets GRPO play up to N rollouts ahead of the learner. A slow search takes ${rangeText(slow)} here, and a slower search ${rangeText(slower)}, drawn
+uniformly. Each run makes ${study.steps} updates of ${study.tasksPerStep * study.groupSize} episodes of bridge questions, from the policy of the demo, on an otherwise idle machine. Exact match (EM) and F1 of
+greedy answers to ${countOf(results)} test questions, as means over ${worldsOf(rows)} worlds with 95 % intervals.
 
-- **What do slow searches cost?** A step takes ${timesAsLong(results, 'Slow searches')} times as long as with fast searches. With one rollout ahead it takes ${timesAsLong(results, '1 behind')} times as long, with two
-  ${timesAsLong(results, '2 behind')}, with four ${timesAsLong(results, '4 behind')}.
+- **What do slow searches cost?** A step takes ${timesAsLong(results, 'Slow searches')} times as long as with fast searches, because the sampler plays the other episodes of the step while one waits. With slower searches, it
+  takes ${timesAsLong(results, 'Slower searches')} times as long.
+- **What does running ahead win back?** With slow searches, a step one behind takes ${timesAsLong(results, '1 behind')} times as long as with fast searches, two behind ${timesAsLong(results, '2 behind')}, and four behind
+  ${timesAsLong(results, '4 behind')}. With slower searches, one behind takes ${timesAsLong(results, 'Slower searches 1 behind')} times as long, and two behind ${timesAsLong(results, 'Slower searches 2 behind')}.
 - **What do old rollouts cost?** One behind, minus slow searches: ${differenceBetween(rows, '1 behind', 'Slow searches')} of EM. Two behind: ${differenceBetween(rows, '2 behind', 'Slow searches')}. Four
   behind: ${differenceBetween(rows, '4 behind', 'Slow searches')}.
 - **What corrects a rollout that is behind?** Each token is weighed by its probability under the learner over that under the sampler, at most 3. The rows “unweighted” leave
   the weights out. The weights are worth ${differenceBetween(rows, '1 behind', '1 behind unweighted')} of EM one behind, ${differenceBetween(rows, '2 behind', '2 behind unweighted')} two behind, and
   ${differenceBetween(rows, '4 behind', '4 behind unweighted')} four behind.
-- **What could not show an effect?** The ceiling: greedy answers are near 1 after these updates, so old rollouts can only cost there. The sampled answers have more
-  room. All rows have the learning rate of [the budget](budget.md), which was chosen without staleness.
+- **What could not show an effect?** Greedy answers are near 1 after these updates, so old rollouts have little room to cost or to win anything there. Sampled answers have more.
+  All rows have the learning rate of [the budget](budget.md), which was chosen without staleness.
 
 ${timeTable(rows, results)}`,
-    explanation: '',
-  };
-};
+  explanation: '',
+});
+
+/** `50 to 500 ms` of seconds. */
+function rangeText(seconds: readonly [number, number]): string {
+  const [least, most] = seconds.map((value) => 1000 * value);
+  return `${least} to ${most} ms`;
+}
 
 /** Time, and the score of sampled answers. */
 function timeTable(rows: readonly RowSummary[], results: readonly Result[]): string {
