@@ -155,7 +155,7 @@ function projectPages(): Item[] {
         'trl',
         'multi-hop-files',
         'search',
-        'async',
+        'staleness',
         'chaos',
       ].map((name) => `docs/benchmarks/${name}.md`),
     ),
