@@ -1,6 +1,7 @@
 /** The page of the study: for each environment the rows, the ceiling, GRPO minus the other rows, and GRPO's curve. */
 import { differenceText, estimate, estimateText, pairedDifference } from '../leaderboard/intervals.ts';
 import { markdownTable } from '../leaderboard/markdown-table.ts';
+import { mean } from '../leaderboard/summary.ts';
 import { ceilingOf, type EnvironmentName, learnedNames, unseenNames } from './environments.ts';
 import type { Success } from './examine.ts';
 import { type Result, type RowName, rowNames } from './results.ts';
@@ -20,8 +21,9 @@ The share of test tasks that succeed, with 95 % intervals over seeds:`;
 
 const unseen = `## Environments that no demonstration shows
 
-The policy learned lookups and two-hop questions. These sorts of questions are new to it, and it learns them from rewards alone. “All right answers” imitates the episodes of its own
-that succeed. One run of each row: a gate, which decides whether the question is worth more.`;
+The policy learned lookups and two-hop questions. These sorts of questions are new to it, and rewards alone should teach them. “All right answers” imitates the episodes of its own
+that succeed. One run of each row: a gate, which decides whether the question is worth more. **It stays closed.** Hardly an episode succeeds, so there is nothing to
+reinforce. The episodes show why: the policy answers a claim with a name, never with yes or no, and it searches for names that a question of a new form does not contain.`;
 
 export function pageOf(results: readonly Result[]): string {
   const sectionsOf = (names: readonly EnvironmentName[], level: string) =>
@@ -32,7 +34,10 @@ export function pageOf(results: readonly Result[]): string {
         : [`${level} ${name}`, rowsOf(name, own), differencesOf(own), curvesOf(name, own)];
     });
   const others = sectionsOf(unseenNames, '###');
-  const sections = [...sectionsOf(learnedNames, '##'), ...(others.length > 0 ? [unseen, ...others] : [])];
+  const sections = [
+    ...sectionsOf(learnedNames, '##'),
+    ...(others.length > 0 ? [unseen, playedOf(results), ...others] : []),
+  ];
   return `${[introduction, summaryOf(results), ...sections].filter((part) => part !== '').join('\n\n')}\n`;
 }
 
@@ -93,6 +98,20 @@ function differences(results: readonly Result[], row: RowName): string[] {
     const difference = pairedDifference(bySeed('GRPO', score), bySeed(row, score));
     return difference ? differenceText(difference) : '';
   });
+}
+
+/** How often the trainers succeeded in the environments that nobody showed them. */
+function playedOf(results: readonly Result[]): string {
+  const trainers = ['All right answers', 'GRPO with shuffled rewards', 'GRPO'] as const;
+  const lines = unseenNames.map((name) => [
+    name,
+    ...trainers.map((row) => {
+      const own = results.filter((result) => result.environment === name && result.row === row);
+      const played = own.flatMap((result) => result.played ?? []);
+      return played.length === 0 ? '' : `${(100 * mean(played)).toFixed(2)} %`;
+    }),
+  ]);
+  return `The share of the episodes played for training that succeeded:\n\n${markdownTable(['', ...trainers], lines)}`;
 }
 
 /** The mean over seeds of each evaluation on validation tasks. */

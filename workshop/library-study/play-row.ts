@@ -31,7 +31,8 @@ export interface Means {
   signal: AbortSignal;
 }
 
-export type Played = Pick<Result, 'greedy' | 'sampled' | 'curve' | 'seconds'>;
+export type Played = Pick<Result, 'greedy' | 'sampled'> & Course;
+type Course = Pick<Result, 'curve' | 'played' | 'seconds'>;
 
 const groupSize = 8;
 /** Episodes of household are four times as long as others. */
@@ -111,15 +112,18 @@ async function writeEpisodes(
   await writeFile(file, lines.join(''));
 }
 
-async function courseOf(
-  out: string,
-  { success }: LibraryEnvironment<unknown>,
-): Promise<Pick<Played, 'curve' | 'seconds'>> {
+async function courseOf(out: string, { success }: LibraryEnvironment<unknown>): Promise<Course> {
   const lines = await readMetrics(out);
-  const curve = lines.flatMap(({ type, step, metrics }): [number, number][] => {
-    const value = metrics[`rewards/${success}/mean`];
-    return type === 'evaluation' && value !== undefined ? [[step, value]] : [];
-  });
-  const times = lines.flatMap(({ type, metrics }) => (type === 'update' ? (metrics.step_time ?? 0) : 0));
-  return { curve, seconds: Math.round(times.reduce((sum, time) => sum + time, 0)) };
+  const valuesOf = (kind: string, metric: string) =>
+    lines.flatMap(({ type, step, metrics }): [number, number][] => {
+      const value = metrics[metric];
+      return type === kind && value !== undefined ? [[step, value]] : [];
+    });
+  const sum = (values: [number, number][]) => values.reduce((total, [, value]) => total + value, 0);
+  const played = valuesOf('rollout', `rewards/${success}/mean`);
+  return {
+    curve: valuesOf('evaluation', `rewards/${success}/mean`),
+    ...(played.length > 0 && { played: sum(played) / played.length }),
+    seconds: Math.round(sum(valuesOf('update', 'step_time'))),
+  };
 }

@@ -30,6 +30,8 @@ export interface Result {
   sampled: Success;
   /** The success of greedy turns on validation tasks, by update. */
   curve: [step: number, success: number][];
+  /** Success of the episodes that a trainer played itself. */
+  played?: number;
   /** Of training. */
   seconds: number;
   /** Git commit of the code that ran; `+` marks changes that were not committed. */
