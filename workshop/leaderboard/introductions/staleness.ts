@@ -9,7 +9,7 @@ import { countOf, differenceBetween, worldsOf } from './phrases.ts';
 
 export const staleness: Introduce = (study, rows, results) => ({
   title: 'Slow tools: rollouts that run ahead of the learner',
-  introduction: `\`--max-staleness N\` lets GRPO play up to N rollouts ahead of the learner. A slow search takes ${rangeText(slow)} here, and a slower search ${rangeText(slower)}, drawn
+  introduction: `\`--max-staleness N\` lets GRPO play up to N rollouts ahead of the learner. A slow search takes ${slow.join(' to ')} s here, and a slower search ${slower.join(' to ')} s, drawn
 uniformly. Each run makes ${study.steps} updates of ${study.tasksPerStep * study.groupSize} episodes of bridge questions, from the policy of the demo, on an otherwise idle machine. Exact match (EM) and F1 of
 greedy answers to ${countOf(results)} test questions, as means over ${worldsOf(rows)} worlds with 95 % intervals.
 
@@ -28,12 +28,6 @@ greedy answers to ${countOf(results)} test questions, as means over ${worldsOf(r
 ${timeTable(rows, results)}`,
   explanation: '',
 });
-
-/** `50 to 500 ms` of seconds. */
-function rangeText(seconds: readonly [number, number]): string {
-  const [least, most] = seconds.map((value) => 1000 * value);
-  return `${least} to ${most} ms`;
-}
 
 /** Time, and the score of sampled answers. */
 function timeTable(rows: readonly RowSummary[], results: readonly Result[]): string {
