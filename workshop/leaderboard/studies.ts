@@ -149,11 +149,6 @@ const table: Study = {
 const maskedPpo = { ...actorCritic, criticWarmup: 5, steps: 35, gamma: 1, lambda: 0.95 };
 const maskedGrpo = { ...group, algorithm: 'grpo' };
 
-/** A row that chooses its own learning rate: its gradients are greater. */
-function withoutMasks(name: string, trainer: string, options: Agent['options']): Agent {
-  return { name, trainer, options, rates: [1e-5, 3e-5, 1e-4] };
-}
-
 const masks: Study = {
   ...episodes,
   name: 'masks',
@@ -162,11 +157,15 @@ const masks: Study = {
   scoredOn: table.scoredOn,
   rows: [
     { name: 'PPO', trainer: ppo, options: maskedPpo },
-    withoutMasks('PPO without action mask', ppo, { ...maskedPpo, actionMask: false }),
-    withoutMasks('PPO without advantage mask', ppo, { ...maskedPpo, advantageMask: false }),
-    withoutMasks('PPO without both masks', ppo, { ...maskedPpo, actionMask: false, advantageMask: false }),
+    { name: 'PPO without action mask', trainer: ppo, options: { ...maskedPpo, actionMask: false } },
+    { name: 'PPO without advantage mask', trainer: ppo, options: { ...maskedPpo, advantageMask: false } },
+    {
+      name: 'PPO without both masks',
+      trainer: ppo,
+      options: { ...maskedPpo, actionMask: false, advantageMask: false },
+    },
     { name: 'GRPO', trainer: grpo, options: maskedGrpo },
-    withoutMasks('GRPO without action mask', grpo, { ...maskedGrpo, actionMask: false }),
+    { name: 'GRPO without action mask', trainer: grpo, options: { ...maskedGrpo, actionMask: false } },
   ],
   references: ['PPO', 'GRPO'],
 };
