@@ -77,7 +77,17 @@ describe('when the terminal is closed (SIGHUP)', () => {
 
   it('train keeps its finished steps', async () => {
     const out = join(await makeFolder(), 'run');
-    const more = ['--out', out, '--steps', '100', '--checkpoint-every', '100', '--wait-at-step', '4', '--json'];
+    const more = [
+      '--out',
+      out,
+      '--steps',
+      '100',
+      '--checkpoint-every',
+      '100',
+      '--wait-at-step',
+      '4',
+      '--json',
+    ];
     const { child, finished } = startCli(['train', fixture.env, ...train, ...more]);
     child.stdout!.on('data', (text: string) => {
       if (text.includes('"type":"rollout","step":4')) child.kill('SIGHUP');

@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { MachineGone, StandInMachine } from './stand-in-machine.ts';
 
 /** `error`: 500. `hang`: no answer. `drop`: the connection breaks within the answer. `vanish`: the machines end. `busy`: 429 with
@@ -179,10 +180,12 @@ async function flood(
 ): Promise<void> {
   response.writeHead(200, { 'content-type': type });
   response.write(head);
-  const part = Buffer.alloc(2 ** 16, 'a');
+  const part = Buffer.alloc(2 ** 20, 'a');
   const closed = once(response, 'close');
   for (let sent = 0; sent < 2 ** 30 && !response.destroyed; sent += part.length) {
     if (!response.write(part)) await Promise.race([once(response, 'drain'), closed]);
+    // At 30 MB a second: E2B's client holds all that comes until the call's time is over, so a fast machine would hold more.
+    await delay(30);
   }
   response.end();
 }
