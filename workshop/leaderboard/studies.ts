@@ -149,6 +149,11 @@ const table: Study = {
 const maskedPpo = { ...actorCritic, criticWarmup: 5, steps: 35, gamma: 1, lambda: 0.95 };
 const maskedGrpo = { ...group, algorithm: 'grpo' };
 
+/** A row that chooses its own learning rate: its gradients are greater. */
+function withoutMasks(name: string, trainer: string, options: Agent['options']): Agent {
+  return { name, trainer, options, rates: [1e-5, 3e-5, 1e-4] };
+}
+
 const masks: Study = {
   ...episodes,
   name: 'masks',
@@ -157,15 +162,16 @@ const masks: Study = {
   scoredOn: table.scoredOn,
   rows: [
     { name: 'PPO', trainer: ppo, options: maskedPpo },
-    { name: 'PPO without action mask', trainer: ppo, options: { ...maskedPpo, actionMask: false } },
-    { name: 'PPO without advantage mask', trainer: ppo, options: { ...maskedPpo, advantageMask: false } },
-    {
-      name: 'PPO without both masks',
-      trainer: ppo,
-      options: { ...maskedPpo, actionMask: false, advantageMask: false },
-    },
+    withoutMasks('PPO without action mask', ppo, { ...maskedPpo, learningRate: 3e-5, actionMask: false }),
+    withoutMasks('PPO without advantage mask', ppo, { ...maskedPpo, advantageMask: false }),
+    withoutMasks('PPO without both masks', ppo, {
+      ...maskedPpo,
+      learningRate: 1e-5,
+      actionMask: false,
+      advantageMask: false,
+    }),
     { name: 'GRPO', trainer: grpo, options: maskedGrpo },
-    { name: 'GRPO without action mask', trainer: grpo, options: { ...maskedGrpo, actionMask: false } },
+    withoutMasks('GRPO without action mask', grpo, { ...maskedGrpo, learningRate: 3e-5, actionMask: false }),
   ],
   references: ['PPO', 'GRPO'],
 };

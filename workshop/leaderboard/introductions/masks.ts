@@ -9,14 +9,14 @@ import { countOf, differenceBetween, worldsOf } from './phrases.ts';
 export const masks: Introduce = (study, rows, results) => ({
   title: 'What the masks are worth',
   introduction: `The action mask keeps the environment’s tokens out of the loss. The advantage mask keeps them out of returns, advantages and the critic’s loss. Each
-row trains without one mask, or without both, and is otherwise equal: ${study.steps} updates of ${study.tasksPerStep * study.groupSize} episodes, the same start, the same ${worldsOf(rows)} worlds, and the settings
+row trains without one mask, or without both, at a learning rate of its own, and is otherwise equal: ${study.steps} updates of ${study.tasksPerStep * study.groupSize} episodes, the same start, the same ${worldsOf(rows)} worlds, and the settings
 of [the table](table.md). PPO has γ = 1 and λ = 0.95. Scores are exact match (EM) and F1 of greedy answers to ${countOf(results)} test questions of each dataset, with 95 %
 intervals.
 
 - **What is the action mask worth?** In PPO ${differenceBetween(rows, 'PPO', 'PPO without action mask')} of average exact match, in GRPO ${differenceBetween(rows, 'GRPO', 'GRPO without action mask')}.
 - **What is the advantage mask worth?** With the action mask ${differenceBetween(rows, 'PPO', 'PPO without advantage mask')}, without it ${differenceBetween(rows, 'PPO without action mask', 'PPO without both masks')}.
-- **What could not show an effect?** GRPO gives every token of an episode the same advantage, so the advantage mask changes nothing, to the last bit. The
-  rows without a mask have the learning rate that was chosen with masks, so a part of what they lose may be the size of their steps.`,
+- **What could not show an effect?** GRPO gives every token of an episode the same advantage, so the advantage mask changes nothing, to the last bit.
+  The rows without a mask chose their learning rate themselves (below), and the others have that of the table.`,
   explanation: `## Why
 
 ${courseTable(rows, results)}
