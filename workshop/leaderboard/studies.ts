@@ -375,6 +375,9 @@ export function optionsOf(study: Study, { options, data }: Agent): Record<string
 
 /** What makes a row what it is, for the record. */
 export function settingsOf(study: Study, row: Row): Record<string, unknown> {
-  const { name: _, plays, rates, options, ...settings } = row as Baseline & Agent;
-  return plays ? { plays, ...settings } : { ...settings, ...optionsOf(study, row as Agent) };
+  const priced = row.price !== undefined && { price: row.price };
+  if ('plays' in row) return { plays: row.plays, ...priced };
+  const { trainer, data, searchSeconds } = row;
+  const learned = { trainer, ...optionsOf(study, row), ...(data && { data }) };
+  return { ...learned, ...(searchSeconds && { searchSeconds }), ...priced };
 }

@@ -16,7 +16,7 @@ intervals.
 - **What is the action mask worth?** In PPO ${differenceBetween(rows, 'PPO', 'PPO without action mask')} of average exact match, in GRPO ${differenceBetween(rows, 'GRPO', 'GRPO without action mask')}.
 - **What is the advantage mask worth?** With the action mask ${differenceBetween(rows, 'PPO', 'PPO without advantage mask')}, without it ${differenceBetween(rows, 'PPO without action mask', 'PPO without both masks')}.
 - **What could not show an effect?** GRPO gives every token of an episode the same advantage, so the advantage mask changes nothing, to the last bit.
-  The rows without a mask chose their learning rate themselves (below), and the others have that of the table.`,
+  The rows without a mask have the best of three learning rates, below. The other rows have the rate of the table.`,
   explanation: `## Why
 
 ${courseTable(rows, results)}
@@ -25,8 +25,8 @@ ${courseTable(rows, results)}
   gradient: its norm in the first update is greater by ${withoutMask(results, 'PPO', gradNorm)} in PPO, and by ${withoutMask(results, 'GRPO', gradNorm)} in GRPO.
   The documents of good searches become likelier and those of bad searches less likely, without a bound, and the same weights write the policy’s turns. In the last
   step, the policy is less sure of each token than with the mask, by ${withoutMask(results, 'PPO', surprise)} nats in PPO and ${withoutMask(results, 'GRPO', surprise)} in GRPO.
-- A lower learning rate keeps the policy from breaking, and teaches it little. At the highest of the three, the validation scores below fall to about 0; at the others they stay
-  near the start, which is the row Base Tool Call of [the table](table.md).
+- Without the action mask, a lower learning rate keeps the policy from breaking, and teaches it little. At the highest of the three, the validation scores below fall to about 0;
+  at the others they stay near the start, which is the row Base Tool Call of [the table](table.md).
 - With λ below 1, credit decays over the steps of the recursion. Without the advantage mask, each token of a document is a step: over 60 tokens, only a share of
   0.95⁶⁰ = 5 % of a later reward remains, and the critic’s values replace the rest.`,
 });

@@ -10,10 +10,10 @@ import { countOf, differenceBetween, worldsOf } from './phrases.ts';
 export const staleness: Introduce = (study, rows, results) => ({
   title: 'Slow tools: rollouts that run ahead of the learner',
   introduction: `\`--max-staleness N\` lets GRPO play up to N rollouts ahead of the learner. A slow search takes ${slow.join(' to ')} s here, and a slower search ${slower.join(' to ')} s, drawn
-uniformly. Each run makes ${study.steps} updates of ${study.tasksPerStep * study.groupSize} episodes of bridge questions, from the policy of the demo, on an otherwise idle machine. Exact match (EM) and F1 of
+uniformly. Each run makes ${study.steps} updates of ${study.tasksPerStep * study.groupSize} episodes of bridge questions, from the policy of the demo, on a machine with light other work. Exact match (EM) and F1 of
 greedy answers to ${countOf(results)} test questions, as means over ${worldsOf(rows)} worlds with 95 % intervals.
 
-- **What do slow searches cost?** A step takes ${timesAsLong(results, 'Slow searches')} times as long as with fast searches, because the sampler plays the other episodes of the step while one waits. With slower searches, it
+- **What do slow searches cost?** A step takes ${timesAsLong(results, 'Slow searches')} times as long as with fast searches, because the sampler plays the other episodes of the step while an episode waits. With slower searches, it
   takes ${timesAsLong(results, 'Slower searches')} times as long.
 - **What does running ahead win back?** With slow searches, a step one behind takes ${timesAsLong(results, '1 behind')} times as long as with fast searches, two behind ${timesAsLong(results, '2 behind')}, and four behind
   ${timesAsLong(results, '4 behind')}. With slower searches, one behind takes ${timesAsLong(results, 'Slower searches 1 behind')} times as long, and two behind ${timesAsLong(results, 'Slower searches 2 behind')}.
