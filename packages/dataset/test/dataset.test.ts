@@ -26,6 +26,12 @@ async function all<Task>(set: TaskSet<Task>): Promise<Task[]> {
   return Promise.all(Array.from({ length: await set.length }, (_, index) => set.get(index)));
 }
 
+/** Reads one row after another, so that the first broken row is the row that fails. */
+async function inOrder<Task>(set: TaskSet<Task>): Promise<void> {
+  const length = await set.length;
+  for (let index = 0; index < length; index++) await set.get(index);
+}
+
 const rows = [
   { question: 'What is 2 + 2?', answer: '4' },
   { question: 'Say "é, 日本"\nand stop', answer: '' },
@@ -131,9 +137,8 @@ describe('errors name the file, the row and a remedy', () => {
     path: string,
     options: Parameters<typeof dataset>[1] = { map: (row: object) => row },
   ) => {
-    const error = await all(dataset(path, options as { map: () => unknown })).catch(
-      (thrown: unknown) => thrown,
-    );
+    const set = dataset(path, options as { map: () => unknown });
+    const error = await inOrder(set).catch((thrown: unknown) => thrown);
     const { code, message } = error as { code: string; message: string };
     expect(message).not.toContain('\n');
     expect(message.startsWith(path) || message.startsWith(`Cannot read ${path}`)).toBe(true);
