@@ -1,5 +1,5 @@
 /** The reader's own reward and environment. Nothing of it runs before the reader says so: a link may have brought the code. */
-import { environmentExample, rewardExample } from './code-examples.ts';
+import { environmentExample, rewardExample, safeRewardExample } from './code-examples.ts';
 import type { Setup } from './link.ts';
 import type { Order, PlaygroundState } from './messages.ts';
 
@@ -13,10 +13,17 @@ interface Props {
   order(order: Order): void;
 }
 
-const editors = [
-  { name: 'reward', title: 'Reward', example: rewardExample, rows: 6 },
-  { name: 'environment', title: 'Environment', example: environmentExample, rows: 24 },
-] as const;
+/** The example of a reward fits the environment: another environment has other scores. */
+const editorsFor = ({ environment }: Code) =>
+  [
+    {
+      name: 'reward',
+      title: 'Reward',
+      example: environment === '' ? rewardExample : safeRewardExample,
+      rows: 6,
+    },
+    { name: 'environment', title: 'Environment', example: environmentExample, rows: 24 },
+  ] as const;
 
 export function CodePanel({ state, code, onEdit, order }: Props) {
   const { work, checked } = state;
@@ -35,7 +42,7 @@ export function CodePanel({ state, code, onEdit, order }: Props) {
           The code below is not in use. If a link brought it, read it before you run it.
         </p>
       )}
-      {editors.map(({ name, title, example, rows }) => (
+      {editorsFor(code).map(({ name, title, example, rows }) => (
         <details key={name} open={code[name] !== ''}>
           <summary>{title}</summary>
           <textarea

@@ -1,9 +1,17 @@
 /** Code that a reader writes in the page: TypeScript whose types are removed, run in the worker. */
 import * as core from '@toolenv/core';
-import { type EnvDefinition, type EnvHandle, messageOf, type Rewards, ToolEnvError } from '@toolenv/core';
+import {
+  type EnvDefinition,
+  type EnvHandle,
+  messageOf,
+  type Rewards,
+  sumRewards,
+  ToolEnvError,
+} from '@toolenv/core';
 import * as wrappers from '@toolenv/core/wrappers';
 import { transformReward } from '@toolenv/core/wrappers';
 import { transform } from 'sucrase';
+import { withChanges, wrap } from '../../packages/core/src/wrappers/wrap.ts';
 import { exactMatch, f1Score, substringMatch } from '../../packages/envs-qa/src/answer-score.ts';
 import { readAnswer } from '../../packages/envs-qa/src/answer-tag.ts';
 import {
@@ -57,7 +65,7 @@ export function defaultExport(code: string): unknown {
   return module.exports.default;
 }
 
-/** The scores of a finished episode, by name. `null` is "not scored". */
+/** Each score of a finished episode, summed over its steps, by name. `null` is "not scored". */
 export type RewardFunction = (scores: Readonly<Rewards>) => number;
 
 /** @throws Error if the code does not export a function. */
@@ -79,14 +87,29 @@ export function environmentDefinition(code: string): EnvDefinition<unknown> {
 /** Largest absolute value of a reward that a reader writes. */
 const most = 100;
 
-/** The environment with the reader's reward at the end of an episode. Its own scores are reported, and weigh nothing. */
+/**
+ * The environment with the reader's reward at the end of an episode, from the sum of each score. Its own scores are reported, and weigh
+ * nothing.
+ */
 export function withReward(env: EnvHandle<unknown>, reward: RewardFunction): EnvHandle<unknown> {
   const { rewards } = env.episode().spec;
   const own = Object.entries(rewards).map(([name, component]) => [name, { ...component, weight: 0 }]);
-  return transformReward(env, {
-    rewards: { ...Object.fromEntries(own), yours: { kind: 'outcome', range: [-most, most], weight: 1 } },
-    transform: (scores, { outcome }) =>
-      outcome.kind === 'terminated' ? { ...scores, yours: checked(reward, scores) } : scores,
+  return wrap(env, (inner) => {
+    let steps: { rewards: Rewards }[] = [];
+    const rewarded = transformReward(inner, {
+      rewards: { ...Object.fromEntries(own), yours: { kind: 'outcome', range: [-most, most], weight: 1 } },
+      transform(scores, { outcome }) {
+        steps.push({ rewards: scores });
+        if (outcome.kind !== 'terminated') return scores;
+        return { ...scores, yours: checked(reward, sumRewards(rewards, steps)) };
+      },
+    });
+    return withChanges(rewarded, {
+      reset(options) {
+        steps = [];
+        return rewarded.reset(options);
+      },
+    });
   });
 }
 
@@ -99,5 +122,9 @@ function checked(reward: RewardFunction, scores: Rewards): number {
   }
   if (typeof value === 'number' && Math.abs(value) <= most) return value;
   const remedy = `return a number from −${most} to ${most}`;
-  throw new ToolEnvError('bug.reward', `Your reward returned ${String(value)}: ${remedy}.`);
+  const names = Object.keys(scores).join(', ');
+  throw new ToolEnvError(
+    'bug.reward',
+    `Your reward returned ${String(value)}: ${remedy}. The scores are ${names}.`,
+  );
 }

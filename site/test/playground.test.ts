@@ -4,7 +4,7 @@ import bridge from '@toolenv/envs-qa/bridge-v1';
 import search from '@toolenv/tools-search/search-v1';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { environmentExample, rewardExample } from '../playground/code-examples.ts';
+import { environmentExample, rewardExample, safeRewardExample } from '../playground/code-examples.ts';
 import { mostSteps, readSetup, writeSetup } from '../playground/link.ts';
 import { defaultExport, environmentDefinition, rewardFunction, withReward } from '../playground/user-code.ts';
 
@@ -50,19 +50,29 @@ test('types are removed, imports come from the tab, and mistakes say what to do'
   expect(() => environmentDefinition('export default {};')).toThrow('defineToolEnv');
 });
 
-test('the example of an environment can be won, and the example of a reward rewards', async () => {
+test('the example of an environment can be won, and the examples of rewards reward', async () => {
   const definition = environmentDefinition(environmentExample);
   await using own = await openEnv(definition, {}, { seed: 1 });
   const first = await own.tasks.test.get(0);
   expect((await playTask(own, first, definition.oracle!(first)!)).rewards).toMatchObject({ opened: 1 });
   expect((await playTask(own, first, [])).reward).toBe(0);
+  const safe = withReward(own, rewardFunction(safeRewardExample));
+  const { code: right } = first as { code: number };
+  const tries = [500, right].map((code) => [{ name: 'try_code', arguments: { code } }]);
+  // The first try rules out a part of the codes, and the second the rest of them: the steps' scores are summed.
+  const { reward, rewards } = await playTask(safe, first, [...tries, String(right)]);
+  expect(rewards.narrowed).toBeGreaterThan(1);
+  expect(reward).toBeCloseTo(1 + 0.1 * rewards.narrowed!, 9);
   await using env = await openEnv(bridge, { topK: 2 }, { seed: 1, tools: { search } });
   const task = await env.tasks.test.get(0);
   const turns = bridge.oracle!(task)!;
   const ofExample = withReward(env, rewardFunction(rewardExample));
   expect((await playTask(ofExample, task, turns)).reward).toBeCloseTo(1 - 0.1 * 2, 9);
   for (const [code, problem] of [
-    ['export default () => Number.NaN;', 'Your reward returned NaN: return a number from −100 to 100.'],
+    [
+      'export default () => Number.NaN;',
+      'Your reward returned NaN: return a number from −100 to 100. The scores are em,',
+    ],
     ['export default () => "1";', 'Your reward returned 1'],
     ['export default () => { throw new Error("no"); };', 'Your reward failed: no'],
   ] as const) {
