@@ -11,7 +11,7 @@ import { table } from './introductions/table.ts';
 import { markdownTable } from './markdown-table.ts';
 import { priceSections } from './price-page.ts';
 import type { Result } from './results.ts';
-import { type Study, tuningOf } from './studies.ts';
+import type { Study } from './studies.ts';
 import { type RowSummary, summarise } from './summary.ts';
 
 /** By name of the study. */
@@ -34,7 +34,7 @@ export function pageOf(study: Study, results: readonly Result[], tuning: readonl
     introduction,
     scores,
     explanation,
-    rateSection(study, tuning),
+    rateSection(tuning),
     `\`npm run leaderboard -- --study ${study.name}\` made this page. [leaderboard.jsonl](leaderboard.jsonl) has every run with its settings and its commit.`,
   ]
     .filter((part) => part !== '')
@@ -72,12 +72,12 @@ function scoreTable({ scoredOn }: Study, rows: readonly RowSummary[]): string {
 }
 
 /** Validation scores at each learning rate. */
-function rateSection(study: Study, tuning: readonly Result[]): string {
+function rateSection(tuning: readonly Result[]): string {
   if (tuning.length === 0) return '';
   const lines = tuning.map(({ row, validation, steps }) => [row, validation!.toFixed(3), String(steps)]);
   return `## Learning rates
 
-Exact match on validation questions, from one run of ${tuningOf(study).steps} steps each, in a world that no other run on this page uses. The best rate of each trainer is its rate above.
+Exact match on validation questions, from one run each, after the steps shown, in a world that no other run on this page uses. The best rate of each trainer is its rate above.
 
 ${markdownTable(['row', 'validation EM', 'steps'], lines)}`;
 }
