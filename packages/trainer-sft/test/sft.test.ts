@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { collect, openEnv, rollout, type Trajectory } from '@toolenv/core';
 import type { TokenRow } from '@toolenv/core/learner';
+import type { DataProgress } from '@toolenv/core/plugins';
 import { encodeTrajectory } from '@toolenv/core/recording';
 import { loadPolicy } from '@toolenv/policy';
 import { bestCheckpoint, readMetrics, toTrainingRows, train } from '@toolenv/training';
@@ -54,7 +55,12 @@ test('a run without an environment learns, evaluates on held-out examples, and r
   const data = await write('talks.jsonl', lines);
   const [whole, parts] = [join(folder, 'whole'), join(folder, 'parts')];
   const same = { evalData: data, evaluateEvery: 3, checkpointEvery: 4 };
-  const weights = await run(whole, data, same);
+  const read: [file: string, share: number][] = [];
+  const onData = ({ file, share }: DataProgress) => read.push([file, share]);
+  const weights = await run(whole, data, { ...same, onData });
+  // The training file and the held-out file, whose lines are about equally long.
+  const fifths = [0.2, 0.4, 0.6, 0.8, 1].map((share) => [data, expect.closeTo(share, 1)]);
+  expect(read).toEqual([...fifths, ...fifths]);
   const metrics = await readMetrics(whole);
   const losses = metrics.filter(({ type }) => type === 'evaluation').map((line) => line.metrics.loss!);
   expect(losses.length).toBe(3);

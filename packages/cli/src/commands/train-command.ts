@@ -125,6 +125,7 @@ async function trainPolicy(
       trainer: trainer.plugin,
       out,
       signal,
+      onData: (data) => progress?.showData(data),
       identity: { ...identity, trainer: given.trainer },
     });
     for await (const event of events) {

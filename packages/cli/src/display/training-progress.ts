@@ -1,5 +1,6 @@
 /** The progress bar of a training run, fed with the trainer's events. */
-import type { Metrics, TrainEvent } from '@toolenv/core/plugins';
+import { basename } from 'node:path';
+import type { DataProgress, Metrics, TrainEvent } from '@toolenv/core/plugins';
 import { headlineMetric } from '@toolenv/training';
 import { countText } from './number-text.ts';
 import { numbersThatFit, Progress } from './progress.ts';
@@ -55,6 +56,12 @@ export class TrainingProgress {
     if (event.type === 'update')
       this.#keep(`step ${this.#step}${this.#steps > 0 ? `/${this.#steps}` : ''}`, this.#status);
     if (event.type === 'evaluation') this.#keep(`step ${event.step}`, this.#numbers.validation);
+  }
+
+  /** Says which file is read, before the first step. */
+  showData({ file, share }: DataProgress): void {
+    const status = `reading ${Math.floor(100 * share)} %  of ${basename(file)}`;
+    this.#bar.update(this.#step, share === 1 ? '' : status);
   }
 
   stop(): void {

@@ -84,6 +84,22 @@ describe('the bar', () => {
   });
 });
 
+it.each([
+  [50, 'step ░░░░░░ 0/200  reading 41 %  –:–– left'],
+  [120, 'step ░░░░░░░░░░░░░░░░ 0/200  reading 41 %  of train.jsonl  –:–– left'],
+])('the bar says which file is read, in %i columns', (columns, expected) => {
+  terminal(columns);
+  const progress = new TrainingProgress(200);
+  progress.showData({ file: 'data/train.jsonl', share: 0.419 });
+  progress.stop();
+  expect(
+    written
+      .filter((text) => text.startsWith('step '))
+      .at(-1)
+      ?.trimEnd(),
+  ).toBe(expected);
+});
+
 describe('the kept lines', () => {
   it.each([
     [60, 'step 1/200  reward 0.41  EM 0.39  validation EM 0.25'],

@@ -26,6 +26,15 @@ export interface Run {
   signal?: AbortSignal;
   /** Called with what tools say of the progress of their calls, in the episodes that this process plays. */
   onProgress?: RolloutOptions['onProgress'];
+  /** Called while a trainer reads a file that it learns from, which may take minutes. */
+  onData?: ((progress: DataProgress) => void) | undefined;
+}
+
+/** How far a trainer has read a file. */
+export interface DataProgress {
+  file: string;
+  /** Share of the file, 0 to 1. */
+  share: number;
 }
 
 /** Numbers by name, as metrics.jsonl has them. */

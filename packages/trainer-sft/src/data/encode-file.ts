@@ -1,6 +1,8 @@
 /** readFile and encodeExample: a data file, line by line, and its examples as the rows of tokens that a policy learns from. */
+import { stat } from 'node:fs/promises';
 import { messageOf, type Policy, ToolEnvError } from '@toolenv/core';
 import type { TokenRow } from '@toolenv/core/learner';
+import type { DataProgress } from '@toolenv/core/plugins';
 import { readJsonLines } from '@toolenv/core/recording';
 import { BadExample, type Example } from './example.ts';
 
@@ -14,6 +16,12 @@ export function requireEncode(policy: Policy): EncodingPolicy {
   throw new ToolEnvError('usage.cannot_encode', message);
 }
 
+export interface Reading {
+  signal?: AbortSignal | undefined;
+  /** Called after each line with the share of the file that has been read. */
+  onData?: ((progress: DataProgress) => void) | undefined;
+}
+
 /**
  * What `read` makes of each line, one line at a time in memory. An aborted `signal` ends it with the signal's reason.
  * @throws ToolEnvError `usage.bad_example`, naming the file, the line and the wrong part; `usage.no_examples` for a file
@@ -22,9 +30,11 @@ export function requireEncode(policy: Policy): EncodingPolicy {
 export async function* readFile<Item>(
   file: string,
   read: (text: string, place: string) => Item | Promise<Item>,
-  signal?: AbortSignal,
+  { signal, onData }: Reading = {},
 ): AsyncGenerator<Item, void, void> {
-  let isEmpty = true;
+  let [isEmpty, bytes] = [true, 0];
+  // The reader of lines says why a file cannot be read.
+  const { size } = await stat(file).catch(() => ({ size: 0 }));
   for await (const { text, place } of linesOf(file)) {
     signal?.throwIfAborted();
     isEmpty = false;
@@ -43,6 +53,8 @@ export async function* readFile<Item>(
       });
     }
     yield item;
+    bytes += Buffer.byteLength(text) + 1;
+    if (size > 0) onData?.({ file, share: Math.min(1, bytes / size) });
   }
   if (isEmpty) throw new ToolEnvError('usage.no_examples', `${file} has no lines: give a file of examples.`);
 }

@@ -5,13 +5,13 @@ import type { Metrics, Run } from '@toolenv/core/plugins';
 import type { AlgorithmContext, DataAlgorithm, RunOptions } from '@toolenv/training';
 import type { DataOptions } from '../sft-options.ts';
 import { Batches } from './batches.ts';
-import { type EncodingPolicy, requireEncode } from './encode-file.ts';
+import { type EncodingPolicy, type Reading, requireEncode } from './encode-file.ts';
 
 export interface FileAlgorithm<Item> {
   load(
     file: string,
     policy: EncodingPolicy,
-    limits: { maxLength: number; signal?: AbortSignal },
+    limits: { maxLength: number } & Reading,
   ): Promise<readonly Item[]>;
   rowsOf(items: readonly Item[]): TokenRow[];
   /** Learns from a batch. */
@@ -28,7 +28,7 @@ export async function fileAlgorithm<Item>(
   refuseIdleEvaluation(options, run);
   const policy = requireEncode(run.policy);
   const { data, evalData, maxLength = policy.spec.contextLength } = options;
-  const limits = { maxLength, signal: run.signal };
+  const limits = { maxLength, signal: run.signal, onData: run.onData };
   const items = await load(data, policy, limits);
   const held = evalData === undefined ? undefined : await load(evalData, policy, limits);
   const tokensOf = (some: readonly Item[]) =>

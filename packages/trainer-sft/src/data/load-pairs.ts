@@ -1,7 +1,7 @@
 /** loadPairs: the pairs of a file, as rows of tokens. */
 import { ToolEnvError } from '@toolenv/core';
 import type { Pair } from '../learn-pairs.ts';
-import { type EncodingPolicy, encodeExample, readFile } from './encode-file.ts';
+import { type EncodingPolicy, encodeExample, type Reading, readFile } from './encode-file.ts';
 import { readPair } from './read-pair.ts';
 
 /**
@@ -11,7 +11,7 @@ import { readPair } from './read-pair.ts';
 export async function loadPairs(
   file: string,
   policy: EncodingPolicy,
-  { maxLength, signal }: { maxLength: number; signal?: AbortSignal },
+  { maxLength, ...reading }: { maxLength: number } & Reading,
 ): Promise<Pair[]> {
   const pairs: Pair[] = [];
   let left = 0;
@@ -21,7 +21,7 @@ export async function loadPairs(
       const { chosen, rejected } = readPair(text);
       return { chosen: await encodeExample(policy, chosen), rejected: await encodeExample(policy, rejected) };
     },
-    signal,
+    reading,
   );
   for await (const pair of encoded) {
     const isWhole = [pair.chosen, pair.rejected].every(

@@ -1,7 +1,7 @@
 /** Training data: the rows of a file, cut to a length. */
 import { ToolEnvError } from '@toolenv/core';
 import type { TokenRow } from '@toolenv/core/learner';
-import { type EncodingPolicy, encodeExample, readFile } from './encode-file.ts';
+import { type EncodingPolicy, encodeExample, type Reading, readFile } from './encode-file.ts';
 import { type Judged, readExamples } from './read-example.ts';
 
 /** What was read. Rows take 5 bytes a token and some 300 bytes each; nothing else of the file stays in memory. */
@@ -17,7 +17,7 @@ export interface TrainingData {
 export async function loadRows(
   file: string,
   policy: EncodingPolicy,
-  { maxLength, signal, ...judged }: { maxLength: number; signal?: AbortSignal } & Judged,
+  { maxLength, signal, onData, ...judged }: { maxLength: number } & Reading & Judged,
 ): Promise<TrainingData> {
   const data: TrainingData = { rows: [], truncated: 0, dropped: 0 };
   const encoded = readFile(
@@ -28,7 +28,7 @@ export async function loadRows(
         rows.push(...(await encodeExample(policy, example)));
       return rows;
     },
-    signal,
+    { signal, onData },
   );
   for await (const rows of encoded) for (const row of rows) addRow(data, row, maxLength);
   tellOfTruncation(file, data, maxLength);

@@ -51,6 +51,8 @@ interface CommonOptions extends Partial<Omit<TrainSettings, 'reportTo'>> {
   signal?: AbortSignal;
   /** Called with what tools say of the progress of their calls, in the episodes that this process plays. */
   onProgress?: Run['onProgress'];
+  /** Called while a trainer reads a file that it learns from. */
+  onData?: Run['onData'];
   /**
    * More entries of config.json, or other values of them. A resumed run must have the same, unless `change` is set. Values
    * are JSON.
@@ -64,6 +66,7 @@ const settingNames = [
   'out',
   'signal',
   'onProgress',
+  'onData',
   'identity',
   'evaluateOn',
   ...Object.keys(trainSettings.properties),
@@ -86,7 +89,7 @@ export async function prepareRun<Options>(
 ): Promise<PreparedRun> {
   requireParts('train', given, given?.env === undefined ? ['policy'] : ['env', 'policy']);
   const { env, policy, trainer: named = defaultTrainer, out, ...around }: CommonOptions & AnyTrainer = given;
-  const { signal, onProgress, identity, evaluateOn, ...others } = around;
+  const { signal, onProgress, onData, identity, evaluateOn, ...others } = around;
   const { seed, resume, change, trajectories, tensorboard, rollouts, reportTo = [], ...own } = others;
   const sinks = await sinksOf(reportTo);
   const settings = completeSettings({ seed, resume, change, trajectories, tensorboard, rollouts }, out);
@@ -108,7 +111,8 @@ export async function prepareRun<Options>(
     seed: settings.seed,
   });
   const folder = out ?? (await makeFreshFolder(basename(env ? envName(env) : name)));
-  const common = { env, policy, learner, evaluateOn, rollouts, signal, onProgress, out: folder };
+  const calls = { signal, onProgress, onData };
+  const common = { env, policy, learner, evaluateOn, rollouts, ...calls, out: folder };
   return {
     run: { ...common, seed: settings.seed, resume: settings.resume },
     trainer,
