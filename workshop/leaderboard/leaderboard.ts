@@ -16,7 +16,8 @@ import { searchOf } from './failing-search.ts';
 import { type LeaderboardFlags, leaderboardFlags } from './flags.ts';
 import { pageOf } from './page.ts';
 import { playRow } from './play-row.ts';
-import { atPrice } from './price-page.ts';
+import { priceCurve } from './price-curve.ts';
+import { rowsAt } from './price-page.ts';
 import { appendResult, isOf, readResults } from './results.ts';
 import { type Row, type Study, studies, testQuestionsOf, tuningOf, tuningSeed } from './studies.ts';
 import { digestOf, experimentOf, folderOf, resultsOf, type Setting } from './study-results.ts';
@@ -107,8 +108,10 @@ async function writePage(study: Study, flags: LeaderboardFlags): Promise<void> {
   const name = join(flags.out, study.name);
   await mkdir(flags.out, { recursive: true });
   await writeWhole(`${name}.md`, pageOf(study, results, tuning));
-  const charted = study.prices ? atPrice(results, study.prices[0]!, 'scores') : results;
-  await writeWhole(`${name}.svg`, barChart(study, summarise(study, charted)));
+  const [price] = study.prices ?? [];
+  const rows = price === undefined ? summarise(study, results) : rowsAt(study, results, price);
+  await writeWhole(`${name}.svg`, barChart(study, rows));
+  if (study.prices) await writeWhole(`${name}-curve.svg`, priceCurve(study, results));
   process.stdout.write(`The page is ${name}.md.\n`);
 }
 

@@ -14,7 +14,9 @@ type Decoding = 'scores' | 'sampled';
 /** The sections of the page, one for each price. */
 export function priceSections(study: Study, results: readonly Result[]): string {
   const prices = measuredPrices(study, results);
-  return prices.map((price) => priceSection(study, results, price)).join('\n\n');
+  const curve = `![Exact match over searches at each price](${study.name}-curve.svg)`;
+  const caption = 'Means of greedy answers. The numbers are the prices at which GRPO was trained.';
+  return [curve, caption, ...prices.map((price) => priceSection(study, results, price))].join('\n\n');
 }
 
 /** The first price, and the others at which an agent was trained. */
@@ -25,18 +27,30 @@ export function measuredPrices({ prices, rows }: Study, results: readonly Result
 }
 
 function priceSection(study: Study, results: readonly Result[], price: number): string {
-  const rows = study.rows.filter((row) => isComparedAt(row, price));
-  const part = { ...study, rows };
-  const own = results.filter(({ row }) => rows.some(({ name }) => name === row));
-  const greedy = summarise(part, atPrice(own, price, 'scores'));
+  const part = comparedAt(study, price);
+  const greedy = rowsAt(study, results, price);
   return [
     `## At ${price} for each search`,
     ...(price === study.prices![0] ? [`![Mean utility of each row](${study.name}.svg)`] : []),
-    utilityTable(part, own, price),
+    utilityTable(part, results, price),
     'Differences in the average utility of greedy answers, paired by world:',
     differenceTable(part, greedy),
     comparisons(part, greedy),
   ].join('\n\n');
+}
+
+/** The rows that are compared at a price, with utility in place of exact match. */
+export function rowsAt(
+  study: Study,
+  results: readonly Result[],
+  price: number,
+  decoding: Decoding = 'scores',
+): RowSummary[] {
+  return summarise(comparedAt(study, price), atPrice(results, price, decoding));
+}
+
+function comparedAt(study: Study, price: number): Study {
+  return { ...study, rows: study.rows.filter((row) => isComparedAt(row, price)) };
 }
 
 /** Rows that know another price are no competitors at this price. */
@@ -45,7 +59,7 @@ function isComparedAt(row: Row, price: number): boolean {
 }
 
 /** The results with utility in place of exact match. */
-export function atPrice(results: readonly Result[], price: number, decoding: Decoding): Result[] {
+function atPrice(results: readonly Result[], price: number, decoding: Decoding): Result[] {
   return results.flatMap((result) => {
     const scores = result[decoding];
     return scores ? [{ ...result, scores: utilities(scores, price) }] : [];
@@ -63,8 +77,8 @@ function utilities(scores: Scores, price: number): Record<string, Score> {
 
 function utilityTable(study: Study, results: readonly Result[], price: number): string {
   const { scoredOn } = study;
-  const rows = summarise(study, atPrice(results, price, 'scores'));
-  const sampled = summarise(study, atPrice(results, price, 'sampled'));
+  const rows = rowsAt(study, results, price);
+  const sampled = rowsAt(study, results, price, 'sampled');
   const header = [
     'row',
     'utility',

@@ -192,15 +192,19 @@ const budget: Study = {
   references: ['Base Tool Call', 'GRPO'],
 };
 
-/** At the first, a guess is worth less than one search and more than three. */
-const prices = [0.25, 0.1, 0.4] as const;
-const [mainPrice, ...otherPrices] = prices;
+/** At the first, a guess is worth less than one search and more than three; at the second, less than both; at the third, more than both. */
+const prices = [0.25, 0.1, 0.6] as const;
+const [mainPrice] = prices;
 const wide = { learningRate: 1e-4 };
 
 /** A player or trainer that knows what a search costs: a row for each price. */
 function atEachPrice(row: Omit<Agent, 'price'> | Omit<Baseline, 'price'>): Row[] {
-  const others = otherPrices.map((price) => ({ ...row, name: `${row.name} at ${price}`, price }));
-  return [{ ...row, price: mainPrice }, ...others] as Row[];
+  return prices.map((price) => ({ ...row, name: nameAt(row.name, price), price })) as Row[];
+}
+
+/** The name of a row at another price than the first. */
+export function nameAt(name: string, price: number): string {
+  return price === mainPrice ? name : `${name} at ${price}`;
 }
 
 const price: Study = {
@@ -232,9 +236,9 @@ const price: Study = {
       price: mainPrice,
     },
     { name: 'All right answers', trainer: rejectionSampling, options: { ...wide, keep: 8 }, price: 0 },
-    ...atEachPrice({ name: 'Best 6 of 8', trainer: rejectionSampling, options: { ...wide, keep: 6 } }),
+    { name: 'Best 6 of 8', trainer: rejectionSampling, options: { ...wide, keep: 6 }, price: mainPrice },
     { name: 'Best 4 of 8', trainer: rejectionSampling, options: { ...wide, keep: 4 }, price: mainPrice },
-    { name: 'Best of 8', trainer: rejectionSampling, options: wide, price: mainPrice },
+    ...atEachPrice({ name: 'Best of 8', trainer: rejectionSampling, options: wide }),
     { name: 'Online DPO', trainer: onlineDpo, options: wide, price: mainPrice },
     { name: 'PPO', trainer: ppo, options: actorCritic, price: mainPrice },
     { name: 'RLOO', trainer: grpo, options: { ...wide, algorithm: 'rloo' }, price: mainPrice },

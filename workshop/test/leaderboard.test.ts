@@ -19,6 +19,7 @@ import {
 } from '../leaderboard/intervals.ts';
 import { pageOf } from '../leaderboard/page.ts';
 import { courseOf } from '../leaderboard/play-row.ts';
+import { priceCurve } from '../leaderboard/price-curve.ts';
 import { priceSections } from '../leaderboard/price-page.ts';
 import { type Result, readResults } from '../leaderboard/results.ts';
 import {
@@ -127,7 +128,7 @@ test('a sentence says better or worse only where the interval excludes 0', () =>
 });
 
 test('utility is the exact match minus the price of the searches, and rows with another price are no competitors', () => {
-  const price: Study = { ...studies.price, scoredOn: ['lookup', 'bridge'], prices: [0.25, 0.4] };
+  const price: Study = { ...studies.price, scoredOn: ['lookup', 'bridge'], prices: [0.25, 0.6] };
   const row = (name: string, seed: number, em: number, searches: number): Result => {
     const scores = { lookup: { em, f1: em, searches: 1 }, bridge: { em, f1: em, searches } };
     return { ...result(name, seed, [0, 0]), study: 'price', scores, sampled: scores };
@@ -137,19 +138,22 @@ test('utility is the exact match minus the price of the searches, and rows with 
     row('Start', 2, 0.6, 3),
     row('GRPO', 1, 1, 2),
     row('GRPO', 2, 1, 2),
-    row('GRPO scaled by the batch at 0.4', 1, 0.9, 0),
+    row('GRPO scaled by the batch at 0.6', 1, 0.9, 0),
   ];
-  const [atQuarter, atMore] = priceSections(price, results).split('## At 0.4');
+  const [atQuarter, atMore] = priceSections(price, results).split('## At 0.6');
   // .55 − .25 × (1 + 3) / 2
   expect(atQuarter).toContain(
     '| Start | 0.050 [−0.585, 0.685] | 0.050 [−0.585, 0.685] | 0.550 | 1.00 | 0.550 | 3.00 |',
   );
   expect(atQuarter).toContain('| GRPO | 0.625 [0.625, 0.625] |');
   expect(atQuarter).toContain('| GRPO | +0.575 [−0.060, +1.210] |');
-  expect(atQuarter).not.toContain('at 0.4 |');
-  expect(atMore).toContain('| Start | −0.250 ');
-  expect(atMore).toContain('| GRPO scaled by the batch at 0.4 | 0.700 (one seed) |');
+  expect(atQuarter).not.toContain('at 0.6 |');
+  // .55 − .6 × 2
+  expect(atMore).toContain('| Start | −0.650 ');
+  expect(atMore).toContain('| GRPO scaled by the batch at 0.6 | 0.600 (one seed) |');
   expect(atMore).not.toContain('| GRPO |');
+  // Half a search on average, and an exact match of .9.
+  expect(priceCurve(price, results)).toContain('<circle cx="155.5" cy="72" r="4" ');
 });
 
 test('three searches of ten return nothing, and the demonstrator repeats them', async () => {

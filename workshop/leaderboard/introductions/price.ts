@@ -1,9 +1,10 @@
 /** The page of the price: what imitation of right answers does not learn. */
+import type { Family } from '../../tiny-policy/families.ts';
 import { signed } from '../intervals.ts';
-import { atPrice, measuredPrices } from '../price-page.ts';
+import { measuredPrices, rowsAt } from '../price-page.ts';
 import type { Result } from '../results.ts';
-import type { Study } from '../studies.ts';
-import { type RowSummary, summarise } from '../summary.ts';
+import { nameAt, type Study } from '../studies.ts';
+import { mean, type RowSummary } from '../summary.ts';
 import type { Introduce } from './introduction.ts';
 import { averageOf, bestOf, countOf, differenceBetween, worldsOf } from './phrases.ts';
 
@@ -15,9 +16,9 @@ const imitators = ['SFT on demonstrations', 'All right answers', 'Best 6 of 8', 
 
 export const price: Introduce = (study, _rows, results) => {
   const [main, ...others] = measuredPrices(study, results);
-  const rows = summarise(study, atPrice(results, main!, 'scores'));
-  const sampled = summarise(study, atPrice(results, main!, 'sampled'));
-  const best = bestImitator(rows);
+  const rows = rowsAt(study, results, main!);
+  const sampled = rowsAt(study, results, main!, 'sampled');
+  const best = bestImitator(rows, main!);
   const against = (name: string) =>
     `${differenceBetween(rows, ours, name)} (sampled answers: ${differenceBetween(sampled, ours, name)})`;
   return {
@@ -43,12 +44,7 @@ with the same policy and makes ${study.steps} updates, each from ${study.tasksPe
   nothing keeps the policy from guessing. In some worlds, GRPO ends at guessing every claim. GRPO scaled by the batch minus GRPO is
   ${against('GRPO')}; in the single worlds ${byWorld(rows, 'GRPO')}.
 - **Does it need the rewards?** GRPO with rewards that are shuffled in each rollout, minus the start: ${differenceBetween(rows, 'GRPO with shuffled rewards', 'Start')}.
-${
-  others.length > 0
-    ? `- **What about the price?** At ${others.join(' and ')} for each search, agents were trained again. See below.
-`
-    : ''
-}- **What can this study not show?** The model is small, and its habit was taught on purpose. The two sorts and the price were chosen so that one rule for all claims earns as little as
+${others.length > 0 ? followsPrice(study, results, [main!, ...others]) : ''}- **What can this study not show?** The model is small, and its habit was taught on purpose. The two sorts and the price were chosen so that one rule for all claims earns as little as
   possible: claims of two hops are worth the same either way. No learning rate was tuned: all are 1e-4, and the critic's 3e-4. With demonstrations that know the price, nothing is left to
   reinforce: GRPO, scaled by the batch, minus SFT on demonstrations that know the price is ${against('SFT on demonstrations that know the price')}.`,
     explanation: '',
@@ -63,13 +59,41 @@ function byWorld(rows: readonly RowSummary[], reference: string): string {
   return worlds.map((seed) => signed(one.get(seed)! - other.get(seed)!)).join(', ');
 }
 
-function bestImitator(rows: readonly RowSummary[]): RowSummary | undefined {
-  return bestOf(rows.filter(({ name }) => imitators.includes(name)));
+/** What {@link ours} does at prices where another habit pays most. */
+function followsPrice(study: Study, results: readonly Result[], prices: readonly number[]): string {
+  const [one, three] = study.scoredOn;
+  const searches = prices.map((price) => {
+    const own = results.filter(({ row }) => row === nameAt(ours, price));
+    const of = (claims: Family) => mean(own.map(({ scores }) => scores[claims]!.searches!)).toFixed(2);
+    return `${of(one!)} and ${of(three!)} at ${price}`;
+  });
+  const gains = prices.slice(1).map((price) => {
+    const { difference, than } = minusBestImitator(study, results, price);
+    return `at ${price}, minus ${than}, ${difference}`;
+  });
+  return `- **Does it follow the price?** At 0.1 it pays most to check every claim, and at 0.6 to guess every claim. GRPO, scaled by the batch and trained at each price, searches
+  for claims of one hop and of three ${searches.join(', ')}. Minus the best row of imitation: ${gains.join('; ')}.
+`;
 }
 
 /** At the first price of the study: {@link ours} minus the best row of imitation. */
 export function minusImitation(study: Study, results: readonly Result[]): string {
-  const rows = summarise(study, atPrice(results, study.prices![0]!, 'scores'));
-  const best = bestImitator(rows);
-  return best ? differenceBetween(rows, ours, best.name) : 'not measured';
+  return minusBestImitator(study, results, study.prices![0]!).difference;
+}
+
+function minusBestImitator(
+  study: Study,
+  results: readonly Result[],
+  price: number,
+): { difference: string; than: string } {
+  const rows = rowsAt(study, results, price);
+  const best = bestImitator(rows, price);
+  if (!best) return { difference: 'not measured', than: 'imitation' };
+  return { difference: differenceBetween(rows, nameAt(ours, price), best.name), than: best.name };
+}
+
+function bestImitator(rows: readonly RowSummary[], price: number): RowSummary | undefined {
+  return bestOf(
+    rows.filter(({ name }) => imitators.some((each) => [each, nameAt(each, price)].includes(name))),
+  );
 }
