@@ -19,26 +19,31 @@ export function differenceTable({ references }: Study, rows: readonly RowSummary
 }
 
 /** For each reference, which agents are better, which are worse, and which cannot be told apart from it. */
-export function comparisons({ references, rows: all }: Study, rows: readonly RowSummary[]): string {
-  const agents = rows.filter(({ name }) => all.some((row) => row.name === name && 'trainer' in row));
-  const sentences = references.flatMap((name) => {
-    const reference = rows.find((row) => row.name === name);
-    const compared = agents.flatMap((row) => {
-      const estimate = reference && row !== reference ? difference(row, reference) : undefined;
-      return estimate ? [{ name: row.name, estimate }] : [];
-    });
-    if (compared.length === 0) return [];
-    const list = (sign: -1 | 0 | 1) =>
-      compared
-        .filter(({ estimate }) => direction(estimate) === sign)
-        .map((row) => row.name)
-        .join(', ');
-    const parts = [
-      ['better', list(1)],
-      ['worse', list(-1)],
-      ['not told apart', list(0)],
-    ].flatMap(([verdict, names]) => (names ? [`${verdict}: ${names}`] : []));
-    return [`- Compared with ${name}: ${parts.join('; ')}.`];
+export function comparisons(study: Study, rows: readonly RowSummary[]): string {
+  const sentences = study.references.flatMap((name) => {
+    const verdicts = comparisonWith(study, rows, name);
+    return verdicts === '' ? [] : [`- Compared with ${name}: ${verdicts}.`];
   });
   return sentences.join('\n');
+}
+
+/** `better: PPO; not told apart: RLOO`; empty if no agent played the worlds of the reference. */
+export function comparisonWith({ rows: all }: Study, rows: readonly RowSummary[], name: string): string {
+  const agents = rows.filter((row) => all.some((each) => each.name === row.name && 'trainer' in each));
+  const reference = rows.find((row) => row.name === name);
+  const compared = agents.flatMap((row) => {
+    const estimate = reference && row !== reference ? difference(row, reference) : undefined;
+    return estimate ? [{ name: row.name, estimate }] : [];
+  });
+  const list = (sign: -1 | 0 | 1) =>
+    compared
+      .filter(({ estimate }) => direction(estimate) === sign)
+      .map((row) => row.name)
+      .join(', ');
+  const verdicts = [
+    ['better', list(1)],
+    ['worse', list(-1)],
+    ['not told apart', list(0)],
+  ];
+  return verdicts.flatMap(([verdict, names]) => (names ? [`${verdict}: ${names}`] : [])).join('; ');
 }

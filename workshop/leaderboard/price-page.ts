@@ -9,7 +9,7 @@ import { mean, type RowSummary, summarise } from './summary.ts';
 
 type Scores = Readonly<Record<string, Score>>;
 /** Which answers are scored. */
-type Decoding = 'scores' | 'sampled';
+export type Decoding = 'scores' | 'sampled';
 
 /** The sections of the page, one for each price. */
 export function priceSections(study: Study, results: readonly Result[]): string {

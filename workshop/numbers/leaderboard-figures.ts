@@ -1,28 +1,47 @@
 /** What pages show of docs/benchmarks/leaderboard.jsonl: differences between rows, in average exact match. */
+import { comparisonWith } from '../leaderboard/comparisons.ts';
 import { differenceText, direction } from '../leaderboard/intervals.ts';
-import { minusImitation } from '../leaderboard/introductions/price.ts';
+import { minusImitation, othersMinusImitation } from '../leaderboard/introductions/price.ts';
 import type { Result } from '../leaderboard/results.ts';
 import { type Study, studies } from '../leaderboard/studies.ts';
 import { resultsOf } from '../leaderboard/study-results.ts';
-import { difference, summarise } from '../leaderboard/summary.ts';
+import { difference, type RowSummary, summarise } from '../leaderboard/summary.ts';
 
 const worlds = [1, 2, 3, 4, 5];
 
 export function leaderboardFigures(known: readonly Result[]): [name: string, text: string][] {
-  const { table, masks, price } = studies;
+  const { table, masks, budget, price } = studies;
+  const compared = (study: Study, name: string) => comparisonWith(study, rowsOf(study, known), name);
   return [
     ['table.grpo-minus-sft', differenceOf(table, 'GRPO', 'SFT on demonstrations', known)],
+    ['table.grpo-minus-rejection', differenceOf(table, 'GRPO', 'Rejection sampling', known)],
     ['table.grpo-minus-supervised', differenceOf(table, 'GRPO', 'Best supervised phase', known)],
+    ['table.against-sft', compared(table, 'SFT on demonstrations')],
+    ['table.against-grpo', compared(table, 'GRPO')],
+    ['budget.em', ranked(budget, known)],
+    ['budget.against-grpo', compared(budget, 'GRPO')],
     ['price.grpo-minus-imitation', minusImitation(price, lastResultsOf(price, known))],
+    ['price.others-minus-imitation', othersMinusImitation(price, lastResultsOf(price, known))],
     ['masks.ppo.action', differenceOf(masks, 'PPO', 'PPO without action mask', known)],
     ['masks.ppo.advantage', differenceOf(masks, 'PPO', 'PPO without advantage mask', known)],
     ['masks.grpo.action', differenceOf(masks, 'GRPO', 'GRPO without action mask', known)],
   ];
 }
 
+function rowsOf(study: Study, known: readonly Result[]): RowSummary[] {
+  return summarise(study, lastResultsOf(study, known));
+}
+
+/** The mean exact match of each agent, the best first. */
+function ranked(study: Study, known: readonly Result[]): string {
+  const agents = rowsOf(study, known).filter(({ steps }) => steps !== undefined);
+  const sorted = agents.toSorted((a, b) => b.average.em.mean - a.average.em.mean);
+  return sorted.map(({ name, average }) => `${name} ${average.em.mean.toFixed(3)}`).join(', ');
+}
+
 /** `row` minus `reference`, in the worlds of both. */
 function differenceOf(study: Study, row: string, reference: string, known: readonly Result[]): string {
-  const rows = summarise(study, lastResultsOf(study, known));
+  const rows = rowsOf(study, known);
   const [one, other] = [row, reference].map((name) => rows.find((each) => each.name === name));
   const estimate = one && other && difference(one, other);
   if (!estimate) return 'not measured';

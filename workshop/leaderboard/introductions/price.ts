@@ -1,7 +1,7 @@
 /** The page of the price: what imitation of right answers does not learn. */
 import type { Family } from '../../tiny-policy/families.ts';
 import { signed } from '../intervals.ts';
-import { measuredPrices, rowsAt } from '../price-page.ts';
+import { type Decoding, measuredPrices, rowsAt } from '../price-page.ts';
 import type { Result } from '../results.ts';
 import { nameAt, type Study } from '../studies.ts';
 import { mean, type RowSummary } from '../summary.ts';
@@ -11,11 +11,14 @@ import { averageOf, bestOf, countOf, differenceBetween, worldsOf } from './phras
 /** The row that the others are compared with. */
 const ours = 'GRPO scaled by the batch';
 
+/** Rows of other algorithms without a division by the standard deviation of a group. */
+const others = ['PPO', 'RLOO', 'REINFORCE++'];
+
 /** Rows that learn from demonstrations or from chosen episodes, with as many episodes and updates as GRPO. */
 const imitators = ['SFT on demonstrations', 'All right answers', 'Best 6 of 8', 'Best 4 of 8', 'Best of 8'];
 
 export const price: Introduce = (study, _rows, results) => {
-  const [main, ...others] = measuredPrices(study, results);
+  const [main, ...otherPrices] = measuredPrices(study, results);
   const rows = rowsAt(study, results, main!);
   const sampled = rowsAt(study, results, main!, 'sampled');
   const best = bestImitator(rows, main!);
@@ -38,13 +41,15 @@ with the same policy and makes ${study.steps} updates, each from ${study.tasksPe
   have fewer guesses than the policy; the cheapest right answer of eight is mostly a guess. Whatever share of claims a policy guesses, it earns 0.5 at this price if it
   does not look at the claim. An advantage compares a guess with what the other episodes of the same claim earned.
 - **Does reinforcement learning teach what imitation does not?** GRPO, scaled by the batch, minus the best row of imitation${best ? `, ${best.name}: ${against(best.name)}` : ': not measured'}.${
-      best ? ` In the single worlds: ${byWorld(rows, best.name)}.` : ''
+      best
+        ? ` In the single worlds: ${byWorld(rows, best.name)}. Others minus that row: ${othersMinusImitation(study, results)}.`
+        : ''
     }
 - **Why by the batch?** GRPO divides advantages by the standard deviation of their group. Among seven searches, a guess that is lucky then counts as much as a guess that is not, and
   nothing keeps the policy from guessing. In some worlds, GRPO ends at guessing every claim. GRPO scaled by the batch minus GRPO is
   ${against('GRPO')}; in the single worlds ${byWorld(rows, 'GRPO')}.
 - **Does it need the rewards?** GRPO with rewards that are shuffled in each rollout, minus the start: ${differenceBetween(rows, 'GRPO with shuffled rewards', 'Start')}.
-${others.length > 0 ? followsPrice(study, results, [main!, ...others]) : ''}- **What can this study not show?** The model is small, and its habit was taught on purpose. The two sorts and the price were chosen so that one rule for all claims earns as little as
+${otherPrices.length > 0 ? followsPrice(study, results, [main!, ...otherPrices]) : ''}- **What can this study not show?** The model is small, and its habit was taught on purpose. The two sorts and the price were chosen so that one rule for all claims earns as little as
   possible: claims of two hops are worth the same either way. No learning rate was tuned: all are 1e-4, and the critic's 3e-4. With demonstrations that know the price, nothing is left to
   reinforce: GRPO, scaled by the batch, minus SFT on demonstrations that know the price is ${against('SFT on demonstrations that know the price')}.`,
     explanation: '',
@@ -59,6 +64,8 @@ function byWorld(rows: readonly RowSummary[], reference: string): string {
   return worlds.map((seed) => signed(one.get(seed)! - other.get(seed)!)).join(', ');
 }
 
+const decodings = ['scores', 'sampled'] as const;
+
 /** What {@link ours} does at prices where another habit pays most. */
 function followsPrice(study: Study, results: readonly Result[], prices: readonly number[]): string {
   const [one, three] = study.scoredOn;
@@ -68,11 +75,12 @@ function followsPrice(study: Study, results: readonly Result[], prices: readonly
     return `${of(one!)} and ${of(three!)} at ${price}`;
   });
   const gains = prices.slice(1).map((price) => {
-    const { difference, than } = minusBestImitator(study, results, price);
-    return `at ${price}, minus ${than}, ${difference}`;
+    const [greedy, sampled] = decodings.map((decoding) => minusBestImitator(study, results, price, decoding));
+    return `at ${price}, ${greedy!.difference} (${greedy!.than}; sampled answers: ${sampled!.difference}, ${sampled!.than})`;
   });
   return `- **Does it follow the price?** At 0.1 it pays most to check every claim, and at 0.6 to guess every claim. GRPO, scaled by the batch and trained at each price, searches
-  for claims of one hop and of three ${searches.join(', ')}. Minus the best row of imitation: ${gains.join('; ')}.
+  for claims of one hop and of three ${searches.join(', ')}. At these prices one rule for all claims is best, so imitation can have it by chance. Minus the best row of imitation:
+  ${gains.join('; ')}.
 `;
 }
 
@@ -81,12 +89,22 @@ export function minusImitation(study: Study, results: readonly Result[]): string
   return minusBestImitator(study, results, study.prices![0]!).difference;
 }
 
+/** At the first price of the study: the {@link others} minus the best row of imitation. */
+export function othersMinusImitation(study: Study, results: readonly Result[]): string {
+  const price = study.prices![0]!;
+  const rows = rowsAt(study, results, price);
+  const best = bestImitator(rows, price);
+  if (!best) return 'not measured';
+  return others.map((name) => `${name} ${differenceBetween(rows, name, best.name)}`).join(', ');
+}
+
 function minusBestImitator(
   study: Study,
   results: readonly Result[],
   price: number,
+  decoding: Decoding = 'scores',
 ): { difference: string; than: string } {
-  const rows = rowsAt(study, results, price);
+  const rows = rowsAt(study, results, price, decoding);
   const best = bestImitator(rows, price);
   if (!best) return { difference: 'not measured', than: 'imitation' };
   return { difference: differenceBetween(rows, nameAt(ours, price), best.name), than: best.name };

@@ -46,7 +46,11 @@ function sortSection(rows: readonly RowSummary[], results: readonly Result[]): s
   });
   if (lines.length === 0) return '';
   const chance = ['A guess of the right kind', ...sorts.map((sort) => chances[sort]!.toFixed(3)), ''];
-  return `## Comparisons by sort of question\n\n${markdownTable(['row', ...sorts, 'worlds'], [chance, ...lines])}`;
+  return `## Comparisons by sort of question
+
+Exact match of greedy answers. A row that is below a guess in “which of two” writes neither of the two names whole in a part of its answers.
+
+${markdownTable(['row', ...sorts, 'worlds'], [chance, ...lines])}`;
 }
 
 /** The trained row with the greatest average, of those that play episodes of their own by an algorithm of reinforcement learning. */
