@@ -13,7 +13,7 @@ interface Props {
   order(order: Order): void;
 }
 
-/** The example of a reward fits the environment: another environment has other scores. */
+/** The example of a reward fits the page's questions, or the example of an environment: they have other scores. */
 const editorsFor = ({ environment }: Code) =>
   [
     {

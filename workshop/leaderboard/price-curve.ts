@@ -1,4 +1,5 @@
 /** priceCurve: exact match over searches, of the rows that are trained at several prices and of some others, as SVG for light and dark backgrounds. */
+import { ours } from './introductions/price.ts';
 import { measuredPrices } from './price-page.ts';
 import type { Result } from './results.ts';
 import { nameAt, type Study } from './studies.ts';
@@ -22,14 +23,12 @@ interface Line {
   colour: string;
 }
 
-const ours: Line = { row: 'GRPO scaled by the batch', mark: 'dot', colour: '#3b82f6' };
-
 const lines: readonly Line[] = [
   { row: 'Demonstrator', mark: 'ring', colour: ink },
   { row: 'Start', mark: 'cross', colour: ink },
   { row: 'Best of 8', mark: 'square', colour: '#d9660b' },
   { row: 'All right answers', mark: 'diamond', colour: '#d9660b' },
-  ours,
+  { row: ours, mark: 'dot', colour: '#3b82f6' },
 ];
 
 export function priceCurve(study: Study, results: readonly Result[]): string {
@@ -48,8 +47,7 @@ export function priceCurve(study: Study, results: readonly Result[]): string {
     `<text x="${left + width / 2}" y="${top + height + 40}" text-anchor="middle">searches for a claim</text>`,
     `<text x="${left}" y="${top - 1}" text-anchor="middle">EM</text>`,
   ];
-  const drawn = lines.map((line, index) => {
-    const { row, mark, colour } = line;
+  const drawn = lines.map(({ row, mark, colour }, index) => {
     const points = measuredPrices(study, results).flatMap((price) => {
       const point = pointOf(study, results, nameAt(row, price));
       return point ? [{ price, x: x(point.searches), y: y(point.em) }] : [];
@@ -58,11 +56,11 @@ export function priceCurve(study: Study, results: readonly Result[]): string {
     const legend = { x: left + width + 24, y: top + 20 + index * 28 };
     return [
       `<g color="${colour}" stroke="${colour}" stroke-width="2">`,
-      ...(line === ours ? [`<path d="M${path.join('L')}" fill="none" stroke-width="1"/>`] : []),
+      ...(row === ours ? [`<path d="M${path.join('L')}" fill="none" stroke-width="1"/>`] : []),
       ...[...points, legend].map((point) => marks[mark](point.x, point.y)),
       '</g>',
       `<text x="${legend.x + 18}" y="${legend.y + 4}">${row}</text>`,
-      ...(line === ours
+      ...(row === ours
         ? points.map((point) => `<text x="${point.x + 12}" y="${point.y + 20}">${point.price}</text>`)
         : []),
     ].join('');

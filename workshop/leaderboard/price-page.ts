@@ -15,7 +15,8 @@ export type Decoding = 'scores' | 'sampled';
 export function priceSections(study: Study, results: readonly Result[]): string {
   const prices = measuredPrices(study, results);
   const curve = `![Exact match over searches at each price](${study.name}-curve.svg)`;
-  const caption = 'Means of greedy answers. The numbers are the prices at which GRPO was trained.';
+  const caption =
+    'Means of greedy answers. The number beside a point is the price at which GRPO was trained.';
   return [curve, caption, ...prices.map((price) => priceSection(study, results, price))].join('\n\n');
 }
 

@@ -117,6 +117,15 @@ test('a resumed run refuses other data', async () => {
   });
 }, 60_000);
 
+test('the end of a file is told, although blank lines and line ends of two characters are not counted', async () => {
+  const policy = await openTiny();
+  const data = join(folder, 'windows.jsonl');
+  await writeFile(data, lines.map((line) => `${JSON.stringify(line)}\r\n\r\n\r\n`).join(''));
+  const shares: number[] = [];
+  await loadRows(data, policy, { maxLength: 100, onData: ({ share }) => shares.push(share) });
+  expect(shares.slice(-2)).toEqual([expect.closeTo(0.97, 1), 1]);
+});
+
 test('evaluations that have nothing to score are refused', async () => {
   const policy = await openTiny();
   const data = await write('idle.jsonl', lines);

@@ -9,10 +9,10 @@ import type { Introduce } from './introduction.ts';
 import { averageOf, bestOf, countOf, differenceBetween, worldsOf } from './phrases.ts';
 
 /** The row that the others are compared with. */
-const ours = 'GRPO scaled by the batch';
+export const ours = 'GRPO scaled by the batch';
 
-/** Rows of other algorithms without a division by the standard deviation of a group. */
-const others = ['PPO', 'RLOO', 'REINFORCE++'];
+/** The other rows that see the utility. */
+const others = ['PPO', 'RLOO', 'REINFORCE++', 'Online DPO', 'GRPO'];
 
 /** Rows that learn from demonstrations or from chosen episodes, with as many episodes and updates as GRPO. */
 const imitators = ['SFT on demonstrations', 'All right answers', 'Best 6 of 8', 'Best 4 of 8', 'Best of 8'];
@@ -42,7 +42,7 @@ with the same policy and makes ${study.steps} updates, each from ${study.tasksPe
   does not look at the claim. An advantage compares a guess with what the other episodes of the same claim earned.
 - **Does reinforcement learning teach what imitation does not?** GRPO, scaled by the batch, minus the best row of imitation${best ? `, ${best.name}: ${against(best.name)}` : ': not measured'}.${
       best
-        ? ` In the single worlds: ${byWorld(rows, best.name)}. Others minus that row: ${othersMinusImitation(study, results)}.`
+        ? ` In the single worlds: ${byWorld(rows, best.name)}. The other algorithms that see the utility, minus that row: ${othersMinusImitation(study, results)}.`
         : ''
     }
 - **Why by the batch?** GRPO divides advantages by the standard deviation of their group. Among seven searches, a guess that is lucky then counts as much as a guess that is not, and
@@ -78,9 +78,9 @@ function followsPrice(study: Study, results: readonly Result[], prices: readonly
     const [greedy, sampled] = decodings.map((decoding) => minusBestImitator(study, results, price, decoding));
     return `at ${price}, ${greedy!.difference} (${greedy!.than}; sampled answers: ${sampled!.difference}, ${sampled!.than})`;
   });
-  return `- **Does it follow the price?** At 0.1 it pays most to check every claim, and at 0.6 to guess every claim. GRPO, scaled by the batch and trained at each price, searches
-  for claims of one hop and of three ${searches.join(', ')}. At these prices one rule for all claims is best, so imitation can have it by chance. Minus the best row of imitation:
-  ${gains.join('; ')}.
+  return `- **Does it follow the price?** At 0.1 it pays most to check every claim, and at 0.6 to guess every claim. GRPO, scaled by the batch, was trained at each price. Its searches
+  for a claim of one hop and for a claim of three hops: ${searches.join(', ')}. At 0.1 and at 0.6 one rule for all claims is best, and imitation may happen to learn that
+  rule. GRPO minus the best row of imitation: ${gains.join('; ')}.
 `;
 }
 

@@ -17,7 +17,8 @@ intervals. All rows have the same model, search index and questions.
 - **What is the ceiling?** The demonstrator knows each world and plays a good strategy with the same search tool: ${averageOf(rows, 'Demonstrator')}.
 - **What can this table show, and what not?** How near each trainer comes to a skill that supervised training has already taught. It shows little of comparisons. Half of
   their questions ask for yes or no, and half for one of two names. Who answers the first half and draws a name by a coin has 0.75; who draws each word of a
-  name of two words, 0.625. The rows lie between: they differ mostly in whether they write one of the two names whole.
+  name of two words, 0.625. The trained rows are near these figures. They differ mostly
+  in the questions for a name: see the sorts of question below.
 - **What did the model know before?** It learned to search in other worlds, on bridge and comparison questions. A last supervised phase gave it bad habits on purpose: from ${averageOf(rows, 'Best supervised phase')} down to ${averageOf(rows, 'Base Tool Call')}, where every agent starts. So an agent must beat the row
   “Best supervised phase”, which is from another run of the recipe, to show more than it could do before.${best ? ` The best agent, ${best.name}, minus that row: ${differenceTo(rows, best, 'Best supervised phase')}.` : ''}
 - **Is reinforcement learning needed?**${
@@ -48,7 +49,7 @@ function sortSection(rows: readonly RowSummary[], results: readonly Result[]): s
   const chance = ['A guess of the right kind', ...sorts.map((sort) => chances[sort]!.toFixed(3)), ''];
   return `## Comparisons by sort of question
 
-Exact match of greedy answers. A row that is below a guess in “which of two” writes neither of the two names whole in a part of its answers.
+Exact match of greedy answers, in the worlds that were measured by sort.
 
 ${markdownTable(['row', ...sorts, 'worlds'], [chance, ...lines])}`;
 }

@@ -27,7 +27,7 @@ export interface Run {
   /** Called with what tools say of the progress of their calls, in the episodes that this process plays. */
   onProgress?: RolloutOptions['onProgress'];
   /** Called while a trainer reads a file that it learns from, which may take minutes. */
-  onData?: ((progress: DataProgress) => void) | undefined;
+  onData?: (progress: DataProgress) => void;
 }
 
 /** How far a trainer has read a file. */

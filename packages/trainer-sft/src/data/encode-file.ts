@@ -2,7 +2,7 @@
 import { stat } from 'node:fs/promises';
 import { messageOf, type Policy, ToolEnvError } from '@toolenv/core';
 import type { TokenRow } from '@toolenv/core/learner';
-import type { DataProgress } from '@toolenv/core/plugins';
+import type { Run } from '@toolenv/core/plugins';
 import { readJsonLines } from '@toolenv/core/recording';
 import { BadExample, type Example } from './example.ts';
 
@@ -16,11 +16,8 @@ export function requireEncode(policy: Policy): EncodingPolicy {
   throw new ToolEnvError('usage.cannot_encode', message);
 }
 
-export interface Reading {
-  signal?: AbortSignal | undefined;
-  /** Called after each line with the share of the file that has been read. */
-  onData?: ((progress: DataProgress) => void) | undefined;
-}
+/** `onData` is called after each line. */
+export type Reading = Pick<Run, 'signal' | 'onData'>;
 
 /**
  * What `read` makes of each line, one line at a time in memory. An aborted `signal` ends it with the signal's reason.
@@ -32,7 +29,7 @@ export async function* readFile<Item>(
   read: (text: string, place: string) => Item | Promise<Item>,
   { signal, onData }: Reading = {},
 ): AsyncGenerator<Item, void, void> {
-  let [isEmpty, bytes] = [true, 0];
+  let [isEmpty, bytes, share] = [true, 0, 0];
   // The reader of lines says why a file cannot be read.
   const { size } = await stat(file).catch(() => ({ size: 0 }));
   for await (const { text, place } of linesOf(file)) {
@@ -54,8 +51,11 @@ export async function* readFile<Item>(
     }
     yield item;
     bytes += Buffer.byteLength(text) + 1;
-    if (size > 0) onData?.({ file, share: Math.min(1, bytes / size) });
+    share = Math.min(1, bytes / size);
+    if (size > 0) onData?.({ file, share });
   }
+  // Blank lines, and line ends of two characters, were not counted.
+  if (share < 1) onData?.({ file, share: 1 });
   if (isEmpty) throw new ToolEnvError('usage.no_examples', `${file} has no lines: give a file of examples.`);
 }
 
