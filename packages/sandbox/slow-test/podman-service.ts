@@ -1,6 +1,7 @@
 /** A podman service with an image of busybox, for tests. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { copyFileSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -50,7 +51,11 @@ export class PodmanService {
     // Out of memory, runc leaves an empty file in its folder.
     const options = { cwd: this.#folder, stdio: 'ignore', detached: true } as const;
     this.#process = spawn('podman', [...args, `unix://${this.socket}`], options);
-    for (let tries = 0; tries < 200 && !existsSync(this.socket); tries++) await sleep(50);
+    // The socket's file is there a moment before the service listens.
+    for (let tries = 0; !(await answers(this.socket)); tries++) {
+      if (tries === 400) throw new Error('podman does not answer');
+      await sleep(50);
+    }
   }
 
   kill(): void {
@@ -62,4 +67,14 @@ export class PodmanService {
     this.kill();
     rmSync(this.#folder, { recursive: true, force: true });
   }
+}
+
+function answers(socket: string): Promise<boolean> {
+  return new Promise((settle) => {
+    const connection = connect(socket, () => {
+      connection.destroy();
+      settle(true);
+    });
+    connection.once('error', () => settle(false));
+  });
 }
