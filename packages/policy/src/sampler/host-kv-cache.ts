@@ -4,6 +4,11 @@ import { type Runtime, type Tensors, tensor } from '../runtime/runtime.ts';
 import { cachedParts, leastPast, newOf, pastMask, pastOf, roundUp } from './cached-past.ts';
 import type { KvCache } from './kv-cache.ts';
 
+/** In bytes. Larger buffers are freed at the end of a rollout, before the learner needs the memory. New memory is slow to write to. */
+const mostKept = 256 * 2 ** 20;
+/** Buffers that grow become larger than they must be by this factor. */
+const growth = 1.5;
+
 /**
  * Each slot has a row in buffers that are laid out as the graph reads them. A run returns only the keys and values of the new
  * tokens, and `append` writes them here. If the cache went through the graph, every step would copy all of it.
@@ -98,13 +103,15 @@ export class HostKvCache implements KvCache {
 
   clear(): void {
     this.#capacity = 0;
-    this.#buffers = this.#empty();
+    const bytes = this.#buffers.reduce((sum, { byteLength }) => sum + byteLength, 0);
+    if (bytes > mostKept) this.#buffers = this.#empty();
     this.#rows = [];
     this.#lengths = [];
   }
 
   async close(): Promise<void> {
     this.clear();
+    this.#buffers = this.#empty();
   }
 
   #longest(): number {
@@ -121,12 +128,14 @@ export class HostKvCache implements KvCache {
   }
 
   #exchange(slot: number, other: number): void {
-    const stride = this.#heads * this.#capacity * this.#size;
-    const [a, b] = [this.#position(slot, 0, 0), this.#position(other, 0, 0)];
+    const count = Math.max(this.length(slot), this.length(other)) * this.#size;
     for (const buffer of this.#buffers) {
-      const kept = buffer.slice(a, a + stride);
-      buffer.copyWithin(a, b, b + stride);
-      buffer.set(kept, b);
+      for (let head = 0; head < this.#heads; head++) {
+        const [a, b] = [this.#position(slot, head, 0), this.#position(other, head, 0)];
+        const kept = buffer.slice(a, a + count);
+        buffer.copyWithin(a, b, b + count);
+        buffer.set(kept, b);
+      }
     }
     [this.#rows[slot], this.#rows[other]] = [this.#rows[other]!, this.#rows[slot]!];
   }
@@ -143,23 +152,34 @@ export class HostKvCache implements KvCache {
     return gathered;
   }
 
-  /** Makes room for `slots` × `capacity` and keeps the contents. Shrinks the rows if less than half of the capacity is needed. */
+  /**
+   * Makes room for `slots` × `capacity` and keeps the contents. Shrinks the rows if less than half of the capacity is needed.
+   * Unused positions become 0: the graph multiplies them by 0, which would keep the NaN of a policy that has diverged.
+   */
   #reserve(slots: number, capacity: number): void {
     const rounded = roundUp(capacity);
     const fits = rounded <= this.#capacity && this.#capacity <= 2 * rounded;
     if (slots <= this.#rows.length && fits) return;
     const oldStride = this.#capacity * this.#size;
     const stride = rounded * this.#size;
-    const kept = Math.min(oldStride, stride);
-    const rows = [...Array(this.#rows.length * this.#heads).keys()];
-    // When rows grow, move the last row first, so that no row is overwritten before it has moved.
-    if (stride > oldStride) rows.reverse();
+    const oldCount = this.#rows.length * this.#heads;
     while (this.#rows.length < slots) this.#rows.push(this.#rows.length);
-    const needed = this.#rows.length * this.#heads * stride;
+    const used: number[] = Array(this.#rows.length * this.#heads);
+    for (const [slot, row] of this.#rows.entries())
+      used.fill(this.length(slot) * this.#size, row * this.#heads, (row + 1) * this.#heads);
+    const order = [...used.keys()];
+    // When rows grow, move the last row first, so that no row is overwritten before it has moved.
+    if (stride > oldStride) order.reverse();
+    const needed = used.length * stride;
     for (const [index, buffer] of this.#buffers.entries()) {
-      const target = needed <= buffer.length ? buffer : new Float32Array(2 * needed);
-      for (const row of rows)
-        target.set(buffer.subarray(row * oldStride, row * oldStride + kept), row * stride);
+      const target = needed <= buffer.length ? buffer : new Float32Array(Math.ceil(growth * needed));
+      const staying = target === buffer && stride === oldStride ? oldCount : 0;
+      for (const at of order) {
+        if (at < staying) continue;
+        const [from, to] = [at * oldStride, at * stride];
+        target.set(buffer.subarray(from, from + used[at]!), to);
+        target.fill(0, to + used[at]!, to + stride);
+      }
       this.#buffers[index] = target;
     }
     this.#capacity = rounded;

@@ -25,7 +25,7 @@ export interface KvCache {
    * be `grown.<layer>.key|value` instead: what the view had, with the new token behind it.
    */
   append(slots: readonly number[], counts: readonly number[], outputs: Tensors): Promise<void>;
-  /** Drops all slots and frees the memory. */
+  /** Drops all slots, and frees the memory if there is much of it. */
   clear(): void;
   close(): Promise<void>;
 }

@@ -14,7 +14,9 @@ const moment = 2;
 export interface SamplerOptions extends DecoderOptions {
   /** The largest number of conversations with a cache; further requests wait for a slot. Default 256. */
   maxConversations?: number;
-  /** Padded prompt tokens of one run. Default 4096. */
+  /**
+   * Padded prompt tokens of one run. Default: 1024, whose scores of attention stay in a CPU's cache; 4096 where each operation is costly.
+   */
   tokenBudget?: number;
   /**
    * Milliseconds to wait for the next turn of episodes whose turn has ended, while their tools run, where the bits of samples depend on
@@ -61,7 +63,11 @@ export class Sampler {
 
   /** @throws ToolEnvError `usage.device` if the runtime has no products in the given precision. */
   constructor(runtime: Runtime, model: Model, options: SamplerOptions = {}) {
-    const { maxConversations = 256, tokenBudget = 4096, batchDelay = 1000 } = options;
+    const {
+      maxConversations = 256,
+      tokenBudget = runtime.prefersFewOperations ? 4096 : 1024,
+      batchDelay = 1000,
+    } = options;
     this.#runtime = runtime;
     this.#options = options;
     this.#model = model;

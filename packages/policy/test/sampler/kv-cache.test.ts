@@ -116,12 +116,15 @@ const action = fc.oneof(
   fc.record({ kind: fc.constant('order' as const), slots: slotsArbitrary }),
   fc.record({ kind: fc.constant('view' as const), slots: slotsArbitrary }),
   fc.record({ kind: fc.constant('grow' as const), slots: slotsArbitrary }),
+  fc.record({ kind: fc.constant('clear' as const) }),
 );
 
-test.each([
+const caches = [
   { Cache: HostKvCache, on: runtime },
   { Cache: ResidentKvCache, on: await remoteRuntime() },
-])(
+];
+
+test.each(caches)(
   'keeps appended values while the cache grows, shrinks, truncates, forks and moves: $on.name',
   async ({ Cache, on }) => {
     await fc.assert(
@@ -151,6 +154,9 @@ test.each([
             const order = cache.inOrder(one.slots);
             expect(order.toSorted()).toEqual(one.slots.toSorted());
             await expectSame(on, cache, model, order);
+          } else if (one.kind === 'clear') {
+            cache.clear();
+            for (const entries of model) entries.length = 0;
           } else if (one.kind === 'grow' && cache.isResident)
             await grow(on, cache, model, cache.inOrder(one.slots));
           else await expectSame(on, cache, model, one.slots);
@@ -162,3 +168,24 @@ test.each([
     );
   },
 );
+
+test.each(caches)('keeps no NaN of a policy that has diverged: $on.name', async ({ Cache, on }) => {
+  const cache = new Cache(on, tinyConfig);
+  const outputs = (value: number): Tensors =>
+    Object.fromEntries(
+      parts.map((part) => {
+        const data = new Float32Array(2 * heads * 40 * size).fill(value);
+        return [`new.${part}`, tensor(data, [2, heads, 40, size])];
+      }),
+    );
+  await cache.append([0, 1], [40, 40], outputs(Number.NaN));
+  cache.clear();
+  await cache.append([0, 1], [40, 3], outputs(1));
+  const view = await readTensorData(on, await cache.view([0, 1]));
+  for (const part of parts) {
+    const { data } = view[pastOf(part)]!;
+    expect(data.filter(Number.isNaN)).toEqual(new Float32Array());
+    expect(data.reduce((sum, value) => sum + value)).toBe((40 + 3) * heads * size);
+  }
+  await cache.close();
+});
