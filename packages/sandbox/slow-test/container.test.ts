@@ -85,6 +85,7 @@ describe.skipIf(missing)(`containers${missing ? ` (skipped: ${missing})` : ''}`,
     await expect(one.run('true')).rejects.toMatchObject({ code: 'infrastructure.sandbox' });
     service.kill();
     await expect(other.run('true')).rejects.toMatchObject({ code: 'infrastructure.sandbox' });
+    await expect(other.close()).rejects.toMatchObject({ code: 'infrastructure.sandbox' });
     await service.serve();
     await Promise.all([one.close(), other.close()]);
   });

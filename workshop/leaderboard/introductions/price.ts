@@ -1,5 +1,6 @@
 /** The page of the price: what imitation of right answers does not learn. */
 import type { Family } from '../../tiny-policy/families.ts';
+import { mixAt } from '../baselines.ts';
 import { signed } from '../intervals.ts';
 import { type Decoding, measuredPrices, rowsAt } from '../price-page.ts';
 import type { Result } from '../results.ts';
@@ -78,10 +79,17 @@ function followsPrice(study: Study, results: readonly Result[], prices: readonly
     const [greedy, sampled] = decodings.map((decoding) => minusBestImitator(study, results, price, decoding));
     return `at ${price}, ${greedy!.difference} (${greedy!.than}; sampled answers: ${sampled!.difference}, ${sampled!.than})`;
   });
-  return `- **Does it follow the price?** At 0.1 it pays most to check every claim, and at 0.6 to guess every claim. GRPO, scaled by the batch, was trained at each price. Its searches
-  for a claim of one hop and for a claim of three hops: ${searches.join(', ')}. At 0.1 and at 0.6 one rule for all claims is best, and imitation may happen to learn that
+  return `- **Does it follow the price?** It pays most ${prices.map((price) => bestRule(study, price)).join(', ')}. GRPO, scaled by the batch, was trained at each price. Its searches
+  for a claim of one hop and for a claim of three hops: ${searches.join(', ')}. Where one rule for all claims is best, imitation may happen to learn that
   rule. GRPO minus the best row of imitation: ${gains.join('; ')}.
 `;
+}
+
+/** What the demonstrator does who knows the price. */
+function bestRule({ scoredOn }: Study, price: number): string {
+  const guessed = scoredOn.filter((claims) => 'guess' in mixAt(price, claims));
+  if (guessed.length === 0) return `to check every claim at ${price}`;
+  return `to guess ${guessed.length === scoredOn.length ? 'every claim' : guessed.join(' and ')} at ${price}`;
 }
 
 /** At the first price of the study: {@link ours} minus the best row of imitation. */

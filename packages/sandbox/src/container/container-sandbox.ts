@@ -100,7 +100,12 @@ export class ContainerSandbox implements Sandbox {
 
   async close(): Promise<void> {
     this.#serial.end();
-    await this.#container.remove();
+    try {
+      await this.#container.remove();
+    } catch (error) {
+      const remedy = '"toolenv doctor --sandboxes" removes it after this process has ended';
+      throw sandboxFault(`A container may be left (${messageOf(error)}): ${remedy}.`, error);
+    }
     this.#owner.closed?.();
   }
 
