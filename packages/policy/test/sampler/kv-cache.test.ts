@@ -183,7 +183,7 @@ test.each(caches)('keeps no NaN of a policy that has diverged: $on.name', async 
   await cache.append([0, 1], [40, 3], outputs(1));
   const view = await readTensorData(on, await cache.view([0, 1]));
   for (const part of parts) {
-    const { data } = view[pastOf(part)]!;
+    const data = view[pastOf(part)]!.data as Float32Array;
     expect(data.filter(Number.isNaN)).toEqual(new Float32Array());
     expect(data.reduce((sum, value) => sum + value)).toBe((40 + 3) * heads * size);
   }
