@@ -79,11 +79,13 @@ function followsPrice(study: Study, results: readonly Result[], prices: readonly
     const [greedy, sampled] = decodings.map((decoding) => minusBestImitator(study, results, price, decoding));
     return `at ${price}, ${greedy!.difference} (${greedy!.than}; sampled answers: ${sampled!.difference}, ${sampled!.than})`;
   });
-  return `- **Does it follow the price?** It pays most ${prices.map((price) => bestRule(study, price)).join(', ')}. GRPO, scaled by the batch, was trained at each price. Its searches
+  return `- **Does it follow the price?** It pays most ${list.format(prices.map((price) => bestRule(study, price)))}. GRPO, scaled by the batch, was trained at each price. Its searches
   for a claim of one hop and for a claim of three hops: ${searches.join(', ')}. Where one rule for all claims is best, imitation may happen to learn that
   rule. GRPO minus the best row of imitation: ${gains.join('; ')}.
 `;
 }
+
+const list = new Intl.ListFormat('en');
 
 /** What the demonstrator does who knows the price. */
 function bestRule({ scoredOn }: Study, price: number): string {
