@@ -156,7 +156,7 @@ test('one failure stops the other calls of the turn and leaves no timer', async 
   const long = { ...options, limits: { ...options.limits, toolTimeout: 60_000 } };
   await expect(dispatch([call('watched'), call('fails')], [watched, fails], long)).rejects.toThrow('first');
   expect(stopped).toMatchObject({ code: 'infrastructure.tool_failed' });
-  expect(timers()).toBe(before);
+  expect(timers()).toBeLessThanOrEqual(before);
 });
 
 test('a copy of the context has the signal, even if it is read only after the timeout', async () => {
@@ -221,6 +221,7 @@ test('cuts long text for the model without splitting a character', async () => {
   expect(whole!.text).toBe(`x${'😀'.repeat(29)} […142 characters cut]`);
 });
 
+/** Timers of this process. Those of the runner may end at any time. */
 function timers(): number {
   return process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
 }
@@ -294,7 +295,7 @@ test('the newest report is passed on while the call goes on, and leaves no timer
   const onProgress = ({ progress }: CallProgress) => void reports.push(progress);
   await dispatch([call('counts')], [counts], { ...options, limits, onProgress });
   expect(reports).toEqual([1, 3, 4]);
-  expect(timers()).toBe(before);
+  expect(timers()).toBeLessThanOrEqual(before);
 });
 
 test.each([1, 2])('an error of the listener at report %d ends the turn with that error', async (bad) => {
