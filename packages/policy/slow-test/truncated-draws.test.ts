@@ -1,4 +1,4 @@
-/** 2,000 truncated draws from a real model's vocabulary: the tokens that sorting gives, in less time. */
+/** 2,000 truncated draws from a real model's vocabulary: the tokens that sorting gives, in a small part of its time. */
 import { createRng, type Rng } from '@toolenv/core';
 import { expect, test } from 'vitest';
 import { drawToken } from '../src/sampler/draw-token.ts';
@@ -32,21 +32,26 @@ const truncations = [
 ];
 const draws = 2_000 / (truncations.length * Object.keys(distributions).length);
 
+function timed<Result>(times: number[], work: () => Result): Result {
+  const begin = performance.now();
+  const result = work();
+  times.push(performance.now() - begin);
+  return result;
+}
+
 test.each(Object.entries(distributions))('a distribution that is %s', (_, probabilities) => {
   for (const truncation of truncations) {
     const label = JSON.stringify(truncation);
     const [ours, theirs] = [createRng(3, label), createRng(3, label)];
-    let begin = performance.now();
-    const kept = sortedTruncation(probabilities, truncation);
-    const sorting = performance.now() - begin;
-    begin = performance.now();
-    const drawn = Array.from(
-      { length: draws },
-      () => drawToken(probabilities, { temperature: 1, ...truncation }, ours).token,
+    const sortings: number[] = [];
+    const sort = () => timed(sortings, () => sortedTruncation(probabilities, truncation));
+    const [kept] = [sort(), sort(), sort()];
+    const selections: number[] = [];
+    const drawn = Array.from({ length: draws }, () =>
+      timed(selections, () => drawToken(probabilities, { temperature: 1, ...truncation }, ours).token),
     );
-    const selecting = (performance.now() - begin) / draws;
     expect(drawn, label).toEqual(drawsFrom(kept, theirs, draws));
-    // Other tests run beside this one: `npm run bench -- draw` measures how much faster it is.
-    expect(sorting / selecting, label).toBeGreaterThan(1.5);
+    // The fastest of each: other tests run beside this one.
+    expect(Math.min(...sortings) / Math.min(...selections), label).toBeGreaterThan(3);
   }
 });

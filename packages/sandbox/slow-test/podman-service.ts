@@ -1,10 +1,10 @@
 /** A podman service with an image of busybox, for tests. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { copyFileSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { connectDocker } from '../src/container/connect-docker.ts';
 
 const busybox = '/bin/busybox';
 export const image = 'localhost/toolenv-test-busybox';
@@ -52,7 +52,12 @@ export class PodmanService {
     const options = { cwd: this.#folder, stdio: 'ignore', detached: true } as const;
     this.#process = spawn('podman', [...args, `unix://${this.socket}`], options);
     // The socket's file is there a moment before the service listens.
-    for (let tries = 0; !(await answers(this.socket)); tries++) {
+    const answers = () =>
+      connectDocker({ socket: this.socket }).then(
+        () => true,
+        () => false,
+      );
+    for (let tries = 0; !(await answers()); tries++) {
       if (tries === 400) throw new Error('podman does not answer');
       await sleep(50);
     }
@@ -67,14 +72,4 @@ export class PodmanService {
     this.kill();
     rmSync(this.#folder, { recursive: true, force: true });
   }
-}
-
-function answers(socket: string): Promise<boolean> {
-  return new Promise((settle) => {
-    const connection = connect(socket, () => {
-      connection.destroy();
-      settle(true);
-    });
-    connection.once('error', () => settle(false));
-  });
 }
