@@ -46,6 +46,16 @@ export const sizes: Record<string, ModelConfig> = {
     num_attention_heads: 12,
     num_key_value_heads: 4,
   },
+  // The shape of SmolLM2-135M.
+  '135m': {
+    ...common,
+    vocab_size: 49_152,
+    hidden_size: 576,
+    intermediate_size: 1536,
+    num_hidden_layers: 30,
+    num_attention_heads: 9,
+    num_key_value_heads: 3,
+  },
   // The shape of Qwen2.5-0.5B.
   '500m': {
     ...common,
