@@ -5,5 +5,13 @@ export { argumentBounds, type JsonBounds, jsonMistake, recordBounds } from './js
 export { resolvePointer } from './json-pointer.ts';
 export { validate, validateWithDefaults } from './json-schema.ts';
 export type * from './json-schema-type.ts';
-export { isObject, tryJson, tryObject } from './json-text.ts';
+export {
+  bigintsAs,
+  exactJson,
+  integerMistake,
+  isObject,
+  tryJson,
+  tryObject,
+  unsafeInteger,
+} from './json-text.ts';
 export { type WireSchemaName, wireSchemas } from './wire-schemas.ts';

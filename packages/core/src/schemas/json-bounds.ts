@@ -1,4 +1,5 @@
 /** The bounds of a JSON value that a model or a tool wrote. They are checked before anything recurses into the value. */
+import { excerpt } from '../protocol/excerpt.ts';
 import type { SchemaMistake } from '../protocol/json-schema.ts';
 
 /** The largest depth and size of a JSON value. */
@@ -34,6 +35,7 @@ function excess(
 ): SchemaMistake | undefined {
   budget.left -= typeof value === 'string' ? value.length + 2 : 1;
   if (budget.left < 0) return tooMuch(budget.bounds.characters, 'characters', 'JSON');
+  if (typeof value === 'bigint' && !Number.isSafeInteger(Number(value))) return beyondNumbers(value);
   if (typeof value === 'bigint' || typeof value === 'function' || typeof value === 'symbol') return foreign;
   if (typeof value === 'number' && !Number.isFinite(value) && !budget.bounds.anyNumber) return foreign;
   if (typeof value !== 'object' || value === null) return undefined;
@@ -59,6 +61,16 @@ function excess(
 }
 
 const foreign: SchemaMistake = { path: '', expected: 'JSON', received: 'a value that JSON does not have' };
+
+/** An integer of JSON that a number would round, as `exactJson` gives it. */
+function beyondNumbers(integer: bigint): SchemaMistake {
+  const most = Number.MAX_SAFE_INTEGER;
+  return {
+    path: '',
+    expected: `integers within ±${most}, with larger ones as strings`,
+    received: `the integer ${excerpt(String(integer))}`,
+  };
+}
 
 function tooMuch(most: number, unit: string, whole: string): SchemaMistake {
   return {

@@ -1,4 +1,5 @@
-/** Reads JSON that may be malformed. */
+/** Reads JSON that may be malformed, and JSON whose integers must not be rounded. */
+import { excerpt } from '../protocol/excerpt.ts';
 
 /** The value of a JSON text; `undefined` if the text is not JSON. */
 export function tryJson(text: string): unknown {
@@ -18,4 +19,82 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 export function tryObject(text: string): Record<string, unknown> | undefined {
   const value = tryJson(text);
   return isObject(value) ? value : undefined;
+}
+
+/**
+ * The first integer of a JSON text that a number of JavaScript cannot hold, as it is written. Such an integer is beyond ±(2⁵³ − 1), and
+ * `JSON.parse` rounds it: `2512292042121000001` becomes 2512292042121000000. A number with a fraction or an exponent is no integer here.
+ */
+export function unsafeInteger(text: string): string | undefined {
+  const { value } = unsafeIntegers(text).next();
+  return value?.integer;
+}
+
+/** Says to a model what is wrong with an integer of {@link unsafeInteger}, and what to write instead. */
+export function integerMistake(integer: string | bigint): string {
+  return `The integer ${excerpt(String(integer))} is beyond ±${Number.MAX_SAFE_INTEGER}, where numbers are rounded: write it as a string.`;
+}
+
+/**
+ * The value of a JSON text. An integer that a number would round is a bigint, which nothing takes for JSON: {@link jsonMistake} names it, and
+ * `JSON.stringify` throws. Use {@link bigintsAs} where an integer may be rounded or may be a text.
+ * @param settle Gets a value that has a bigint, and returns the value to use.
+ * @throws SyntaxError if the text is not JSON.
+ */
+export function exactJson(text: string, settle: (value: unknown) => unknown = (value) => value): unknown {
+  let marked = '';
+  let end = 0;
+  for (const { start, integer } of unsafeIntegers(text)) {
+    marked += `${text.slice(end, start)}"${mark}${integer}"`;
+    end = start + integer.length;
+  }
+  if (end === 0) return JSON.parse(text);
+  const value: unknown = JSON.parse(marked + text.slice(end), (_, part: unknown) =>
+    typeof part === 'string' && part.startsWith(mark) ? BigInt(part.slice(mark.length)) : part,
+  );
+  return settle(value);
+}
+
+/** A copy of a value of {@link exactJson} in which each bigint is its digits, or the nearest number. */
+export function bigintsAs(form: 'text' | 'number', value: unknown): unknown {
+  if (typeof value === 'bigint') return form === 'text' ? String(value) : Number(value);
+  if (Array.isArray(value)) return value.map((item) => bigintsAs(form, item));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, bigintsAs(form, part)]));
+}
+
+/** Begins the strings that stand for integers while a text is parsed. No text can know it. */
+const mark = `integer ${Math.random()}${Math.random()} `;
+
+function* unsafeIntegers(text: string): Generator<{ start: number; integer: string }, undefined> {
+  // Most texts have no number with so many digits.
+  if (!/\d{16}/.test(text)) return;
+  const token = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+  for (let i = 0; i < text.length; i++) {
+    const character = text[i]!;
+    if (character === '"') i = endOfString(text, i);
+    else if (character === '-' || (character >= '0' && character <= '9')) {
+      token.lastIndex = i;
+      const [number = character] = token.exec(text) ?? [];
+      if (isUnsafe(number)) yield { start: i, integer: number };
+      i += number.length - 1;
+    }
+  }
+}
+
+function endOfString(text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
+    let before = end;
+    while (text[before - 1] === '\\') before--;
+    if ((end - before) % 2 === 0) return end;
+  }
+  return text.length;
+}
+
+/** Whether the value or its text changes on the way through a number. 10¹⁸ does not: it is a multiple of a large power of 2. */
+function isUnsafe(number: string): boolean {
+  if (number.length < 16 || !/^-?\d+$/.test(number)) return false;
+  const value = Number(number);
+  if (Number.isSafeInteger(value)) return false;
+  return String(value) !== number || BigInt(value) !== BigInt(number);
 }

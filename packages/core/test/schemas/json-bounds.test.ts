@@ -43,6 +43,14 @@ test('a value that JSON does not have, or that throws when read, is a mistake', 
   expect(jsonMistake(throwing, bounds)?.received).toBe('a value that cannot be read');
 });
 
+test('an integer that a number would round is named', () => {
+  expect(jsonMistake({ id: 2512292042121000001n }, bounds)).toEqual({
+    path: '',
+    expected: 'integers within ±9007199254740991, with larger ones as strings',
+    received: 'the integer 2512292042121000001',
+  });
+});
+
 function nested(levels: number): unknown {
   let value: unknown = 1;
   for (let i = 0; i < levels; i++) value = [value];
