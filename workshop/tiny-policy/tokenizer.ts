@@ -94,6 +94,8 @@ export function buildTokenizer({ pieces, fixed, joinsLines, chatTemplate }: Toke
     clean_up_tokenization_spaces: false,
     eos_token: '<|im_end|>',
     pad_token: '<|endoftext|>',
+    // A policy whose template shows no tools knows its tools without being told.
+    ...(!chatTemplate.includes('tools') && { tool_prompt: false }),
     chat_template: chatTemplate,
   };
   return {

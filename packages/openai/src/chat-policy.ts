@@ -1,12 +1,12 @@
 /** chatPolicy: a model behind `/chat/completions`, with the server's tool calls or with tools as text. For evaluation. */
-import { type Action, type Observation, type Policy, type PolicySpec, ToolEnvError } from '@toolenv/core';
+import { type Observation, type Policy, type PolicySpec, ToolEnvError } from '@toolenv/core';
+import { functionTools, withTextTools } from '@toolenv/core/tools';
 import type { Json } from './answer.ts';
-import { readTurn } from './read-turn.ts';
+import { readTurn, type Said } from './read-turn.ts';
 import { errorOf } from './refusal.ts';
 import { samplingFields } from './sampling-fields.ts';
 import type { Server } from './server.ts';
-import { withTextTools } from './text-tools.ts';
-import { wireMessages, wireTools } from './wire-messages.ts';
+import { wireMessages } from './wire-messages.ts';
 
 export interface ChatPolicyParts {
   server: Server;
@@ -18,6 +18,8 @@ export interface ChatPolicyParts {
 }
 
 export function chatPolicy({ server, spec, model, refused, nativeTools }: ChatPolicyParts): Policy {
+  /** Whether the server gives thoughts apart from the text. Only such a server is given them back: others may refuse the field. */
+  let givesReasoning = false;
   return {
     spec,
     async act(observation, options) {
@@ -28,7 +30,7 @@ export function chatPolicy({ server, spec, model, refused, nativeTools }: ChatPo
       for (;;) {
         const fields = {
           model,
-          ...conversationOf(observation, nativeTools),
+          ...conversationOf(observation, nativeTools, givesReasoning),
           ...samplingFields({ ...options, maxTokens }, refused, spec.name),
           ...(stop.length > 0 && { stop }),
         };
@@ -37,7 +39,11 @@ export function chatPolicy({ server, spec, model, refused, nativeTools }: ChatPo
           sample: options.seed,
           usage,
         });
-        if (body) return { ...actionOf(body, observation, spec), usage: usage.turn };
+        if (body) {
+          const said = saidOf(body, spec);
+          givesReasoning ||= said.reasoning !== undefined;
+          return { ...readTurn(said, observation.tools), usage: usage.turn };
+        }
         const { room = 0 } = refusal;
         const spoken = observation.messages.some(({ role }) => role === 'assistant');
         if (room < 1 || room >= maxTokens) throw errorOf(refusal, spec.name, spoken);
@@ -47,13 +53,17 @@ export function chatPolicy({ server, spec, model, refused, nativeTools }: ChatPo
   };
 }
 
-function conversationOf(observation: Observation, nativeTools: boolean): Json {
-  if (!nativeTools) return { messages: wireMessages(withTextTools(observation)) };
+function conversationOf(observation: Observation, nativeTools: boolean, givesReasoning: boolean): Json {
+  const options = { reasoning: givesReasoning };
+  if (!nativeTools) return { messages: wireMessages(withTextTools(observation), options) };
   const { messages, tools } = observation;
-  return { messages: wireMessages(messages), ...(tools.length > 0 && { tools: wireTools(tools) }) };
+  return {
+    messages: wireMessages(messages, options),
+    ...(tools.length > 0 && { tools: functionTools(tools) }),
+  };
 }
 
-function actionOf(body: Json, { tools }: Observation, spec: PolicySpec): Action {
+function saidOf(body: Json, spec: PolicySpec): Said {
   const choice = Object(Array.isArray(body.choices) ? body.choices[0] : undefined);
   const { message } = choice;
   if (typeof message !== 'object' || message === null) {
@@ -65,8 +75,26 @@ function actionOf(body: Json, { tools }: Observation, spec: PolicySpec): Action 
     const remedy = `and the context has ${spec.contextLength}: shorten the context`;
     throw new ToolEnvError('context.overflow', `${spec.name}: the prompt has ${prompt} tokens, ${remedy}.`);
   }
-  const content = typeof message.content === 'string' ? message.content : '';
   const given: unknown[] = Array.isArray(message.tool_calls) ? message.tool_calls : [];
   const calls = given.map((call) => Object(Object(call).function));
-  return readTurn({ content, calls, isCut: choice.finish_reason === 'length' }, tools.length > 0);
+  // vLLM, SGLang and DeepSeek have the first name, OpenRouter and newer servers the second.
+  const reasoning = [message.reasoning_content, message.reasoning].find(
+    (each) => typeof each === 'string' && each !== '',
+  );
+  return {
+    content: textOf(message.content),
+    calls,
+    isCut: choice.finish_reason === 'length',
+    ...(reasoning !== undefined && { reasoning }),
+  };
+}
+
+/** A content is a text, or parts of which some are texts. */
+function textOf(content: unknown): string {
+  if (typeof content === 'string') return content;
+  const parts: unknown[] = Array.isArray(content) ? content : [];
+  return parts
+    .map((part) => Object(part).text)
+    .filter((text) => typeof text === 'string')
+    .join('');
 }

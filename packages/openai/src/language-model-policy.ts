@@ -10,6 +10,7 @@ import {
 import type { PolicyHandle } from '@toolenv/core/plugins';
 import { isTransient } from '@toolenv/core/remote';
 import { tryObject } from '@toolenv/core/schemas';
+import { withTextTools } from '@toolenv/core/tools';
 import type { Json } from './answer.ts';
 import type { Prices } from './prices.ts';
 import { readTurn } from './read-turn.ts';
@@ -18,7 +19,6 @@ import { type Attempt, type QueueOptions, RequestQueue } from './request-queue.t
 import { ResponseCache } from './response-cache.ts';
 import { retryAfter } from './retry-after.ts';
 import { refuseConstrainedCalls } from './sampling-fields.ts';
-import { withTextTools } from './text-tools.ts';
 import { UsageCount } from './usage-count.ts';
 import { wireId } from './wire-messages.ts';
 
@@ -249,11 +249,14 @@ function bodyOf(
 function actionOf({ content, finishReason }: Json, { tools }: Observation, name: string): Action {
   if (!Array.isArray(content)) throw withoutContent(name);
   const parts = content.map((part): Json => Object(part));
-  const text = parts.map((part) => (part.type === 'text' && typeof part.text === 'string' ? part.text : ''));
+  const textOf = (type: string) =>
+    parts.map((part) => (part.type === type && typeof part.text === 'string' ? part.text : '')).join('');
+  const reasoning = textOf('reasoning');
   const calls = parts
     .filter(({ type, providerExecuted }) => type === 'tool-call' && providerExecuted !== true)
     .map(({ toolName, input: args }) => ({ name: toolName, arguments: args }));
-  return readTurn({ content: text.join(''), calls, isCut: finishReason === 'length' }, tools.length > 0);
+  const said = { content: textOf('text'), calls, isCut: finishReason === 'length' };
+  return readTurn({ ...said, ...(reasoning !== '' && { reasoning }) }, tools);
 }
 
 function withoutContent(name: string): ToolEnvError {

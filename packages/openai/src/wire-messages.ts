@@ -1,12 +1,16 @@
 /** Conversations as the chat messages of the OpenAI API, with the server's own tool calls. */
-import { type ImageBlock, imagesOf, type Message, type ToolCall, type ToolDescription } from '@toolenv/core';
+import { type ImageBlock, imagesOf, type Message, type ToolCall } from '@toolenv/core';
 import type { Json } from './answer.ts';
 
 /**
  * Calls are numbered anew, because policies number them from 0 in each turn and some services want ids that differ in the
  * whole conversation. Nine letters and digits are what Mistral's templates want.
+ * @param options Whether the server takes thoughts back.
  */
-export function wireMessages(messages: readonly Message[]): Json[] {
+export function wireMessages(
+  messages: readonly Message[],
+  { reasoning: givesReasoning = false }: { reasoning?: boolean } = {},
+): Json[] {
   let ids = new Map<string, string>();
   return messages.flatMap((message, index): Json[] => {
     if (message.role === 'tool') {
@@ -15,8 +19,9 @@ export function wireMessages(messages: readonly Message[]): Json[] {
       return messages[index + 1]?.role === 'tool' ? [answer] : [answer, ...shownImages(messages, index)];
     }
     if (message.role !== 'assistant') return [{ role: message.role, content: withImages(message) }];
-    const { content, toolCalls = [] } = message;
-    if (toolCalls.length === 0) return [{ role: 'assistant', content }];
+    const { content, reasoning, toolCalls = [] } = message;
+    const thought = givesReasoning && reasoning !== undefined && { reasoning_content: reasoning };
+    if (toolCalls.length === 0) return [{ role: 'assistant', content, ...thought }];
     ids = new Map(toolCalls.map(({ id }, call) => [id, wireId(index, call)]));
     const tool_calls = toolCalls.map(({ id, name, arguments: args }: ToolCall) => ({
       id: ids.get(id),
@@ -24,7 +29,7 @@ export function wireMessages(messages: readonly Message[]): Json[] {
       function: { name, arguments: JSON.stringify(args) },
     }));
     // Some services refuse an empty text.
-    return [{ role: 'assistant', content: content === '' ? null : content, tool_calls }];
+    return [{ role: 'assistant', content: content === '' ? null : content, ...thought, tool_calls }];
   });
 }
 
@@ -47,13 +52,6 @@ function shownImages(messages: readonly Message[], last: number): Json[] {
 
 function imagePart({ data, mimeType }: ImageBlock): Json {
   return { type: 'image_url', image_url: { url: `data:${mimeType};base64,${data}` } };
-}
-
-export function wireTools(tools: readonly ToolDescription[]): Json[] {
-  return tools.map(({ name, description, inputSchema }) => ({
-    type: 'function',
-    function: { name, description, parameters: inputSchema },
-  }));
 }
 
 /** The id of a call by its place in the conversation. */

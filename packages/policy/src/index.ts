@@ -1,5 +1,5 @@
 export { knownDevices } from '#known-devices';
-export { Chat, type TemplateArguments } from './chat/chat.ts';
+export { Chat, type ChatOptions, type TemplateArguments } from './chat/chat.ts';
 export { type Checkpoint, readCheckpoint, writeCheckpoint } from './checkpoint/checkpoint.ts';
 export type { LoraOptions, LoraTarget } from './learner/lora.ts';
 export { type LearnerOptions, TransformerLearner } from './learner/transformer-learner.ts';

@@ -3,7 +3,7 @@ import type { Action, EncodedRow, Observation, PlainText, PolicySpec, SamplingOp
 import type { TrainablePolicy } from '@toolenv/core/learner';
 import type { MemoryEstimate, PolicyHandle } from '@toolenv/core/plugins';
 import { TokenTurns } from '@toolenv/core/remote';
-import { Chat, type TemplateArguments } from './chat/chat.ts';
+import { Chat, type ChatOptions } from './chat/chat.ts';
 import { encodeExample } from './chat/encode-example.ts';
 import { completesStop } from './chat/stop-text.ts';
 import { type Checkpoint, readCheckpoint } from './checkpoint/checkpoint.ts';
@@ -96,7 +96,7 @@ export class TransformerPolicy implements TrainablePolicy, PolicyHandle {
   }
 }
 
-export interface PolicyOptions {
+export interface PolicyOptions extends ChatOptions {
   /** Default: ONNX Runtime on `device` in `precision` with `threads`. */
   runtime?: Runtime;
   /** Default `cpu`. */
@@ -105,8 +105,6 @@ export interface PolicyOptions {
   precision?: Precision;
   /** CPU threads per operation. Default: one per physical core. */
   threads?: number;
-  /** Extra values for the chat template, such as `{ enable_thinking: false }`. */
-  templateArguments?: TemplateArguments;
   sampler?: SamplerOptions;
   learner?: LearnerOptions;
 }
@@ -126,7 +124,7 @@ export async function createPolicy(
   options: PolicyOptions = {},
 ): Promise<TransformerPolicy> {
   const { device, precision, threads, runtime = onnxRuntime({ device, precision, threads }) } = options;
-  const chat = new Chat(checkpoint, options.templateArguments);
+  const chat = new Chat(checkpoint, options);
   const model = createModel(checkpoint.config, checkpoint.weights);
   await placeModel(runtime, model);
   const spec = {

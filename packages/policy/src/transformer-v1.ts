@@ -55,6 +55,11 @@ const schema = {
       type: 'object',
       description: 'extra values for the chat template, such as {"enable_thinking": false} for Qwen3',
     },
+    toolPrompt: {
+      type: 'boolean',
+      description:
+        'describe tools in the message of the system, with calls as JSON in <tool_call> (default: where the chat template shows no tools)',
+    },
     loraRank: {
       type: 'integer',
       minimum: 0,
@@ -129,6 +134,7 @@ async function open(options: TransformerOptions, { seed }: { seed: number }): Pr
     precision,
     threads,
     templateArguments: options.templateArguments,
+    toolPrompt: options.toolPrompt,
     sampler: { precision: rolloutPrecision },
     learner: { lora, gradientCheckpointing, tokenBudget },
   });

@@ -1,8 +1,6 @@
-/** The formats in which models write calls. */
-import { hermesFormat, llamaFormat, mistralFormat, type ToolCallFormat } from '@toolenv/core/tools';
+/** The formats in which models write calls, by name. */
+import { callFormats, type ToolCallFormat } from '@toolenv/core/tools';
 
-export const formats: Readonly<Record<string, ToolCallFormat>> = {
-  hermes: hermesFormat,
-  llama: llamaFormat,
-  mistral: mistralFormat,
-};
+export const formats: Readonly<Record<string, ToolCallFormat>> = Object.fromEntries(
+  callFormats.map((format) => [format.name, format]),
+);

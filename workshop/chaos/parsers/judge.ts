@@ -7,20 +7,15 @@ export const bound = { text: 20, kilobyte: 4 };
 
 /**
  * `undefined` if the parser ended in time, threw nothing, and gave a turn whose calls are whole.
- * @param isMistral Whether calls are named between `[TOOL_CALLS]` and `[ARGS]`.
  */
-export function judge(
-  { parse }: Pick<ToolCallFormat, 'parse'>,
-  text: string,
-  isMistral: boolean,
-): string | undefined {
+export function judge({ parse }: Pick<ToolCallFormat, 'parse'>, text: string): string | undefined {
   const allowed = bound.text + (bound.kilobyte * text.length) / 1_024;
   let fastest = Number.POSITIVE_INFINITY;
   // Processor time, because other work on the machine delays a parser. A collection of garbage may still count, but not three times.
   for (let attempt = 0; attempt < 3 && fastest > allowed; attempt++) {
     const started = process.cpuUsage();
     try {
-      const wrong = malformed(parse(text), isMistral ? namesBeforeArguments(text) : undefined);
+      const wrong = malformed(parse(text));
       if (wrong) return wrong;
     } catch (error) {
       return `threw ${String(error)}`;
@@ -32,10 +27,7 @@ export function judge(
   return `took ${fastest.toFixed(0)} ms for ${text.length} characters, where ${allowed.toFixed(0)} ms are allowed`;
 }
 
-function malformed(
-  { text, toolCalls }: ReturnType<ToolCallFormat['parse']>,
-  names: Set<string> | undefined,
-): string | undefined {
+function malformed({ text, toolCalls }: ReturnType<ToolCallFormat['parse']>): string | undefined {
   if (typeof text !== 'string') return 'gave no text';
   for (const call of toolCalls) {
     if (isParseFailure(call)) {
@@ -46,15 +38,6 @@ function malformed(
     const { arguments: args } = call;
     if (typeof args !== 'object' || args === null || Array.isArray(args))
       return 'gave a call without arguments';
-    if (names && !names.has(call.name))
-      return `gave a call of "${call.name}", which its marker does not name`;
   }
   return undefined;
-}
-
-/** The names that `[TOOL_CALLS]name[ARGS]` gives, if every call of the text has this form. */
-function namesBeforeArguments(raw: string): Set<string> | undefined {
-  const [, ...bodies] = raw.split('[TOOL_CALLS]');
-  if (bodies.length === 0 || !bodies.every((body) => body.includes('[ARGS]'))) return undefined;
-  return new Set(bodies.map((body) => body.split('[ARGS]')[0]!.trim()));
 }

@@ -25,7 +25,7 @@ export async function run({ format, seed, from, to }: TextRange, { say }: Report
     const end = Math.min(to, start + blockLength);
     for (let index = start; index < end; index++) {
       const text = callText(rng);
-      const what = judge(formats[format]!, text, format === 'mistral');
+      const what = judge(formats[format]!, text);
       if (what) wrong.push(`${JSON.stringify(text.slice(0, 60))}, ${text.length} characters: ${what}`);
     }
     say(String(end - from));

@@ -5,8 +5,10 @@ import { inWords, type Violation } from '../protocol/violation.ts';
 const stopReasons = new Set<unknown>(['stop', 'length', 'tool_call']);
 
 export function checkAction(given: unknown): Violation | undefined {
-  const { text, toolCalls, stopReason, tokens, usage } = Object(given);
+  const { text, reasoning, toolCalls, stopReason, tokens, usage } = Object(given);
   if (typeof text !== 'string') return malformed(`the text of the action is ${inWords(text)}`);
+  if (reasoning !== undefined && typeof reasoning !== 'string')
+    return malformed(`the reasoning of the action is ${inWords(reasoning)}`);
   if (!stopReasons.has(stopReason)) return malformed(`the stopReason is ${inWords(stopReason)}`);
   if (!Array.isArray(toolCalls)) return malformed(`the toolCalls are ${inWords(toolCalls)}`);
   const index = toolCalls.findIndex((call) => !isCall(Object(call)));

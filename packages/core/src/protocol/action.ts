@@ -27,6 +27,8 @@ export interface ActionTokens {
 export interface Action {
   /** The generated text without the tool calls that parsed. It becomes the content of the next observation's assistant message. */
   text: string;
+  /** What the model thought before its text and its calls, without the marks of thoughts. Nothing in it is a call or an answer. */
+  reasoning?: string;
   toolCalls: (ToolCall | ParseFailure)[];
   stopReason: 'stop' | 'length' | 'tool_call';
   tokens?: ActionTokens;
@@ -45,7 +47,13 @@ export function parsedCalls({ toolCalls }: Pick<Action, 'toolCalls'>): ToolCall[
 }
 
 /** The turn as a message of the conversation, with the calls that could be read. */
-export function turnMessage(action: Pick<Action, 'text' | 'toolCalls'>): Message {
+export function turnMessage(action: Pick<Action, 'text' | 'toolCalls' | 'reasoning'>): Message {
+  const { text, reasoning } = action;
   const toolCalls = parsedCalls(action);
-  return { role: 'assistant', content: action.text, ...(toolCalls.length > 0 && { toolCalls }) };
+  return {
+    role: 'assistant',
+    content: text,
+    ...(reasoning !== undefined && { reasoning }),
+    ...(toolCalls.length > 0 && { toolCalls }),
+  };
 }

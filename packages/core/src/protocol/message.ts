@@ -27,7 +27,8 @@ export interface ToolCall {
 export type Message =
   | { role: 'system'; content: string }
   | { role: 'user'; content: string; images?: readonly ImageBlock[] }
-  | { role: 'assistant'; content: string; toolCalls?: ToolCall[] }
+  /** `reasoning` is what the model thought, which chat templates and servers read as `reasoning_content`. */
+  | { role: 'assistant'; content: string; reasoning?: string; toolCalls?: ToolCall[] }
   | { role: 'tool'; content: string; toolCallId: string; name: string; images?: readonly ImageBlock[] };
 
 /** An image in a message, the block of MCP. A policy that reads no images gets words instead. */

@@ -1,6 +1,6 @@
 /** TokenChat: prompts and turns as token ids, for policies that know their tokens. */
 import type { Observation } from '../protocol/message.ts';
-import type { ParsedTurn } from '../tools/tool-call-formats.ts';
+import type { ParsedTurn } from '../tools/call-formats/call-format.ts';
 
 /** What the model saw and did in its last turn of a conversation. */
 export interface TokenTurn extends ParsedTurn {
@@ -20,7 +20,8 @@ export interface TokenChat {
   continuation(previous: TokenTurn, observation: Observation): Int32Array | undefined;
   /** The text of an action, with the markers of tool calls. */
   written(action: Int32Array): string;
-  parse(written: string): ParsedTurn;
+  /** The thoughts, calls and text of a turn. The tools' schemas say which arguments are texts. */
+  parse(written: string, tools: Observation['tools']): ParsedTurn;
 }
 
 /** Where a turn ended, and its text. */

@@ -60,15 +60,15 @@ export class TokenTurns {
     const sampled = await sample({ prompt, maxTokens: Math.min(maxTokens, room), spoken });
     const { length, stopped, written } = findTurnEnd(sampled.tokens, stop, chat);
     const action = sampled.tokens.slice(0, length);
-    const { text, toolCalls } = chat.parse(written);
+    const parsed = chat.parse(written, observation.tools);
     if (episodeId !== undefined) {
       const turns = this.#last.get(episodeId) ?? new Map();
-      this.#last.set(episodeId, turns.set(conversation, { observation, prompt, action, text, toolCalls }));
+      this.#last.set(episodeId, turns.set(conversation, { observation, prompt, action, ...parsed }));
     }
     const isCut = sampled.isCut && !stopped;
-    const stopReason = isCut ? 'length' : toolCalls.length > 0 ? 'tool_call' : 'stop';
+    const stopReason = isCut ? 'length' : parsed.toolCalls.length > 0 ? 'tool_call' : 'stop';
     const tokens = { prompt, action, logprobs: sampled.logprobs.slice(0, length) };
-    return { text, toolCalls, stopReason, tokens, ...(sampled.usage && { usage: sampled.usage }) };
+    return { ...parsed, stopReason, tokens, ...(sampled.usage && { usage: sampled.usage }) };
   }
 
   endEpisode(episodeId: string): void {

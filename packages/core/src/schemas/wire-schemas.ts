@@ -46,7 +46,9 @@ const image = object({
 const message: JsonSchema = {
   ...object({ role: { enum: ['system', 'user', 'assistant', 'tool'] }, content: string }),
   allOf: [
-    when('role', ['assistant'], { properties: { toolCalls: { type: 'array', items: toolCall } } }),
+    when('role', ['assistant'], {
+      properties: { reasoning: string, toolCalls: { type: 'array', items: toolCall } },
+    }),
     when('role', ['tool'], object({ toolCallId: string, name: string })),
     when('role', ['user', 'tool'], object({ images: optional({ type: 'array', items: image }) })),
   ],
@@ -71,6 +73,7 @@ const turnUsage = object({
 
 const action = object({
   text: string,
+  reasoning: optional(string),
   toolCalls: { type: 'array', items: call },
   stopReason: { enum: ['stop', 'length', 'tool_call'] },
   tokens: optional(object({ prompt: tokenIds, action: tokenIds, logprobs: { type: 'array', items: float } })),

@@ -2,13 +2,14 @@
 export { boundCall } from '../boundary/bound-call.ts';
 export { Deadline, type DeadlineOptions, untilAborted, withinDeadline } from '../boundary/deadline.ts';
 export { boundText } from './bound-text.ts';
+export {
+  type ParsedTurn,
+  type ReadingOptions,
+  type ThoughtMarks,
+  type ToolCallFormat,
+  thinkTags,
+} from './call-formats/call-format.ts';
+export { callFormats, hermesFormat } from './call-formats/formats.ts';
 export { callMistake, mistakeText } from './call-mistake.ts';
 export { type DispatchOptions, dispatch, inToolTime } from './dispatch.ts';
-export {
-  formatOf,
-  hermesFormat,
-  llamaFormat,
-  mistralFormat,
-  type ParsedTurn,
-  type ToolCallFormat,
-} from './tool-call-formats.ts';
+export { functionTools, withTextTools } from './text-tools.ts';

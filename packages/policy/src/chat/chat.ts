@@ -1,16 +1,9 @@
 /** Conversations as tokens, by the checkpoint's tokenizer and chat template. Growing prompts are not tokenised again. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Tokenizer } from '@huggingface/tokenizers';
-import {
-  type Message,
-  messageOf,
-  type Observation,
-  parsedCalls,
-  type ToolDescription,
-  ToolEnvError,
-} from '@toolenv/core';
+import { type Message, messageOf, type Observation, parsedCalls, ToolEnvError } from '@toolenv/core';
 import type { TokenChat, TokenTurn } from '@toolenv/core/remote';
-import { formatOf, type ParsedTurn, type ToolCallFormat } from '@toolenv/core/tools';
+import { functionTools, hermesFormat, type ParsedTurn, withTextTools } from '@toolenv/core/tools';
 import { withinDeadline } from '#within-deadline';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import { hasLinearPatterns } from '../checkpoint/linear-patterns.ts';
@@ -20,12 +13,30 @@ import { CallConstraints } from '../grammar/call-constraints.ts';
 import type { TokenLimit } from '../sampler/token-limit.ts';
 import { ChatTemplate } from './chat-template.ts';
 import { middleOf } from './rendered-text.ts';
+import {
+  addedTurn,
+  type TemplateForm,
+  templateCall,
+  templateContent,
+  templateForm,
+  withoutSystem,
+} from './template-form.ts';
 
 /** Extra values for the chat template, such as `enable_thinking: false`. Called `chat_template_kwargs` in transformers. */
 export type TemplateArguments = Readonly<Record<string, unknown>>;
 
+export interface ChatOptions {
+  /** Extra values for the chat template, such as `{ enable_thinking: false }`. */
+  templateArguments?: TemplateArguments | undefined;
+  /**
+   * Whether tools are described in the message of the system, with calls in Hermes' format, in place of what the template does. Default:
+   * `tool_prompt` of tokenizer_config.json, or where the template shows no tools.
+   */
+  toolPrompt?: boolean | undefined;
+}
+
 /** The names that every rendering sets. */
-const setByRender = ['messages', 'tools', 'add_generation_prompt', 'bos_token', 'eos_token'];
+const setByRender = ['messages', 'tools', 'xml_tools', 'add_generation_prompt', 'bos_token', 'eos_token'];
 
 export class Chat implements TokenChat {
   readonly #checkpoint: Pick<Checkpoint, 'folder' | 'tokenizer' | 'tokenizerConfig'>;
@@ -38,8 +49,10 @@ export class Chat implements TokenChat {
   readonly #template: ChatTemplate;
   /** The template for conversations with tools; most checkpoints have one template for both. */
   readonly #toolTemplate: ChatTemplate;
-  readonly #format: ToolCallFormat;
-  /** The texts of the format's markers by token id. */
+  readonly #forms = new Map<ChatTemplate, TemplateForm>();
+  readonly #toolPrompt: boolean | undefined;
+  #hasWarned = false;
+  /** The texts of the markers of calls and thoughts by token id. */
   readonly #markers: ReadonlyMap<number, string>;
   readonly #arguments: TemplateArguments;
   /** The special tokens that templates read. */
@@ -52,7 +65,7 @@ export class Chat implements TokenChat {
   /** @throws ToolEnvError `usage.template_arguments` for an argument that every rendering sets. */
   constructor(
     checkpoint: Pick<Checkpoint, 'folder' | 'tokenizer' | 'tokenizerConfig' | 'endTokens'>,
-    templateArguments: TemplateArguments = {},
+    { templateArguments = {}, toolPrompt }: ChatOptions = {},
   ) {
     const own = setByRender.find((name) => Object.hasOwn(templateArguments, name));
     if (own !== undefined) {
@@ -60,6 +73,7 @@ export class Chat implements TokenChat {
       throw new ToolEnvError('usage.template_arguments', message);
     }
     this.#arguments = templateArguments;
+    this.#toolPrompt = toolPrompt ?? checkpoint.tokenizerConfig.tool_prompt;
     const { folder, tokenizer, tokenizerConfig, endTokens } = checkpoint;
     this.#folder = folder;
     this.#checkpoint = { folder, tokenizer, tokenizerConfig };
@@ -70,13 +84,10 @@ export class Chat implements TokenChat {
     }
     this.#template = parseTemplate(folder, template);
     this.#toolTemplate = toolTemplate === template ? this.#template : parseTemplate(folder, toolTemplate);
-    this.#format = formatOf(toolTemplate);
     this.#tokenizer = openTokenizer(folder, tokenizer, tokenizerConfig);
     // Unigram compares all segmentations, of which a hostile vocabulary has many.
     const isUnigram = (tokenizer.model as { type?: unknown }).type === 'Unigram';
     this.#isLinear = !isUnigram && [tokenizer.normalizer, tokenizer.pre_tokenizer].every(hasLinearPatterns);
-    const markers = addedTokens(tokenizer).filter(({ content }) => this.#format.markers.includes(content));
-    this.#markers = new Map(markers.map(({ id, content }) => [id, content]));
     const { bos_token, eos_token } = tokenizerConfig;
     this.#ends = {
       bos_token: specialTokenText(bos_token) ?? '',
@@ -86,6 +97,15 @@ export class Chat implements TokenChat {
     this.#endTexts = endTokens.map((token) =>
       this.#tokenizer.decode([token], { skip_special_tokens: false }),
     );
+    this.#forms.set(this.#template, this.#tryTemplate(this.#template, template));
+    if (this.#toolTemplate !== this.#template)
+      this.#forms.set(this.#toolTemplate, this.#tryTemplate(this.#toolTemplate, toolTemplate));
+    const { thoughts, format } = this.form;
+    const marked = [thoughts.open, thoughts.close, ...(format ?? hermesFormat).markers];
+    const markers = addedTokens(tokenizer).filter(({ content }) =>
+      marked.some((text) => text.includes(content)),
+    );
+    this.#markers = new Map(markers.map(({ id, content }) => [id, content]));
   }
 
   get vocabulary(): ReadonlyMap<number, string> {
@@ -100,13 +120,21 @@ export class Chat implements TokenChat {
    * where the template allows one. A template that goes beyond its bounds after the first turn aborts the episode with
    * `infrastructure.chat_template`: the model did nothing that could be scored.
    */
-  render({ messages, tools }: Observation, addGenerationPrompt = true): string {
+  render(observation: Observation, addGenerationPrompt = true): string {
+    const { messages, tools } = observation;
+    const isPrompted = this.#promptsTools(tools);
+    const template = tools.length > 0 && !isPrompted ? this.#toolTemplate : this.#template;
+    const form = this.#forms.get(template)!;
+    const told = isPrompted ? withTextTools(observation) : messages;
+    const taken = isPrompted && !form.hasSystem ? withoutSystem(told) : told;
+    const shown = tools.length > 0 && !isPrompted ? functionTools(tools) : null;
     try {
-      return (tools.length > 0 ? this.#toolTemplate : this.#template).render({
+      return template.render({
         ...this.#arguments,
         ...this.#ends,
-        messages: messages.map((message) => toTemplateMessage(message, this.#format)),
-        tools: tools.length > 0 ? tools.map(toTemplateTool) : null,
+        messages: taken.map((message) => toTemplateMessage(message, form)),
+        tools: form.toolsName === 'xml_tools' ? null : shown,
+        ...(form.toolsName === 'xml_tools' && { xml_tools: shown }),
         add_generation_prompt: addGenerationPrompt,
       });
     } catch (error) {
@@ -117,6 +145,42 @@ export class Chat implements TokenChat {
         `The chat template refuses the conversation: ${oneLine(messageOf(error))}`,
       );
     }
+  }
+
+  /** How the template for conversations with tools takes them. */
+  get form(): TemplateForm {
+    return this.#forms.get(this.#toolTemplate)!;
+  }
+
+  #tryTemplate(template: ChatTemplate, source: string): TemplateForm {
+    const given = { ...this.#arguments, ...this.#ends };
+    return templateForm(
+      (messages, variables) => template.render({ ...given, tools: null, messages, ...variables }),
+      source,
+      this.#endTexts,
+    );
+  }
+
+  /**
+   * Whether tools are described by the tool prompt. A template that shows no tools would leave the model without any word of them.
+   * @throws ToolEnvError `usage.chat_template` if the template shows tools and writes calls that no format reads.
+   */
+  #promptsTools(tools: Observation['tools']): boolean {
+    if (tools.length === 0) return false;
+    const { toolsName, format } = this.form;
+    if (this.#toolPrompt ?? toolsName === undefined) {
+      if (this.#toolPrompt === undefined && !this.#hasWarned) {
+        this.#hasWarned = true;
+        globalThis.process?.emitWarning?.(
+          `The chat template of ${this.#folder} shows no tools: they are described in the message of the system, with calls as JSON in <tool_call>.`,
+          'ToolPrompt',
+        );
+      }
+      return true;
+    }
+    if (format || this.#toolPrompt === false) return false;
+    const message = `The chat template of ${this.#folder} writes calls in a form that no known format reads: give toolPrompt: true, to describe tools in the message of the system.`;
+    throw new ToolEnvError('usage.chat_template', message);
   }
 
   /** @throws ToolEnvError `usage.checkpoint_unsupported` if the tokenizer takes too long for the text or makes too much of it. */
@@ -136,7 +200,7 @@ export class Chat implements TokenChat {
     return tokens.length === 0 ? '' : this.#tokenizer.decode([...tokens], { skip_special_tokens: true });
   }
 
-  /** The text of a turn, with the markers of tool calls and without other special tokens. */
+  /** The text of a turn, with the markers of tool calls and thoughts and without other special tokens. */
   written(action: Int32Array): string {
     const pieces: string[] = [];
     let start = 0;
@@ -149,9 +213,13 @@ export class Chat implements TokenChat {
     return [...pieces, this.decode(action.subarray(start))].join('');
   }
 
-  /** Parses the tool calls in the text of a turn, in the format of the checkpoint. */
-  parse(written: string): ParsedTurn {
-    return this.#format.parse(written);
+  /** Separates the thoughts of a turn, and parses its tool calls in the format of the checkpoint. */
+  parse(written: string, tools: Observation['tools'] = []): ParsedTurn {
+    const isPrompted = this.#promptsTools(tools);
+    const template = tools.length > 0 && !isPrompted ? this.#toolTemplate : this.#template;
+    const { thoughts, begun, format } = this.#forms.get(template)!;
+    const reader = (isPrompted ? undefined : format) ?? hermesFormat;
+    return reader.parse(begun + written, { tools, thoughts });
   }
 
   /**
@@ -162,7 +230,8 @@ export class Chat implements TokenChat {
    */
   constrainCalls(tools: Observation['tools'], size: number): TokenLimit {
     const { endTokens } = this;
-    const { name: format, markers } = this.#format;
+    const { name: format, markers } =
+      (this.#promptsTools(tools) ? undefined : this.form.format) ?? hermesFormat;
     this.#constraints ??= new CallConstraints({ ...this.#checkpoint, format, markers, endTokens, size });
     return this.#constraints.limit(tools);
   }
@@ -195,15 +264,18 @@ export class Chat implements TokenChat {
         'usage.chat_template',
         `The chat template ${problem} message ${messages.length}: use a template that renders a turn as the model writes it.`,
       );
-    const added = whole.startsWith(prompt)
-      ? whole.slice(prompt.length)
-      : this.#afterLast(prompt, whole, observation, continued);
+    const added =
+      addedTurn(whole, prompt, this.form) ?? this.#afterLast(prompt, whole, observation, continued);
     if (added === undefined) throw refuse('does not continue its prompt with');
     const [end, text] = this.#endTexts
       .map((each) => [added.lastIndexOf(each), each] as const)
       .reduce((last, each) => (each[0] > last[0] ? each : last));
     const written = end < 0 ? added + this.#endTexts[0]! : added.slice(0, end + text.length);
-    if (turn.role === 'assistant' && turn.toolCalls?.length && this.parse(written).toolCalls.length === 0)
+    if (
+      turn.role === 'assistant' &&
+      turn.toolCalls?.length &&
+      this.parse(written, observation.tools).toolCalls.length === 0
+    )
       throw refuse('leaves out the tool calls of');
     // A text may become other tokens at the start of a string than behind the prompt.
     const start = Math.max(0, ...this.#endTexts.map((each) => prompt.lastIndexOf(each)));
@@ -224,6 +296,7 @@ export class Chat implements TokenChat {
     const count = before.messages.length;
     const turn = observation.messages[count];
     if (turn?.role !== 'assistant' || turn.content !== previous.text) return undefined;
+    if (turn.reasoning !== undefined && turn.reasoning !== previous.reasoning) return undefined;
     if (!isDeepStrictEqual(turn.toolCalls ?? [], parsedCalls(previous))) return undefined;
     if (!isDeepStrictEqual(before.tools, observation.tools)) return undefined;
     if (!isDeepStrictEqual(before.messages, observation.messages.slice(0, count))) return undefined;
@@ -276,26 +349,24 @@ export class Chat implements TokenChat {
 }
 
 /** A message in OpenAI's shape, which chat templates read. */
-function toTemplateMessage(
-  message: Message,
-  { templateId = (id) => id }: ToolCallFormat,
-): Record<string, unknown> {
-  if (message.role === 'tool') {
-    const { content, name, toolCallId } = message;
-    return { role: 'tool', content, name, tool_call_id: templateId(toolCallId) };
+function toTemplateMessage(message: Message, form: TemplateForm): Record<string, unknown> {
+  const { role } = message;
+  const content = templateContent(message.content, form.content);
+  const call = form.format ?? hermesFormat;
+  if (role === 'tool') {
+    const { name, toolCallId } = message;
+    return { role, content, name, tool_call_id: call.templateId?.(toolCallId, name) ?? toolCallId };
   }
-  if (message.role !== 'assistant') return { ...message };
-  if (!message.toolCalls?.length) return { role: 'assistant', content: message.content };
-  const tool_calls = message.toolCalls.map(({ id, name, arguments: args }) => ({
-    id: templateId(id),
-    type: 'function',
-    function: { name, arguments: args },
-  }));
-  return { role: 'assistant', content: message.content, tool_calls };
-}
-
-function toTemplateTool({ name, description, inputSchema }: ToolDescription): Record<string, unknown> {
-  return { type: 'function', function: { name, description, parameters: inputSchema } };
+  if (role !== 'assistant') return { ...message, content };
+  const { reasoning, toolCalls = [] } = message;
+  return {
+    role,
+    content,
+    ...(reasoning !== undefined && form.reasoningName && { [form.reasoningName]: reasoning }),
+    ...(toolCalls.length > 0 && {
+      tool_calls: toolCalls.map((one) => templateCall(one, call, form.arguments)),
+    }),
+  };
 }
 
 /** The checkpoint's templates. Some checkpoints have several named templates, one of them for tools. */

@@ -1,7 +1,7 @@
 /** @toolenv/policy/chat: the prompts of a checkpoint folder, without its weights and without a library that computes. */
 import type { EncodedRow, Observation, PlainText } from '@toolenv/core';
 import { readSmallFiles } from '../checkpoint/checkpoint.ts';
-import { Chat, type TemplateArguments } from './chat.ts';
+import { Chat, type ChatOptions } from './chat.ts';
 import { encodeExample } from './encode-example.ts';
 
 export interface OpenedChat {
@@ -18,9 +18,9 @@ export interface OpenedChat {
  * Reads tokenizer, chat template and configuration of a Hugging Face folder.
  * @throws ToolEnvError `usage.checkpoint_*`, naming the file, and `usage.template_arguments`.
  */
-export async function openChat(folder: string, templateArguments?: TemplateArguments): Promise<OpenedChat> {
+export async function openChat(folder: string, options?: ChatOptions): Promise<OpenedChat> {
   const files = await readSmallFiles(folder);
   const { max_position_embeddings: contextLength, vocab_size: vocabularySize } = files.config;
-  const chat = new Chat(files, templateArguments);
+  const chat = new Chat(files, options);
   return { chat, contextLength, vocabularySize, encode: (example) => encodeExample(chat, example) };
 }

@@ -28,6 +28,8 @@ export interface Checkpoint {
   /** tokenizer_config.json, parsed, with `chat_template` from chat_template.jinja if present. It may be several named templates. */
   tokenizerConfig: Record<string, unknown> & {
     chat_template?: string | { name: string; template: string }[];
+    /** Of toolenv: whether tools are described by the tool prompt. `false` for a model that knows its tools without being told. */
+    tool_prompt?: boolean;
   };
   /** The tokens that end a turn, from generation_config.json, config.json or tokenizer_config.json. At least one. */
   endTokens: number[];
@@ -78,6 +80,12 @@ export async function readSmallFiles(folder: string): Promise<SmallFiles> {
   const tokenizerConfig: Checkpoint['tokenizerConfig'] = parse(folder, files, 'tokenizer_config.json');
   const templates = tokenizerConfig.chat_template ?? null;
   checkFields(join(folder, 'tokenizer_config.json'), templateSchema, templates, 'chat_template');
+  checkFields(
+    join(folder, 'tokenizer_config.json'),
+    { type: ['boolean', 'null'] },
+    tokenizerConfig.tool_prompt ?? null,
+    'tool_prompt',
+  );
   if (files['chat_template.jinja']) tokenizerConfig.chat_template = files['chat_template.jinja'];
   const tokenizer = parse(
     folder,

@@ -83,13 +83,14 @@ export const space: Part = choice('space', () => [
 ]);
 
 const digit = oneOf('0123456789');
-/** A double has no more digits. */
-const mostDigits = 16;
+/** A double holds every integer of so many digits. */
+const mostDigits = 15;
 const whole: Sequence = [
   optional('minus', [exactly('-')]),
   choice('whole', () => [[exactly('0')], [oneOf('123456789'), repeated(digit, 0, mostDigits - 1)]]),
 ];
-const fraction = optional('fraction', [exactly('.'), repeated(digit, 1, mostDigits)]);
+/** A double has no more digits. */
+const fraction = optional('fraction', [exactly('.'), repeated(digit, 1, 16)]);
 // JSON.parse makes infinity of larger exponents.
 const exponent = optional('exponent', [oneOf('eE'), optional('sign', [oneOf('+-')]), repeated(digit, 1, 2)]);
 

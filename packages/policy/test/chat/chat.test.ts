@@ -128,19 +128,22 @@ test('the text of a turn keeps special tokens that mark tool calls and drops the
   const id = 1 + Math.max(...added.map((token) => token.id));
   const marker = { ...added[0]!, id, content: '[TOOL_CALLS]', special: true };
   const chat_template =
-    "{{ bos_token }}{{ '[TOOL_CALLS]' }}{{ messages[0].tool_calls[0].id }}{{ eos_token }}";
+    "{{ bos_token }}{% for tool in tools or [] %}{{ tool.function.name }}{% endfor %}{% for m in messages %}{{ m.content }}{% for call in m.tool_calls or [] %}[TOOL_CALLS]{{ [{'name': call.function.name, 'arguments': call.function.arguments, 'id': call.id}] | tojson }}{% endfor %}{% if m.role == 'assistant' %}{{ eos_token }}{% endif %}{% endfor %}";
   const mistral = new Chat({
     ...checkpoint,
     tokenizer: { ...checkpoint.tokenizer, added_tokens: [...added, marker] },
     tokenizerConfig: { chat_template, bos_token: '<s>', eos_token: { content: '</s>' } },
   });
-  expect(mistral.render(observe(call))).toBe('<s>[TOOL_CALLS]0000call0</s>');
+  expect(mistral.form.format?.name).toBe('mistral');
+  expect(mistral.render(observe(call))).toBe(
+    '<s>searchis[TOOL_CALLS][{"name": "search", "arguments": {"query": "the river"}, "id": "0000call0"}]</s>',
+  );
   const action = Int32Array.of(...mistral.encode('where'), id, ...mistral.encode('[]'), end);
   expect(mistral.written(action).replaceAll(' ', '')).toBe('where[TOOL_CALLS][]');
   // A turn may end right after a marker, or be empty.
   expect(mistral.written(Int32Array.of(id))).toBe('[TOOL_CALLS]');
   expect(mistral.written(new Int32Array())).toBe('');
-  expect(mistral.parse('a [TOOL_CALLS][{"name": "b", "arguments": {}}]')).toEqual({
+  expect(mistral.parse('a [TOOL_CALLS][{"name": "b", "arguments": {}}]', [search])).toEqual({
     text: 'a',
     toolCalls: [{ id: '000000000', name: 'b', arguments: {} }],
   });
@@ -263,11 +266,15 @@ test('templates receive null for no tools, and no tool_calls for no calls', () =
 test('with several templates, conversations with tools use tool_use', () => {
   const several = chatWith([
     { name: 'default', template: 'plain' },
-    { name: 'tool_use', template: '[TOOL_CALLS]' },
+    {
+      name: 'tool_use',
+      template:
+        '{% for tool in tools %}{{ tool.function.name }}{% endfor %}{% for m in messages %}{{ m.content }}{% for call in m.tool_calls or [] %}[TOOL_CALLS]{{ call.function.name }}[ARGS]{{ call.function.arguments | tojson }}{% endfor %}{% endfor %}',
+    },
   ]);
   expect(several.render({ messages: [question], tools: [] })).toBe('plain');
-  expect(several.render(observe(question))).toBe('[TOOL_CALLS]');
-  expect(several.parse('[TOOL_CALLS]a[ARGS]{}').toolCalls).toHaveLength(1);
+  expect(several.render(observe(question))).toBe('searchwhere is the river ?');
+  expect(several.parse('[TOOL_CALLS]a[ARGS]{}', [search]).toolCalls).toHaveLength(1);
 });
 
 test('an invalid template or tokenizer is refused by name', () => {

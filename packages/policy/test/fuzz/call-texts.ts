@@ -2,12 +2,15 @@
 import fc from 'fast-check';
 import { anyCharacter } from '../../../testing/src/any-character.ts';
 
-const marks = [
-  '<tool_call>',
-  '</tool_call>',
-  '<|python_tag|>',
-  '[TOOL_CALLS]',
-  '[ARGS]',
+const usual = [
+  '<think>',
+  '</think>',
+  '<parameter=a>',
+  '</parameter>',
+  '<arg_key>a</arg_key>',
+  '<arg_value>',
+  'search(a=',
+  'call:search{a:',
   '{"name": "search", "arguments": {"query": "river"}}',
   '{"name": "search", "parameters": {"query": "river; \\"lake\\""}}',
   '[{"name": "search", "arguments": {}, "id": "abcdefghi"}]',
@@ -32,35 +35,33 @@ const marks = [
   '\ud800',
 ];
 
-const piece = fc.oneof(
-  { weight: 4, arbitrary: fc.constantFrom(...marks) },
-  { weight: 1, arbitrary: fc.string({ unit: anyCharacter }) },
-  { weight: 1, arbitrary: fc.json() },
-  // A mark many times: deep nesting, many calls, long texts.
-  {
-    weight: 1,
-    arbitrary: fc
-      .tuple(fc.constantFrom(...marks), fc.integer({ min: 1, max: 2000 }))
-      .map(([mark, times]) => mark.repeat(times)),
-  },
-);
+function pieces(marks: readonly string[]) {
+  return fc.oneof(
+    { weight: 4, arbitrary: fc.constantFrom(...marks) },
+    { weight: 1, arbitrary: fc.string({ unit: anyCharacter }) },
+    { weight: 1, arbitrary: fc.json() },
+    // A mark many times: deep nesting, many calls, long texts.
+    {
+      weight: 1,
+      arbitrary: fc
+        .tuple(fc.constantFrom(...marks), fc.integer({ min: 1, max: 2000 }))
+        .map(([mark, times]) => mark.repeat(times)),
+    },
+  );
+}
 
-/** Texts of up to about 100,000 characters, most of them short. */
-export const callTexts: fc.Arbitrary<string> = fc
-  .array(piece, { maxLength: 12 })
-  .map((pieces) => pieces.join(''));
+/**
+ * Texts of up to about 100,000 characters, most of them short.
+ * @param markers Those of the format, which come as often as all other marks.
+ */
+export function callTexts(markers: readonly string[]): fc.Arbitrary<string> {
+  const piece = fc.oneof(pieces(usual), ...(markers.length > 0 ? [pieces(markers)] : []));
+  return fc.array(piece, { maxLength: 12 }).map((parts) => parts.join(''));
+}
 
-const heads = [
-  '',
-  '<tool_call>',
-  '<|python_tag|>',
-  '{"name": "',
-  '[TOOL_CALLS]',
-  '[TOOL_CALLS][',
-  '[TOOL_CALLS]a[ARGS]',
-];
-
-/** Each mark repeated to about `length` characters after the start of each format. */
-export function repetitiveTexts(length: number): string[] {
+/** Each mark repeated to about `length` characters after the start of a call. */
+export function repetitiveTexts(markers: readonly string[], length: number): string[] {
+  const marks = [...markers, ...usual];
+  const heads = ['', '{"name": "', ...markers.slice(0, 1), `${markers[0] ?? ''}[`];
   return heads.flatMap((head) => marks.map((mark) => head + mark.repeat(Math.ceil(length / mark.length))));
 }

@@ -1,14 +1,23 @@
-/** Tools as text, for models whose server has no tool calls: descriptions in the system message, calls in Hermes' format. */
-import { imagesOf, type Message, type Observation, type ToolDescription } from '@toolenv/core';
-import { wireTools } from './wire-messages.ts';
+/** Tools as text, for models whose chat template or server has no tools: descriptions in the system message, calls in Hermes' format. */
+import { imagesOf, type Message, type Observation, type ToolDescription } from '../protocol/message.ts';
+
+/** Tools in the shape of OpenAI's API, which chat templates read too. */
+export function functionTools(tools: readonly ToolDescription[]): Record<string, unknown>[] {
+  return tools.map(({ name, description, inputSchema }) => ({
+    type: 'function',
+    function: { name, description, parameters: inputSchema },
+  }));
+}
 
 /** The conversation without tools and calls, which are text in it. */
-export function withTextTools({ messages, tools }: Observation): Message[] {
+export function withTextTools({ messages, tools }: Pick<Observation, 'messages' | 'tools'>): Message[] {
   const told: Message[] = [];
   for (const message of messages) {
     if (message.role === 'tool') addResult(told, message);
-    else if (message.role === 'assistant') told.push({ role: 'assistant', content: turnText(message) });
-    else told.push(message);
+    else if (message.role === 'assistant') {
+      const { toolCalls: _, ...rest } = message;
+      told.push({ ...rest, content: turnText(message) });
+    } else told.push(message);
   }
   if (tools.length === 0) return told;
   const [first, ...rest] = told;
@@ -37,7 +46,7 @@ function addResult(told: Message[], message: Message): void {
 }
 
 function manual(tools: readonly ToolDescription[]): string {
-  const signatures = wireTools(tools).map((tool) => JSON.stringify(tool));
+  const signatures = functionTools(tools).map((tool) => JSON.stringify(tool));
   return [
     '# Tools',
     'You may call these functions. Their signatures are JSON, between <tools> and </tools>:',

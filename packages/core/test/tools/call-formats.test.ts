@@ -2,7 +2,13 @@
 import type { ToolCall } from '@toolenv/core';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { formatOf, hermesFormat, llamaFormat, mistralFormat } from '../../src/tools/tool-call-formats.ts';
+import { unsafeInteger } from '../../src/schemas/json-text.ts';
+import {
+  callFormats,
+  hermesFormat,
+  llamaFormat,
+  mistralFormat,
+} from '../../src/tools/call-formats/formats.ts';
 
 const parseToolCalls = hermesFormat.parse;
 
@@ -33,10 +39,8 @@ test.each([
   ['cut JSON', '{"name": "a", "arguments": {', /Not JSON/],
   ['nothing', '', /Not JSON/],
   ['null', 'null', /"name"/],
-  ['an array', '["a"]', /"name"/],
   ['no name', '{"arguments": {}}', /"name"/],
   ['a name that is not a string', '{"name": 3, "arguments": {}}', /"name"/],
-  ['no arguments', '{"name": "a"}', /"arguments"/],
   ['arguments in a string', '{"name": "a", "arguments": "{}"}', /"arguments"/],
   ['arguments in an array', '{"name": "a", "arguments": []}', /"arguments"/],
 ])('%s is a parse failure that keeps the text', (_title, body, failure) => {
@@ -55,9 +59,10 @@ test('a failed call does not hide the next one', () => {
 
 test('Hermes: any calls round-trip', () => {
   const call = fc.record({ name: fc.string(), arguments: fc.dictionary(fc.string(), fc.jsonValue()) });
-  const json = (value: unknown) => JSON.stringify(value).replaceAll('<', '\\u003c');
+  const json = JSON.stringify;
   fc.assert(
     fc.property(fc.array(call, { maxLength: 4 }), (calls) => {
+      fc.pre(unsafeInteger(json(calls)) === undefined);
       const raw = calls.map((one) => `<tool_call>${json(one)}</tool_call>`).join(' and ');
       const found = parseToolCalls(raw).toolCalls as ToolCall[];
       expect(found.map(({ name, arguments: args }) => json({ name, arguments: args }))).toEqual(
@@ -114,10 +119,9 @@ test.each([
       written.map(({ name, args }) => `[TOOL_CALLS]${name}[ARGS]${JSON.stringify(args)}`).join(''),
   ],
 ])('%s: any calls round-trip', (_, format, write) => {
-  const marked = /\[TOOL_CALLS\]|\[ARGS\]|<\|python_tag\|>/;
   fc.assert(
     fc.property(calls, (written) => {
-      fc.pre(!marked.test(JSON.stringify(written)));
+      fc.pre(unsafeInteger(JSON.stringify(written)) === undefined);
       const { text, toolCalls } = format.parse(write(written));
       expect(text).toBe('');
       expect(toolCalls.map((call) => ('name' in call ? plain([call.name, call.arguments]) : call))).toEqual(
@@ -150,14 +154,7 @@ test('ids in the text are kept, missing ids become nine digits, and templates ge
     '[TOOL_CALLS][{"name": "a", "arguments": {}, "id": "abcdefghi"}, {"name": "b", "arguments": {}}]';
   const { toolCalls } = mistralFormat.parse(raw);
   expect(toolCalls.map((call) => 'id' in call && call.id)).toEqual(['abcdefghi', '000000001']);
-  expect(mistralFormat.templateId!('call-0-0')).toBe('000call00');
-});
-
-test('the chat template determines the format', () => {
-  expect(formatOf("{{ '<tool_call>' }}")).toBe(hermesFormat);
-  expect(formatOf(`{{ '{"name": "' + name + '", "parameters": ' }}`)).toBe(llamaFormat);
-  expect(formatOf("{{ '[TOOL_CALLS]' }}")).toBe(mistralFormat);
-  expect(formatOf('{{ messages }}')).toBe(hermesFormat);
+  expect(mistralFormat.templateId!('call-0-0', 'a')).toBe('000call00');
 });
 
 const deep = `${'['.repeat(5000)}${']'.repeat(5000)}`;
@@ -222,7 +219,7 @@ test('a name or id of any length becomes a parse failure', () => {
 test('a turn has at most 256 calls, however short they are', () => {
   for (const [format, raw] of [
     [hermesFormat, '<tool_call></tool_call>'.repeat(10_000)],
-    [llamaFormat, `<|python_tag|>${'1;'.repeat(200_000)}`],
+    [llamaFormat, `<|python_tag|>${'{};'.repeat(200_000)}`],
     [mistralFormat, '[TOOL_CALLS]'.repeat(10_000)],
     [mistralFormat, `[TOOL_CALLS][1${',1'.repeat(200_000)}]`],
   ] as const) {
@@ -231,5 +228,188 @@ test('a turn has at most 256 calls, however short they are', () => {
     expect(toolCalls.at(-1)).toMatchObject({
       parseFailure: expect.stringMatching(/^A turn has at most 256 calls/),
     });
+  }
+});
+
+const formatNamed = (name: string) => callFormats.find((format) => format.name === name)!;
+
+test('a call that is drafted in a thought is not a call', () => {
+  const pay = '<tool_call>{"name": "pay", "arguments": {"invoice": 7}}</tool_call>';
+  const raw = `<think>I could write ${pay} here.</think>Paying. ${pay}`;
+  expect(hermesFormat.parse(raw)).toEqual({
+    text: 'Paying.',
+    reasoning: `I could write ${pay} here.`,
+    toolCalls: [{ id: 'call-0', name: 'pay', arguments: { invoice: 7 } }],
+  });
+  // Between calls, too.
+  const later = hermesFormat.parse(`${pay}<think>${pay}</think>${pay}`);
+  expect(later.toolCalls).toHaveLength(2);
+  expect(later.reasoning).toBe(pay);
+});
+
+test('a mention of a mark in a thought leaves the answer as it is', () => {
+  expect(hermesFormat.parse('<think>I need no <tool_call> here.</think>It is 4.')).toEqual({
+    text: 'It is 4.',
+    reasoning: 'I need no <tool_call> here.',
+    toolCalls: [],
+  });
+});
+
+test('a thought without an end is no answer, and a later mention of its mark is text', () => {
+  expect(hermesFormat.parse('<think>The answer is 42')).toEqual({
+    text: '',
+    reasoning: 'The answer is 42',
+    toolCalls: [],
+  });
+  expect(hermesFormat.parse('The tag <think> begins a thought.').text).toBe(
+    'The tag <think> begins a thought.',
+  );
+  expect(hermesFormat.parse('<think></think>42')).toEqual({ text: '42', toolCalls: [] });
+});
+
+test('a mark of thoughts in an argument is part of the argument', () => {
+  const raw = '<tool_call>{"name": "say", "arguments": {"text": "<think>no</think>"}}</tool_call>';
+  expect(hermesFormat.parse(raw).toolCalls).toMatchObject([{ arguments: { text: '<think>no</think>' } }]);
+});
+
+test.each([
+  [
+    'hermes',
+    'what does </tool_call> mean',
+    (text: string) => `<tool_call>{"name": "a", "arguments": {"q": ${text}}}</tool_call>`,
+  ],
+  [
+    'hermes',
+    'and <tool_call>?',
+    (text: string) => `<tool_call>{"name": "a", "arguments": {"q": ${text}}}</tool_call>`,
+  ],
+  [
+    'mistral',
+    'the marker [TOOL_CALLS] and [ARGS]',
+    (text: string) => `[TOOL_CALLS][{"name": "a", "arguments": {"q": ${text}}}]`,
+  ],
+  ['mistral', 'the marker [TOOL_CALLS] and [ARGS]', (text: string) => `[TOOL_CALLS]a[ARGS]{"q": ${text}}`],
+  [
+    'llama',
+    'tag <|python_tag|>; and "quotes"',
+    (text: string) => `{"name": "a", "parameters": {"q": ${text}}}`,
+  ],
+  [
+    'llama',
+    'tag <|python_tag|>; and "quotes"',
+    (text: string) => `<|python_tag|>{"name": "a", "parameters": {"q": ${text}}}`,
+  ],
+  [
+    'kimi',
+    '<|tool_call_end|>',
+    (text: string) =>
+      `<|tool_call_begin|>functions.a:0<|tool_call_argument_begin|>{"q": ${text}}<|tool_call_end|>`,
+  ],
+  [
+    'deepseek',
+    '<｜tool▁call▁end｜>',
+    (text: string) => `<｜tool▁call▁begin｜>a<｜tool▁sep｜>{"q": ${text}}<｜tool▁call▁end｜>`,
+  ],
+])('%s: "%s" in an argument does not end the call', (name, text, write) => {
+  const parsed = formatNamed(name).parse(write(JSON.stringify(text)));
+  expect(parsed.text).toBe('');
+  expect(parsed.toolCalls).toMatchObject([{ name: 'a', arguments: { q: text } }]);
+});
+
+const typed = {
+  name: 'a',
+  description: '',
+  inputSchema: {
+    type: 'object',
+    properties: {
+      text: { type: 'string' },
+      count: { type: 'integer' },
+      on: { type: 'boolean' },
+      level: { enum: ['1', '2'] },
+      maybe: { type: ['string', 'null'] },
+      list: { type: 'array' },
+    },
+  },
+};
+
+test('arguments between tags get the type that the schema gives', () => {
+  const written = {
+    text: '007',
+    count: '3',
+    on: 'True',
+    level: '2',
+    maybe: 'None',
+    list: "['x', 1.5, None]",
+  };
+  const parameters = Object.entries(written).map(
+    ([key, value]) => `<parameter=${key}>\n${value}\n</parameter>\n`,
+  );
+  const raw = `<tool_call>\n<function=a>\n${parameters.join('')}</function>\n</tool_call>`;
+  const [call] = formatNamed('qwen-coder').parse(raw, { tools: [typed] }).toolCalls;
+  expect(call).toMatchObject({
+    arguments: { text: '007', count: 3, on: true, level: '2', maybe: null, list: ['x', 1.5, null] },
+  });
+});
+
+test('a text between tags keeps its lines and the marks in it', () => {
+  const code = 'if a < b:\n  print("</parameter> ")\n\n';
+  const raw = `<tool_call><function=a><parameter=text>\n${code}\n</parameter></function></tool_call>`;
+  expect(formatNamed('qwen-coder').parse(raw, { tools: [typed] }).toolCalls).toMatchObject([
+    { arguments: { text: code } },
+  ]);
+});
+
+test('an integer beyond 2⁵³ is a mistake that names the limit', () => {
+  const limit = expect.stringMatching(/9007199254740993 is beyond ±9007199254740991/);
+  const json = '<tool_call>{"name": "a", "arguments": {"id": 9007199254740993}}</tool_call>';
+  expect(hermesFormat.parse(json).toolCalls).toMatchObject([{ parseFailure: limit }]);
+  const tags = '<tool_call><function=a><parameter=id>9007199254740993</parameter></function></tool_call>';
+  expect(formatNamed('qwen-coder').parse(tags).toolCalls).toMatchObject([{ parseFailure: limit }]);
+  const python = '<|tool_call_start|>[a(id=9007199254740993)]<|tool_call_end|>';
+  expect(formatNamed('lfm2').parse(python).toolCalls).toMatchObject([{ parseFailure: limit }]);
+  // The text of an argument holds any digits.
+  expect(
+    formatNamed('qwen-coder').parse(tags.replaceAll('id', 'text'), { tools: [typed] }).toolCalls,
+  ).toMatchObject([{ arguments: { text: '9007199254740993' } }]);
+});
+
+test('a call may have no arguments', () => {
+  const call = { id: 'call-0', name: 'now', arguments: {} };
+  for (const body of [
+    '{"name": "now"}',
+    '{"name": "now", "arguments": null}',
+    '{"name": "now", "arguments": {}}',
+  ])
+    expect(hermesFormat.parse(`<tool_call>${body}</tool_call>`).toolCalls).toEqual([call]);
+  const now = { name: 'now', description: '', inputSchema: { type: 'object' } };
+  expect(llamaFormat.parse('{"name": "now"}', { tools: [now] }).toolCalls).toEqual([call]);
+});
+
+test('Llama: {"type": "function"} is a call, and an answer with a name is not', () => {
+  expect(llamaFormat.parse('{"type": "function", "name": "a", "parameters": {"x": 1}}').toolCalls).toEqual([
+    { id: 'call-0', name: 'a', arguments: { x: 1 } },
+  ]);
+  for (const answer of ['{"name":"Ada","age":36}', '{"name": "Ada"}'])
+    expect(llamaFormat.parse(answer)).toEqual({ text: answer, toolCalls: [] });
+});
+
+test('every format reads any text without throwing', () => {
+  for (const format of callFormats) {
+    const pieces = [
+      ...format.markers,
+      '{"name": "a", "arguments": {}}',
+      '[',
+      '{',
+      '"',
+      '<think>',
+      ' to=functions.',
+      '>>>',
+    ];
+    fc.assert(
+      fc.property(fc.array(fc.oneof(fc.string(), fc.constantFrom(...pieces)), { maxLength: 12 }), (parts) => {
+        format.parse(parts.join(''));
+      }),
+      { numRuns: 50 },
+    );
   }
 });
