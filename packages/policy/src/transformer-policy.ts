@@ -130,6 +130,7 @@ export async function createPolicy(
   const spec = {
     name: checkpoint.folder,
     contextLength: checkpoint.config.max_position_embeddings,
+    ...(chat.toldTools === false && { capabilities: { knownTools: true } }),
     // Other weights sample than those that learn.
     ...(options.sampler?.precision === 'int8' && { samplesElsewhere: true }),
   };

@@ -63,7 +63,8 @@ export async function checkPolicy(policy: Policy, options: CheckPolicyOptions = 
   if (seeded) await report.check(['POL-9'], () => asker.forgets());
   else report.skip(['POL-6', 'POL-9'], 'POL-5 is broken or left out');
   await report.check(['POL-10'], () => asker.isGreedy());
-  await checkEncode(policy, report, observations, (observation) => asker.prompt(observation));
+  await checkEncode(policy, report, observations, (observation) => asker.prompt('POL-13', observation));
+  await asker.tellsOfTools();
   return report.report;
 }
 
@@ -114,11 +115,35 @@ class Asker {
   }
 
   /** The prompt of an action on an observation; `undefined` if the policy shows no tokens. */
-  async prompt(observation: Observation): Promise<Int32Array | undefined> {
+  async prompt(rule: RuleId, observation: Observation): Promise<Int32Array | undefined> {
     const { policy, timeout, seed } = this.#of;
     const sampling = { maxTokens: 1, temperature: 0, seed };
-    const action = await answered('POL-13', 'an action', timeout, () => policy.act(observation, sampling));
+    const action = await answered(rule, 'an action', timeout, () => policy.act(observation, sampling));
     return action.tokens?.prompt;
+  }
+
+  async tellsOfTools(): Promise<void> {
+    const { policy, report, observations } = this.#of;
+    const { vocabulary, spec } = policy;
+    if (spec.capabilities?.knownTools) {
+      report.skip(['POL-14'], 'the policy declares that it knows its tools');
+      return;
+    }
+    if (!vocabulary) {
+      report.skip(['POL-14'], 'the policy shows no texts of tokens');
+      return;
+    }
+    await report.check(['POL-14'], async () => {
+      for (const observation of observations.filter(({ tools }) => tools.length > 0)) {
+        const prompt = await this.prompt('POL-14', observation);
+        if (!prompt) return;
+        // Vocabularies write letters and digits as they are, and a name may be several tokens.
+        const text = Array.from(prompt, (token) => vocabulary.get(token) ?? '').join('');
+        const missing = observation.tools.find(({ name }) => /^[\w-]+$/.test(name) && !text.includes(name));
+        if (missing)
+          throw new Violation('POL-14', `the name "${missing.name}" in the prompt`, 'a prompt without it');
+      }
+    });
   }
 
   async actsAgain(): Promise<void> {

@@ -111,6 +111,8 @@ const hints = {
   'POL-12':
     'Return rows with tokens, mask and turns of one length, and each turn of the assistant once, as one run of tokens.',
   'POL-13': 'Make the tokens before a turn in encode() the same way that act() makes its prompt.',
+  'POL-14':
+    'Name every tool in the prompt: a chat template may ignore tools, and then the tool prompt describes them. A policy that knows its tools declares capabilities.knownTools.',
   'LRN-1':
     'Return finite logprobs ≤ 0 and entropy ≥ 0, or no entropy, with the lengths of the batch’s rows, and 0 where the mask is 0.',
   'LRN-2': 'Mask the padding: a row must give the same numbers whatever the other rows are.',

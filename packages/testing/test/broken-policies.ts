@@ -153,4 +153,5 @@ export const brokenPolicies: readonly [what: string, rule: RuleId, change: () =>
       };
     },
   ],
+  ['a prompt without a word of its tools', 'POL-14', () => ({ vocabulary: new Map([[0, 'a']]) })],
 ];

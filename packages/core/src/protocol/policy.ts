@@ -50,8 +50,11 @@ export interface PolicySpec {
    * not quite the learner's, and trainers correct for the difference. Default false.
    */
   readonly samplesElsewhere?: boolean;
-  /** What it reads besides text. Default: nothing. */
-  readonly capabilities?: { readonly images?: boolean };
+  /**
+   * `images`: whether it reads images besides text. `knownTools`: whether the model knows its tools without being told, so that its prompts
+   * name none. Default: neither.
+   */
+  readonly capabilities?: { readonly images?: boolean; readonly knownTools?: boolean };
 }
 
 /** Turns observations into actions. It is called for many episodes at once, and batches inside. */

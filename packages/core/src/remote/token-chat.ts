@@ -1,6 +1,7 @@
 /** TokenChat: prompts and turns as token ids, for policies that know their tokens. */
+
+import type { ParsedTurn } from '../call-formats/call-format.ts';
 import type { Observation } from '../protocol/message.ts';
-import type { ParsedTurn } from '../tools/call-formats/call-format.ts';
 
 /** What the model saw and did in its last turn of a conversation. */
 export interface TokenTurn extends ParsedTurn {

@@ -147,6 +147,11 @@ export class Chat implements TokenChat {
     }
   }
 
+  /** Whether prompts describe tools: `false` if the checkpoint, or the caller, wants neither the template's words nor the tool prompt. */
+  get toldTools(): boolean {
+    return this.#toolPrompt !== false || this.form.toolsName !== undefined;
+  }
+
   /** How the template for conversations with tools takes them. */
   get form(): TemplateForm {
     return this.#forms.get(this.#toolTemplate)!;

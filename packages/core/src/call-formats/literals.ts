@@ -1,8 +1,8 @@
 /** Values as Python writes them, and as Gemma 4 does. JSON is read too. */
-import { argumentBounds } from '../../schemas/json-bounds.ts';
-import { integerMistake } from '../../schemas/json-text.ts';
-import { Unreadable } from './call-format.ts';
+import { argumentBounds } from '../schemas/json-bounds.ts';
+import { integerMistake } from '../schemas/json-text.ts';
 import { skipSpace } from './json-end.ts';
+import { Unreadable } from './unreadable.ts';
 
 /** How texts and keys are written. */
 export interface LiteralStyle {

@@ -2,13 +2,8 @@
 import type { ToolCall } from '@toolenv/core';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { callFormats, hermesFormat, llamaFormat, mistralFormat } from '../../src/call-formats/formats.ts';
 import { unsafeInteger } from '../../src/schemas/json-text.ts';
-import {
-  callFormats,
-  hermesFormat,
-  llamaFormat,
-  mistralFormat,
-} from '../../src/tools/call-formats/formats.ts';
 
 const parseToolCalls = hermesFormat.parse;
 

@@ -1,9 +1,10 @@
 /** ToolCallFormat: how a model family writes calls in a turn. One loop reads all of them; each family says how a call begins and is read. */
-import { boundCall } from '../../boundary/bound-call.ts';
-import { type Action, isParseFailure } from '../../protocol/action.ts';
-import type { ToolDescription } from '../../protocol/message.ts';
-import { isObject } from '../../schemas/json-text.ts';
+import { boundCall } from '../boundary/bound-call.ts';
+import { type Action, isParseFailure } from '../protocol/action.ts';
+import type { ToolDescription } from '../protocol/message.ts';
+import { isObject } from '../schemas/json-text.ts';
 import { skipSpace } from './json-end.ts';
+import { Unreadable } from './unreadable.ts';
 
 /** The calls in a turn, the text around them, and the thoughts before them. Malformed calls stay in the text. */
 export type ParsedTurn = Pick<Action, 'text' | 'toolCalls' | 'reasoning'>;
@@ -70,9 +71,6 @@ export interface CallSyntax {
     tools: readonly ToolDescription[],
   ): { calls: WrittenCall[]; end: number } | undefined;
 }
-
-/** A text that begins as a call and is none. The message says why, as a sentence. */
-export class Unreadable extends Error {}
 
 /** Calls that a turn may have. Each call is answered, so that a short text could have a very long answer. */
 const mostCalls = 256;

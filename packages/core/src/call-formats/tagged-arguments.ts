@@ -1,10 +1,11 @@
 /** Calls whose arguments stand between tags, each as text: `<parameter=city>Oslo</parameter>`. */
-import type { JsonSchema } from '../../protocol/json-schema.ts';
-import type { ToolDescription } from '../../protocol/message.ts';
-import { isObject } from '../../schemas/json-text.ts';
-import { type CallSyntax, Unreadable, type WrittenCall } from './call-format.ts';
+import type { JsonSchema } from '../protocol/json-schema.ts';
+import type { ToolDescription } from '../protocol/message.ts';
+import { isObject } from '../schemas/json-text.ts';
+import type { CallSyntax, WrittenCall } from './call-format.ts';
 import { parseJson, skipSpace } from './json-end.ts';
 import { put, readLiteral, readNumber } from './literals.ts';
+import { Unreadable } from './unreadable.ts';
 
 export interface TagSyntax {
   /** Begins a call. Sticky; its group is the name. */

@@ -1,8 +1,8 @@
 /** Finds where a JSON value ends in a longer text, and reads it. Texts inside of JSON strings end nothing. */
-import { messageOf } from '../../protocol/errors.ts';
-import { argumentBounds, jsonMistake } from '../../schemas/json-bounds.ts';
-import { integerMistake, unsafeInteger } from '../../schemas/json-text.ts';
-import { Unreadable } from './call-format.ts';
+import { messageOf } from '../protocol/errors.ts';
+import { argumentBounds, jsonMistake } from '../schemas/json-bounds.ts';
+import { integerMistake, unsafeInteger } from '../schemas/json-text.ts';
+import { Unreadable } from './unreadable.ts';
 
 /** JSON's white space. */
 export function skipSpace(text: string, at: number): number {

@@ -1,9 +1,10 @@
 /** The formats of calls, by model family. A checkpoint's format is the format that reads back what its chat template writes. */
-import { defineFormat, type ToolCallFormat, Unreadable, type WrittenCall } from './call-format.ts';
+import { defineFormat, type ToolCallFormat, type WrittenCall } from './call-format.ts';
 import { jsonFormat, llamaFormat, mistralFormat, readNamed, readSingleKeys } from './json-calls.ts';
 import { skipSpace } from './json-end.ts';
 import { put, readItems, readLiteral } from './literals.ts';
 import { readTagged, type TagSyntax } from './tagged-arguments.ts';
+import { Unreadable } from './unreadable.ts';
 
 /** `<tool_call>{"name": …, "arguments": {…}}</tool_call>`, any number of times: Hermes, Qwen 2.5 and 3, Granite 4, SmolLM3. */
 export const hermesFormat: ToolCallFormat = jsonFormat('hermes', '<tool_call>', '</tool_call>');

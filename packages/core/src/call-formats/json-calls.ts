@@ -1,13 +1,8 @@
 /** Calls as JSON: an object, objects behind each other, or an array, between the marks of a family. */
-import { isObject } from '../../schemas/json-text.ts';
-import {
-  type CallSyntax,
-  defineFormat,
-  type ToolCallFormat,
-  Unreadable,
-  type WrittenCall,
-} from './call-format.ts';
+import { isObject } from '../schemas/json-text.ts';
+import { type CallSyntax, defineFormat, type ToolCallFormat, type WrittenCall } from './call-format.ts';
 import { readJson, skipSpace } from './json-end.ts';
+import { Unreadable } from './unreadable.ts';
 
 type Read = CallSyntax['read'];
 
