@@ -33,6 +33,7 @@ import {
   pythonWithVllm,
 } from './python-environment.ts';
 import { conversations, texts, toOpenAi } from './samples.ts';
+import { compareTemplates } from '../templates/compare.ts';
 import { checkTfjs } from './tfjs.ts';
 import { checkTinker } from './tinker/check-tinker.ts';
 import { checkTrackers } from './trackers.ts';
@@ -64,6 +65,7 @@ const parts: Record<string, [python: () => string, run: (python: string) => unkn
   vllm: [pythonWithVllm, (python) => checkVllm(python, check)],
   tinker: [pythonWithSkyRl, (python) => checkTinker(python, check)],
   losses: [pythonWithTransformers, (python) => compareLosses(python, check)],
+  templates: [pythonWithTransformers, (python) => compareTemplates(python, check)],
   datasets: [() => process.env.TOOLENV_PYTHON ?? 'python3', (python) => checkScores(python, check)],
   mcp: [pythonWithMcp, (python) => checkServers(python, check)],
   'mcp-serve': [pythonWithMcp, (python) => checkServe(python, check)],

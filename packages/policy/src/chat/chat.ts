@@ -19,6 +19,7 @@ import { commonPrefix } from '../common-prefix.ts';
 import { CallConstraints } from '../grammar/call-constraints.ts';
 import type { TokenLimit } from '../sampler/token-limit.ts';
 import { ChatTemplate } from './chat-template.ts';
+import { presentTime } from './present-time.ts';
 import { middleOf } from './rendered-text.ts';
 
 /** Extra values for the chat template, such as `enable_thinking: false`. Called `chat_template_kwargs` in transformers. */
@@ -49,10 +50,15 @@ export class Chat implements TokenChat {
   /** The texts of `endTokens`. */
   readonly #endTexts: readonly string[];
 
-  /** @throws ToolEnvError `usage.template_arguments` for an argument that every rendering sets. */
+  /**
+   * @param date The day that templates take for today, such as `2026-07-01`. Default: the day on which the chat is made.
+   * @throws ToolEnvError `usage.template_arguments` for an argument that every rendering sets, and `usage.bad_option` for
+   * a date that does not exist.
+   */
   constructor(
     checkpoint: Pick<Checkpoint, 'folder' | 'tokenizer' | 'tokenizerConfig' | 'endTokens'>,
     templateArguments: TemplateArguments = {},
+    date?: string,
   ) {
     const own = setByRender.find((name) => Object.hasOwn(templateArguments, name));
     if (own !== undefined) {
@@ -68,8 +74,9 @@ export class Chat implements TokenChat {
       const message = `${folder} has no chat template: add chat_template.jinja or use an instruction-tuned checkpoint.`;
       throw new ToolEnvError('usage.checkpoint_unsupported', message);
     }
-    this.#template = parseTemplate(folder, template);
-    this.#toolTemplate = toolTemplate === template ? this.#template : parseTemplate(folder, toolTemplate);
+    const parse = (source: string) => parseTemplate(folder, source, presentTime(date));
+    this.#template = parse(template);
+    this.#toolTemplate = toolTemplate === template ? this.#template : parse(toolTemplate);
     this.#format = formatOf(toolTemplate);
     this.#tokenizer = openTokenizer(folder, tokenizer, tokenizerConfig);
     // Unigram compares all segmentations, of which a hostile vocabulary has many.
@@ -308,9 +315,9 @@ function templatesOf(given: Checkpoint['tokenizerConfig']['chat_template']): {
   return { template: named('default'), toolTemplate: named('tool_use') };
 }
 
-function parseTemplate(folder: string, template: string): ChatTemplate {
+function parseTemplate(folder: string, template: string, now: Date): ChatTemplate {
   try {
-    return new ChatTemplate(template);
+    return new ChatTemplate(template, now);
   } catch (error) {
     const message = `${folder}: the chat template cannot be parsed (${oneLine(messageOf(error))}): correct chat_template.jinja.`;
     throw new ToolEnvError('usage.checkpoint_unsupported', message);

@@ -257,7 +257,7 @@ test('a template that goes beyond its bounds after the first turn aborts the epi
 
 test('templates receive null for no tools, and no tool_calls for no calls', () => {
   const asked = chatWith("{{ tools is none }} {{ 'tool_calls' in messages[0] }}");
-  expect(asked.render({ messages: [{ ...call, toolCalls: [] }], tools: [] })).toBe('true false');
+  expect(asked.render({ messages: [{ ...call, toolCalls: [] }], tools: [] })).toBe('True False');
 });
 
 test('with several templates, conversations with tools use tool_use', () => {
