@@ -12,6 +12,7 @@ import { createRng } from '@toolenv/core';
 import { Chat, createModel, loadPolicy, onnxRuntime, readCheckpoint } from '@toolenv/policy';
 import { AllLogits } from '../../packages/policy/test/all-logits.ts';
 import { supervisedMetrics } from '../../packages/trainer-sft/src/supervised-loss.ts';
+import { compareTemplates } from '../templates/compare.ts';
 import { checkpointsToCheck, type Opened } from './checkpoints.ts';
 import { checkScores } from './datasets/check-scores.ts';
 import { checkDaytona } from './daytona.ts';
@@ -33,7 +34,6 @@ import {
   pythonWithVllm,
 } from './python-environment.ts';
 import { conversations, texts, toOpenAi } from './samples.ts';
-import { compareTemplates } from '../templates/compare.ts';
 import { checkTfjs } from './tfjs.ts';
 import { checkTinker } from './tinker/check-tinker.ts';
 import { checkTrackers } from './trackers.ts';

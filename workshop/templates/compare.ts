@@ -74,13 +74,16 @@ async function* renderWithTransformers(
 }
 
 function kindOf(ours: View, theirs: View): 'equal' | 'refused' | 'differ' {
-  if ('error' in ours || 'error' in theirs) return 'error' in ours && 'error' in theirs ? 'refused' : 'differ';
+  if ('error' in ours || 'error' in theirs)
+    return 'error' in ours && 'error' in theirs ? 'refused' : 'differ';
   return ours.text === theirs.text ? 'equal' : 'differ';
 }
 
 function difference(ours: View, theirs: View): string {
   if ('error' in ours || 'error' in theirs)
-    return 'error' in ours ? `refused here (${ours.error})` : `refused by transformers (${JSON.stringify(theirs)})`;
+    return 'error' in ours
+      ? `refused here (${ours.error})`
+      : `refused by transformers (${JSON.stringify(theirs)})`;
   let at = 0;
   while (ours.text[at] === theirs.text[at]) at += 1;
   const shown = ({ text }: { text: string }) => JSON.stringify(text.slice(Math.max(0, at - 40), at + 60));

@@ -51,7 +51,9 @@ export class ChatTemplate {
     }
     const text = out.join('');
     if (text.length > baseOutput + characters * outputPerCharacter)
-      throw new RangeError(`it makes ${text.length} characters of a conversation of ${characters}: ${remedy}`);
+      throw new RangeError(
+        `it makes ${text.length} characters of a conversation of ${characters}: ${remedy}`,
+      );
     return text;
   }
 }

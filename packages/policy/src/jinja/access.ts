@@ -5,10 +5,11 @@ import { methodOf } from './methods.ts';
 import {
   Callable,
   charactersOf,
+  Group,
+  Items,
   isDict,
   isFloat,
   isList,
-  Items,
   keyOf,
   Markup,
   Namespace,
@@ -26,7 +27,9 @@ export function attributeOf(object: Value, name: string, meter: Meter): Value {
 export function itemOf(object: Value, key: Value, meter: Meter, orAttribute = true): Value {
   const name = textOf(key);
   if (object === undefined)
-    throw new Error(`it reads ${name === undefined ? 'an item' : JSON.stringify(name)} of an undefined value`);
+    throw new Error(
+      `it reads ${name === undefined ? 'an item' : JSON.stringify(name)} of an undefined value`,
+    );
   if (isDict(object)) {
     const isKey = typeof key !== 'object' || key === null || name !== undefined || isFloat(key);
     if (isKey && object.has(keyOf(key))) return object.get(keyOf(key));
@@ -41,6 +44,8 @@ export function itemOf(object: Value, key: Value, meter: Meter, orAttribute = tr
 function ownAttribute(object: Value, name: string, meter: Meter, otherwise: () => Value): Value {
   if (object instanceof Callable) return object.attribute(name);
   if (object instanceof Namespace) return object.values.get(name);
+  if (object instanceof Group && (name === 'grouper' || name === 'list'))
+    return object[name === 'list' ? 1 : 0];
   const text = name === 'format' ? textOf(object) : undefined;
   if (text !== undefined) {
     const read = (value: Value, part: string | number, isItem: boolean) =>
@@ -87,7 +92,9 @@ export function sliceOf(object: Value, bounds: readonly Value[], meter: Meter): 
   const taken = Array.from({ length: count }, (_, i) => items[first + i * step]);
   if (text !== undefined) return remade(object, taken.join(''));
   if (object instanceof Items) return new Items('range', taken);
-  return isList(object) && object.constructor !== Array ? (object.constructor as typeof Array).from(taken) : taken;
+  return isList(object) && object.constructor !== Array
+    ? (object.constructor as typeof Array).from(taken)
+    : taken;
 }
 
 function remade(object: Value, text: string): Value {

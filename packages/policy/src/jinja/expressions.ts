@@ -16,9 +16,9 @@ import {
   type Key,
   keyOf,
   needKeyword,
+  Tuple,
   toFloat,
   toInt,
-  Tuple,
   typeName,
   type Value,
 } from './values.ts';

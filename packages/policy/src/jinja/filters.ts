@@ -11,21 +11,22 @@ import {
   charactersOf,
   compare,
   Float,
+  Group,
+  Items,
   intOf,
   isDict,
   isFloat,
   isList,
   isTrue,
-  Items,
   itemsOf,
   keyOf,
   lengthOf,
   Markup,
   numberOf,
+  Tuple,
   textOf,
   toFloat,
   toInt,
-  Tuple,
   typeName,
   type Value,
 } from './values.ts';
@@ -38,7 +39,8 @@ function takes<const Names extends readonly string[]>(
   parameters: Names,
   filter: (value: Value, args: { [I in keyof Names]: Value }, meter: Meter) => Value,
 ): Filter {
-  return (value, args, meter) => filter(value, bind(args, parameters) as { [I in keyof Names]: Value }, meter);
+  return (value, args, meter) =>
+    filter(value, bind(args, parameters) as { [I in keyof Names]: Value }, meter);
 }
 
 const ofText = (change: (text: string, meter: Meter) => string): Filter =>
@@ -81,7 +83,7 @@ const own: Record<string, Filter> = {
     const text = str(value, meter);
     const missing = Math.max(0, intOf(width, 80) - charactersOf(text).length);
     meter.spend(missing);
-    const left = Math.floor(missing / 2) + (missing % 2 & intOf(width, 80) % 2);
+    const left = Math.floor(missing / 2) + ((missing % 2) & (intOf(width, 80) % 2));
     return ' '.repeat(left) + text + ' '.repeat(missing - left);
   }),
   count: lengthFilter,
@@ -106,17 +108,21 @@ const own: Record<string, Filter> = {
     const given = named.size > 0 ? new Map(named) : (Tuple.from(values) as Tuple);
     return arithmetic['%']!(str(value, meter), given, meter);
   },
-  groupby: takes(['attribute', 'default', 'case_sensitive'], (value, [attribute, fallback, isCased], meter) => {
-    const get = (item: Value) => read1(item, attribute, meter) ?? fallback;
-    const sorted = sort(read(value, meter), (item) => [folded(get(item), isCased)], false, meter);
-    const groups: [key: Value, items: Value[]][] = [];
-    for (const item of sorted) {
-      const last = groups.at(-1);
-      if (last && compare(folded(last[0], isCased), folded(get(item), isCased), meter) === 0) last[1].push(item);
-      else groups.push([get(item), [item]]);
-    }
-    return groups.map((group) => Tuple.from(group));
-  }),
+  groupby: takes(
+    ['attribute', 'default', 'case_sensitive'],
+    (value, [attribute, fallback, isCased], meter) => {
+      const get = (item: Value) => read1(item, attribute, meter) ?? fallback;
+      const sorted = sort(read(value, meter), (item) => [folded(get(item), isCased)], false, meter);
+      const groups: [key: Value, items: Value[]][] = [];
+      for (const item of sorted) {
+        const last = groups.at(-1);
+        if (last && compare(folded(last[0], isCased), folded(get(item), isCased), meter) === 0)
+          last[1].push(item);
+        else groups.push([get(item), [item]]);
+      }
+      return groups.map((group) => Group.from(group) as Group);
+    },
+  ),
   indent: takes(['width', 'first', 'blank'], (value, [width = 4, first, blank], meter) => {
     const text = needText(value);
     const space = textOf(width) ?? '';
@@ -124,14 +130,17 @@ const own: Record<string, Filter> = {
     const lines = linesOf(`${text}\n`).map(([line]) => line);
     meter.spend(text.length * 8 + lines.length * (32 + wide));
     const by = space || ' '.repeat(wide);
-    const shown = lines.map((line, i) => (i > 0 && (line !== '' || isTrue(blank)) ? by + line : line)).join('\n');
+    const shown = lines
+      .map((line, i) => (i > 0 && (line !== '' || isTrue(blank)) ? by + line : line))
+      .join('\n');
     const result = isTrue(first) ? by + shown : shown;
     return value instanceof Markup ? new Markup(result) : result;
   }),
   int: takes(['default', 'base'], (value, [fallback = 0, base = 10], meter) => {
     if (value === undefined) throw new Error('an undefined value is no int');
     const text = textOf(value);
-    const number = text === undefined ? floatOf(value, meter) : (parseInteger(text, intOf(base)) ?? floatOf(value, meter));
+    const number =
+      text === undefined ? floatOf(value, meter) : (parseInteger(text, intOf(base)) ?? floatOf(value, meter));
     return number === undefined || !Number.isFinite(number) ? fallback : toInt(Math.trunc(number));
   }),
   items: takes([], (value) => {
@@ -223,7 +232,8 @@ const own: Record<string, Filter> = {
   ),
   tojson: takes(
     ['ensure_ascii', 'indent', 'separators', 'sort_keys'],
-    (value, [asciiOnly, indent, separators, sorted], meter) => json(value, styleOf({ asciiOnly, indent, separators, sorted }, meter), meter),
+    (value, [asciiOnly, indent, separators, sorted], meter) =>
+      json(value, styleOf({ asciiOnly, indent, separators, sorted }, meter), meter),
   ),
   trim: takes(['chars'], (value, [characters], meter) => {
     const text = str(value, meter);
@@ -231,16 +241,19 @@ const own: Record<string, Filter> = {
     const trimmed = strip(text, characters);
     return value instanceof Markup ? new Markup(trimmed) : trimmed;
   }),
-  truncate: takes(['length', 'killwords', 'end', 'leeway'], (value, [length, kill, end = '...', leeway], meter) => {
-    const [characters, ending] = [charactersOf(needText(value)), needText(end)];
-    meter.spend(characters.length * 8);
-    const [most, spare] = [intOf(length, 255), intOf(leeway ?? undefined, 5)];
-    if (most < ending.length || spare < 0) throw new Error('the length of truncate is too small');
-    if (characters.length <= most + spare) return value;
-    const cut = characters.slice(0, most - ending.length).join('');
-    const word = cut.lastIndexOf(' ');
-    return (isTrue(kill) || word < 0 ? cut : cut.slice(0, word)) + ending;
-  }),
+  truncate: takes(
+    ['length', 'killwords', 'end', 'leeway'],
+    (value, [length, kill, end = '...', leeway], meter) => {
+      const [characters, ending] = [charactersOf(needText(value)), needText(end)];
+      meter.spend(characters.length * 8);
+      const [most, spare] = [intOf(length, 255), intOf(leeway ?? undefined, 5)];
+      if (most < ending.length || spare < 0) throw new Error('the length of truncate is too small');
+      if (characters.length <= most + spare) return value;
+      const cut = characters.slice(0, most - ending.length).join('');
+      const word = cut.lastIndexOf(' ');
+      return (isTrue(kill) || word < 0 ? cut : cut.slice(0, word)) + ending;
+    },
+  ),
   unique: takes(['case_sensitive', 'attribute'], (value, [isCased, attribute], meter) => {
     const seen = new Set<unknown>();
     return generator(
@@ -317,7 +330,10 @@ function extreme(sign: 1 | -1): Filter {
   return takes(['case_sensitive', 'attribute'], (value, [isCased, attribute], meter) => {
     const key = (item: Value) => folded(read1(item, attribute, meter), isCased);
     const items = read(value, meter);
-    return items.reduce((best, item) => (sign * compare(key(item), key(best), meter) > 0 ? item : best), items[0]);
+    return items.reduce(
+      (best, item) => (sign * compare(key(item), key(best), meter) > 0 ? item : best),
+      items[0],
+    );
   });
 }
 
@@ -366,13 +382,14 @@ function parseInteger(text: string, base: number): number | undefined {
 /** `round(number, digits)`, which rounds exact halves to the even neighbour. */
 function roundHalfEven(number: number, digits: number): number {
   if (Math.abs(digits) > 100) throw new RangeError('a number has more than 100 digits');
-  if (digits > 0) {
-    // The digits of toFixed are those of the exact number, except for halves.
-    const fixed = Number(number.toFixed(digits));
-    const halved = number * 10 ** digits * 2;
-    return Number.isInteger(halved) && halved % 2 !== 0 ? halfToEven(number * 10 ** digits) / 10 ** digits : fixed;
+  if (digits > 0 && Math.abs(number) < 1e21) {
+    // All digits of the number, or the first hundred of a tiny one.
+    const exact = number.toFixed(100);
+    const end = exact.indexOf('.') + 1 + digits;
+    const isEvenHalf = /^50*$/.test(exact.slice(end)) && Number(exact[end - 1]) % 2 === 0;
+    return Number(isEvenHalf ? exact.slice(0, end) : number.toFixed(digits));
   }
-  return halfToEven(number / 10 ** -digits) * 10 ** -digits;
+  return digits > 0 ? number : halfToEven(number / 10 ** -digits) * 10 ** -digits;
 }
 
 function halfToEven(number: number): number {

@@ -7,8 +7,8 @@ import {
   isDict,
   isFloat,
   numberOf,
-  textOf,
   Tuple,
+  textOf,
   typeName,
   type Value,
 } from './values.ts';
@@ -58,8 +58,10 @@ export function formatText(
     if (whole === '{{' || whole === '}}') return whole[0]!;
     if (name === undefined) throw new Error('a format has a single brace');
     const value = field(whole, name);
-    const inner = spec?.replace(/\{([^{}]*)\}/g, (part, innerName) => str(field(part, innerName), meter)) ?? '';
-    const shown = conversion === undefined ? value : conversion === 's' ? str(value, meter) : repr(value, meter);
+    const inner =
+      spec?.replace(/\{([^{}]*)\}/g, (part, innerName) => str(field(part, innerName), meter)) ?? '';
+    const shown =
+      conversion === undefined ? value : conversion === 's' ? str(value, meter) : repr(value, meter);
     return formatValue(shown, inner, meter);
   });
 }
@@ -148,11 +150,15 @@ export function percentFormat(text: string, value: Value, meter: Meter): string 
       const number = numberOf(given);
       if (number === undefined) throw new Error(`a ${typeName(given)} has no format ${whole}`);
       const isWhole = 'diu'.includes(type);
-      const [sign, digits] = digitsOf(isWhole ? Math.trunc(number) : number, !isWhole && !'xXo'.includes(type), {
-        sign: flags.includes('+') ? '+' : flags.includes(' ') ? ' ' : '-',
-        type: isWhole ? 'd' : type,
-        precision: precision === undefined ? undefined : Number(precision),
-      });
+      const [sign, digits] = digitsOf(
+        isWhole ? Math.trunc(number) : number,
+        !isWhole && !'xXo'.includes(type),
+        {
+          sign: flags.includes('+') ? '+' : flags.includes(' ') ? ' ' : '-',
+          type: isWhole ? 'd' : type,
+          precision: precision === undefined ? undefined : Number(precision),
+        },
+      );
       return pad(digits, sign, { ...spec, ...(flags.includes('0') && { zero: '0' }) }, meter);
     },
   );

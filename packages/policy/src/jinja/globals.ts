@@ -4,7 +4,18 @@ import type { Meter } from './meter.ts';
 import { needText } from './methods.ts';
 import { str } from './python-text.ts';
 import { strftime } from './strftime.ts';
-import { type Arguments, Callable, intOf, isDict, Items, itemsOf, type Key, keyOf, Namespace, type Value } from './values.ts';
+import {
+  type Arguments,
+  Callable,
+  Items,
+  intOf,
+  isDict,
+  itemsOf,
+  type Key,
+  keyOf,
+  Namespace,
+  type Value,
+} from './values.ts';
 
 /** The longest range of Jinja's sandbox. */
 const longestRange = 100_000;
@@ -21,12 +32,19 @@ export function globals(now: Date, meter: Meter): Map<string, Value> {
       return strftime(now, format);
     },
     range(args) {
-      const bounds = bind(args, ['start', 'stop', 'step']).slice(0, args.values.length).map((bound) => intOf(bound));
+      const bounds = bind(args, ['start', 'stop', 'step'])
+        .slice(0, args.values.length)
+        .map((bound) => intOf(bound));
       const [start, stop, step = 1] = bounds.length === 1 ? [0, bounds[0]] : bounds;
       const count = Math.max(0, Math.ceil((stop! - start!) / step));
-      if (!(count <= longestRange)) throw new RangeError(`a range has more than ${longestRange} numbers`);
       meter.spend(count * 16);
-      return new Items('range', Array.from({ length: count }, (_, i) => start! + i * step));
+      if (count > longestRange) throw new RangeError(`a range has more than ${longestRange} numbers`);
+      const text = `range(${start}, ${stop}${step === 1 ? '' : `, ${step}`})`;
+      return new Items(
+        'range',
+        Array.from({ length: count }, (_, i) => start! + i * step),
+        text,
+      );
     },
     dict: (args) => toDict(args, meter),
     namespace(args) {

@@ -102,14 +102,27 @@ export function tokenize(template: string): Token[] {
         else if (')]}'.includes(value) && open.pop() !== value) throw new SyntaxError(`unexpected ${value}`);
         tokens.push({ type: value, value });
       } else if (type === 'string') tokens.push({ type, value: unescape(value.slice(1, -1)) });
-      else if (type !== 'space') tokens.push({ type, value: type === 'name' ? value : value.replaceAll('_', '') });
+      else if (type !== 'space')
+        tokens.push({ type, value: type === 'name' ? value : value.replaceAll('_', '') });
     }
     throw new SyntaxError(`a tag has no ${close}`);
   }
 }
 
 const escapes: Record<string, string> = {
-  ...{ '\n': '', '\\': '\\', "'": "'", '"': '"', a: '\x07', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v' },
+  ...{
+    '\n': '',
+    '\\': '\\',
+    "'": "'",
+    '"': '"',
+    a: '\x07',
+    b: '\b',
+    f: '\f',
+    n: '\n',
+    r: '\r',
+    t: '\t',
+    v: '\v',
+  },
 };
 
 /** The escapes of a Python string. Unknown ones stay. */

@@ -111,7 +111,8 @@ export class Loop extends Callable {
       case 'changed':
         return new Callable(name, ({ values }) => {
           const given = Tuple.from(values);
-          const isSame = this.#changed !== undefined && areEqual(Tuple.from(this.#changed), given, this.#meter);
+          const isSame =
+            this.#changed !== undefined && areEqual(Tuple.from(this.#changed), given, this.#meter);
           this.#changed = [...values];
           return !isSame;
         });

@@ -28,7 +28,8 @@ export class Meter {
   /** Runs a call inside the calls that run now. */
   call<T>(run: () => T): T {
     this.spend(200);
-    if (++this.#depth > deepestCall) throw new RangeError(`its calls nest more than ${deepestCall} levels deep`);
+    if (++this.#depth > deepestCall)
+      throw new RangeError(`its calls nest more than ${deepestCall} levels deep`);
     try {
       return run();
     } finally {
@@ -43,7 +44,7 @@ export class Meter {
 
   /** The level of a value inside a value. */
   level(level: number): void {
-    this.spend(32);
+    this.spend(128);
     if (level > deepestValue) throw new RangeError(`a value has more than ${deepestValue} levels`);
   }
 }

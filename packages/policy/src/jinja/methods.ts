@@ -1,23 +1,23 @@
 /** Methods of str, dict and list. Those that change a dict or a list do not exist in the sandbox. */
 import { bind } from './arguments.ts';
-import { escaped } from './operators.ts';
 import type { Meter } from './meter.ts';
+import { escaped } from './operators.ts';
 import {
-  areEqual,
   type Arguments,
+  areEqual,
   Callable,
   charactersOf,
   type Dict,
+  Items,
   intOf,
   isDict,
   isList,
-  Items,
   itemsOf,
   keyOf,
   Markup,
   searching,
-  textOf,
   Tuple,
+  textOf,
   typeName,
   type Value,
 } from './values.ts';
@@ -58,7 +58,10 @@ function marked(value: Value, object: Value): Value {
 
 function escapedArguments({ values, named }: Arguments, meter: Meter): Arguments {
   const escape = (value: Value) => (textOf(value) === undefined ? value : escaped(value, meter));
-  return { values: values.map(escape), named: new Map(Array.from(named, ([key, value]) => [key, escape(value)])) };
+  return {
+    values: values.map(escape),
+    named: new Map(Array.from(named, ([key, value]) => [key, escape(value)])),
+  };
 }
 
 /** `undefined` for the methods that change the dict. */
@@ -280,7 +283,7 @@ function repeated(text: string, count: number, meter: Meter): string {
 function padding(text: string, args: Arguments, meter: Meter): [left: string, right: string, all: string] {
   const [width, fill = ' '] = bind(args, ['width', 'fillchar']);
   const missing = Math.max(0, intOf(width) - charactersOf(text).length);
-  const left = Math.floor(missing / 2) + (missing % 2 & intOf(width) % 2);
+  const left = Math.floor(missing / 2) + ((missing % 2) & (intOf(width) % 2));
   const space = (count: number) => repeated(needText(fill), count, meter);
   return [space(left), space(missing - left), space(missing)];
 }

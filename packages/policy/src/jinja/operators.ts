@@ -10,10 +10,10 @@ import {
   isList,
   Markup,
   numberOf,
+  Tuple,
   textOf,
   toFloat,
   toInt,
-  Tuple,
   typeName,
   type Value,
 } from './values.ts';
@@ -26,8 +26,7 @@ export const arithmetic: Readonly<Record<string, Binary>> = {
   '*': multiply,
   '/': numeric('/', (a, b) => a / nonZero(b), true),
   '//': numeric('//', (a, b) => Math.floor(a / nonZero(b))),
-  '%': (a, b, meter) =>
-    textOf(a) === undefined ? modulo(a, b, meter) : percentFormat(textOf(a)!, b, meter),
+  '%': (a, b, meter) => (textOf(a) === undefined ? modulo(a, b, meter) : percentFormat(textOf(a)!, b, meter)),
   '**': (a, b, meter) => numeric('**', (x, y) => x ** y, !isFloat(b) && (numberOf(b) ?? 0) < 0)(a, b, meter),
 };
 

@@ -2,16 +2,16 @@
 import type { Meter } from './meter.ts';
 import {
   compare,
+  Items,
   isDict,
   isFloat,
   isList,
-  Items,
   type Key,
   Markup,
   Namespace,
   numberOf,
-  textOf,
   Tuple,
+  textOf,
   typeName,
   type Value,
 } from './values.ts';
@@ -37,17 +37,14 @@ export function repr(value: Value, meter: Meter, level = 1): string {
     return quoted(value);
   }
   if (value instanceof Markup) return `Markup(${write(value.text)})`;
-  if (value instanceof Tuple) return `(${Array.from(value, write).join(', ')}${value.length === 1 ? ',' : ''})`;
+  if (value instanceof Tuple)
+    return `(${Array.from(value, write).join(', ')}${value.length === 1 ? ',' : ''})`;
   if (isList(value)) return `[${value.map(write).join(', ')}]`;
   if (isDict(value)) return dictText(value, write);
   if (value instanceof Namespace) return `<Namespace ${dictText(value.values, write)}>`;
-  if (value instanceof Items && value.kind === 'range') {
-    const [first = 0, second = first + 1] = value.take() as number[];
-    const step = second - first;
-    const end = first + step * value.take().length;
-    return `range(${first}, ${end}${step === 1 ? '' : `, ${step}`})`;
-  }
-  if (value instanceof Items && value.kind !== 'generator') return `${value.kind}(${write(value.take())})`;
+  if (value instanceof Items && value.text !== undefined) return value.text;
+  if (value instanceof Items && value.kind.startsWith('dict_'))
+    return `${value.kind}(${write(value.take())})`;
   throw new Error(`a ${typeName(value)} cannot be written`);
 }
 
@@ -142,4 +139,3 @@ function textJson(text: string, { asciiOnly }: JsonStyle, meter: Meter): string 
   const hex = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
   return `"${escaped.replace(/[^\x00-\x7e]/g, hex)}"`;
 }
-

@@ -137,8 +137,7 @@ class StatementParser extends ExpressionParser {
       branches.push({ test, body: this.block(tag === 'else' ? ['endif'] : ['elif', 'else', 'endif']) });
     }
     this.isConditional = isConditional;
-    return (scope, out) =>
-      branches.find(({ test }) => !test || isTrue(test(scope)))?.body(scope, out);
+    return (scope, out) => branches.find(({ test }) => !test || isTrue(test(scope)))?.body(scope, out);
   }
 
   #for(): Statement {

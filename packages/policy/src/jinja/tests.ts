@@ -5,10 +5,10 @@ import { str } from './python-text.ts';
 import {
   Callable,
   contains,
+  Items,
   isDict,
   isFloat,
   isList,
-  Items,
   Markup,
   numberOf,
   textOf,
@@ -20,7 +20,11 @@ type Test = (value: Value, args: readonly Value[], meter: Meter) => boolean;
 
 const isInteger = (value: Value) => typeof value === 'number' && !isFloat(value);
 const isIterable = (value: Value) =>
-  value === undefined || textOf(value) !== undefined || isList(value) || isDict(value) || value instanceof Items;
+  value === undefined ||
+  textOf(value) !== undefined ||
+  isList(value) ||
+  isDict(value) ||
+  value instanceof Items;
 
 const compared =
   (operator: string): Test =>
@@ -52,8 +56,18 @@ const own: Record<string, Test> = {
   odd: (value, _, meter) => !isDivisible(value, 2, meter),
   even: (value, _, meter) => isDivisible(value, 2, meter),
   divisibleby: (value, [by], meter) => isDivisible(value, by, meter),
-  lower: (value, _, meter) => isCased(str(value, meter), (text) => text.toLowerCase(), (text) => text.toUpperCase()),
-  upper: (value, _, meter) => isCased(str(value, meter), (text) => text.toUpperCase(), (text) => text.toLowerCase()),
+  lower: (value, _, meter) =>
+    isCased(
+      str(value, meter),
+      (text) => text.toLowerCase(),
+      (text) => text.toUpperCase(),
+    ),
+  upper: (value, _, meter) =>
+    isCased(
+      str(value, meter),
+      (text) => text.toUpperCase(),
+      (text) => text.toLowerCase(),
+    ),
   escaped: (value) => value instanceof Markup,
   sameas: (value, [other]) => value === other,
   in: (value, [container], meter) => contains(container, value, meter),

@@ -40,13 +40,19 @@ export class Markup {
 
 export class Tuple extends Array<Value> {}
 
+/** A pair of `groupby`, whose parts have names: `grouper` and `list`. */
+export class Group extends Tuple {}
+
 /** What can be gone through and is no list: a range, a view of a dict, or a generator, which can be gone through once. */
 export class Items {
   readonly kind: 'range' | 'dict_keys' | 'dict_values' | 'dict_items' | 'generator';
+  /** What a range is written as. */
+  readonly text: string | undefined;
   #items: readonly Value[];
-  constructor(kind: Items['kind'], items: readonly Value[]) {
+  constructor(kind: Items['kind'], items: readonly Value[], text?: string) {
     this.kind = kind;
     this.#items = items;
+    this.text = text;
   }
 
   take(): readonly Value[] {
@@ -226,16 +232,18 @@ export function areEqual(a: Value, b: Value, meter: Meter, level = 1): boolean {
   }
   const number = numberOf(a);
   if (number !== undefined) return number === numberOf(b);
+  if (a === b) return true;
   if (isList(a) && isList(b)) {
     if (a instanceof Tuple !== b instanceof Tuple || a.length !== b.length) return false;
     return a.every((each, i) => areEqual(each, b[i], meter, level + 1));
   }
   if (isDict(a) && isDict(b)) {
     if (a.size !== b.size) return false;
-    for (const [key, value] of a) if (!b.has(key) || !areEqual(value, b.get(key), meter, level + 1)) return false;
+    for (const [key, value] of a)
+      if (!b.has(key) || !areEqual(value, b.get(key), meter, level + 1)) return false;
     return true;
   }
-  return a === b;
+  return false;
 }
 
 /** Below zero if `a < b`. @throws Error for values without an order. */
@@ -261,9 +269,7 @@ function compareTexts(a: string, b: string): number {
   let i = 0;
   while (i < a.length && a[i] === b[i]) i += 1;
   const rank = (unit: number) => (unit >= 0xe000 ? unit - 0x800 : unit >= 0xd800 ? unit + 0x2000 : unit);
-  return i < a.length && i < b.length
-    ? rank(a.charCodeAt(i)) - rank(b.charCodeAt(i))
-    : a.length - b.length;
+  return i < a.length && i < b.length ? rank(a.charCodeAt(i)) - rank(b.charCodeAt(i)) : a.length - b.length;
 }
 
 /** `in`. @throws Error for a value that holds nothing. */

@@ -1,7 +1,8 @@
 /** Python's white space, which is not JavaScript's: it has separators such as U+001C and U+0085, and no byte order mark. */
 
 /** The inside of a class of a regular expression. */
-export const whitespace = '\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000';
+export const whitespace =
+  '\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000';
 
 const one = new RegExp(`[${whitespace}]`);
 
