@@ -15,7 +15,7 @@ const date = '2026-03-09T14:05:06';
 /** Prints a line for each template: how many conversations have the same text, are refused by both, or differ. */
 export async function compareTemplates(
   python: string,
-  check: (name: string, passed: boolean) => void,
+  check: (passed: boolean, title: string, otherwise: string) => void,
 ): Promise<void> {
   const files = await templateFiles();
   const sources = await Promise.all(files.map(({ path }) => readFile(path, 'utf8')));
@@ -32,12 +32,11 @@ export async function compareTemplates(
       const kind = kindOf(view, theirs[n]!);
       counts[kind] += 1;
       total[kind] += 1;
-      if (kind === 'differ' && !example) example = `  conversation ${n}: ${difference(view, theirs[n]!)}`;
+      if (kind === 'differ' && !example) example = `conversation ${n}: ${difference(view, theirs[n]!)}`;
     }
     const numbers = [counts.equal, counts.refused, counts.differ].map((count) => String(count).padStart(6));
     console.log(name.padEnd(64), ...numbers);
-    if (example) console.log(example);
-    check(`${name}: ${variables.length} conversations have the text of transformers`, counts.differ === 0);
+    check(counts.differ === 0, `${name} renders as in transformers`, example);
   }
   console.log('all'.padEnd(64), ...Object.values(total).map((count) => String(count).padStart(6)));
 }

@@ -107,6 +107,8 @@ export interface PolicyOptions {
   threads?: number;
   /** Extra values for the chat template, such as `{ enable_thinking: false }`. */
   templateArguments?: TemplateArguments;
+  /** The day that a chat template takes for today, such as `2026-07-01`. Default: today. */
+  date?: string;
   sampler?: SamplerOptions;
   learner?: LearnerOptions;
 }
@@ -126,7 +128,7 @@ export async function createPolicy(
   options: PolicyOptions = {},
 ): Promise<TransformerPolicy> {
   const { device, precision, threads, runtime = onnxRuntime({ device, precision, threads }) } = options;
-  const chat = new Chat(checkpoint, options.templateArguments);
+  const chat = new Chat(checkpoint, options.templateArguments, options.date);
   const model = createModel(checkpoint.config, checkpoint.weights);
   await placeModel(runtime, model);
   const spec = {

@@ -16,11 +16,16 @@ export interface OpenedChat {
 
 /**
  * Reads tokenizer, chat template and configuration of a Hugging Face folder.
- * @throws ToolEnvError `usage.checkpoint_*`, naming the file, and `usage.template_arguments`.
+ * @param date The day that the template takes for today, such as `2026-07-01`. Default: today.
+ * @throws ToolEnvError `usage.checkpoint_*`, naming the file, `usage.template_arguments` and `usage.bad_option`.
  */
-export async function openChat(folder: string, templateArguments?: TemplateArguments): Promise<OpenedChat> {
+export async function openChat(
+  folder: string,
+  templateArguments?: TemplateArguments,
+  date?: string,
+): Promise<OpenedChat> {
   const files = await readSmallFiles(folder);
   const { max_position_embeddings: contextLength, vocab_size: vocabularySize } = files.config;
-  const chat = new Chat(files, templateArguments);
+  const chat = new Chat(files, templateArguments, date);
   return { chat, contextLength, vocabularySize, encode: (example) => encodeExample(chat, example) };
 }

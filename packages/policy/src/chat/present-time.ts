@@ -15,3 +15,8 @@ export function presentTime(date?: string): Date {
   const message = `The date "${date}" does not exist: write it as 2026-07-01.`;
   throw new ToolEnvError('usage.bad_option', message);
 }
+
+/** The machine's day, such as `2026-07-01`. */
+export function today(): string {
+  return presentTime().toISOString().slice(0, 10);
+}

@@ -101,7 +101,7 @@ export function tokenize(template: string): Token[] {
         if (closer !== undefined) open.push(closer);
         else if (')]}'.includes(value) && open.pop() !== value) throw new SyntaxError(`unexpected ${value}`);
         tokens.push({ type: value, value });
-      } else if (type === 'string') tokens.push({ type, value: unescape(value.slice(1, -1)) });
+      } else if (type === 'string') tokens.push({ type, value: unescaped(value.slice(1, -1)) });
       else if (type !== 'space')
         tokens.push({ type, value: type === 'name' ? value : value.replaceAll('_', '') });
     }
@@ -126,7 +126,7 @@ const escapes: Record<string, string> = {
 };
 
 /** The escapes of a Python string. Unknown ones stay. */
-function unescape(text: string): string {
+function unescaped(text: string): string {
   const pattern = /\\(?:([0-7]{1,3})|x([\da-fA-F]{2})|u([\da-fA-F]{4})|U([\da-fA-F]{8})|([\s\S]))/g;
   return text.replace(pattern, (whole, octal, x, u, U, other) => {
     if (octal !== undefined) return String.fromCodePoint(Number.parseInt(octal, 8));

@@ -21,7 +21,7 @@ import {
   typeName,
   type Value,
 } from './values.ts';
-import { isSpace, stripEnd, stripStart, whitespace } from './whitespace.ts';
+import { isSpace, lineEnd, stripEnd, stripStart, whitespace } from './whitespace.ts';
 
 /** A method; `unsafe` for one that the sandbox refuses; `undefined` if the value has none of this name. */
 export function methodOf(object: Value, name: string, meter: Meter): Callable | 'unsafe' | undefined {
@@ -57,10 +57,10 @@ function marked(value: Value, object: Value): Value {
 }
 
 function escapedArguments({ values, named }: Arguments, meter: Meter): Arguments {
-  const escape = (value: Value) => (textOf(value) === undefined ? value : escaped(value, meter));
+  const asHtml = (value: Value) => (textOf(value) === undefined ? value : escaped(value, meter));
   return {
-    values: values.map(escape),
-    named: new Map(Array.from(named, ([key, value]) => [key, escape(value)])),
+    values: values.map(asHtml),
+    named: new Map(Array.from(named, ([key, value]) => [key, asHtml(value)])),
   };
 }
 
@@ -185,7 +185,7 @@ const textMethods: Record<string, TextMethod> = {
   isnumeric: (text) => /^\p{N}+$/u.test(text),
   isalpha: (text) => /^\p{L}+$/u.test(text),
   isalnum: (text) => /^[\p{L}\p{N}]+$/u.test(text),
-  isascii: (text) => /^[\x00-\x7f]*$/.test(text),
+  isascii: (text) => !/\P{ASCII}/u.test(text),
   isidentifier: (text) => /^[\p{ID_Start}_]\p{ID_Continue}*$/u.test(text),
   isupper: (text) => text !== text.toLowerCase() && text === text.toUpperCase(),
   islower: (text) => text !== text.toUpperCase() && text === text.toLowerCase(),
@@ -255,11 +255,13 @@ export function join(parts: readonly string[], by: string, meter: Meter): string
   return parts.join(by);
 }
 
+const lineEnds = new RegExp(`\\r\\n|[${lineEnd}]`, 'g');
+
 /** The lines of a text and their ends. */
 export function linesOf(text: string): [line: string, end: string][] {
   const lines: [string, string][] = [];
   let start = 0;
-  for (const { 0: end, index } of text.matchAll(/\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]/g)) {
+  for (const { 0: end, index } of text.matchAll(lineEnds)) {
     lines.push([text.slice(start, index), end]);
     start = index + end.length;
   }

@@ -134,8 +134,8 @@ function keyJson(key: Key): string {
 
 function textJson(text: string, { asciiOnly }: JsonStyle, meter: Meter): string {
   meter.spend(text.length * 4);
-  const escaped = text.replace(/["\\\x00-\x1f]/g, (character) => JSON.stringify(character).slice(1, -1));
+  const escaped = text.replace(/["\\\p{Cc}]/gu, (character) => JSON.stringify(character).slice(1, -1));
   if (!asciiOnly) return `"${escaped}"`;
   const hex = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  return `"${escaped.replace(/[^\x00-\x7e]/g, hex)}"`;
+  return `"${escaped.replace(/[^ -~]/g, hex)}"`;
 }

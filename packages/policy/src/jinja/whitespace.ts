@@ -4,6 +4,9 @@
 export const whitespace =
   '\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000';
 
+/** Characters that end a line of `str.splitlines`, as the inside of a class. */
+export const lineEnd = '\\n-\\r\\x1c-\\x1e\\x85\\u2028\\u2029';
+
 const one = new RegExp(`[${whitespace}]`);
 
 export function isSpace(character: string): boolean {
