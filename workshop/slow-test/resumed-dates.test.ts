@@ -19,7 +19,16 @@ test('the day of the first step is the day of every step', async () => {
   const chat_template = `{{ strftime_now('%Y %d') }} ${config.chat_template}`;
   await writeFile(join(policy, 'tokenizer_config.json'), JSON.stringify({ ...config, chat_template }));
   const train = (...flags: string[]) => {
-    const size = ['--tasks-per-step', '1', '--group-size', '2', '--max-tokens', '16', '--checkpoint-every', '1'];
+    const size = [
+      '--tasks-per-step',
+      '1',
+      '--group-size',
+      '2',
+      '--max-tokens',
+      '16',
+      '--checkpoint-every',
+      '1',
+    ];
     const what = ['@toolenv/envs-qa/bridge-v1', '--policy', policy, '--env-option', 'topK=2', '--out', out];
     return runCliIn(root, 'train', ...what, ...size, ...flags);
   };

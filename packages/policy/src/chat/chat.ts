@@ -43,8 +43,8 @@ export class Chat implements TokenChat {
   /** The texts of the format's markers by token id. */
   readonly #markers: ReadonlyMap<number, string>;
   readonly #arguments: TemplateArguments;
-  /** The special tokens that templates read. */
-  readonly #ends: { bos_token: string; eos_token: string };
+  /** The special tokens that templates read. As in transformers, one that the checkpoint lacks is undefined. */
+  readonly #ends: { bos_token: string | undefined; eos_token: string | undefined };
   /** The tokens that end a turn. */
   readonly endTokens: readonly number[];
   /** The texts of `endTokens`. */
@@ -86,8 +86,8 @@ export class Chat implements TokenChat {
     this.#markers = new Map(markers.map(({ id, content }) => [id, content]));
     const { bos_token, eos_token } = tokenizerConfig;
     this.#ends = {
-      bos_token: specialTokenText(bos_token) ?? '',
-      eos_token: specialTokenText(eos_token) ?? '',
+      bos_token: specialTokenText(bos_token),
+      eos_token: specialTokenText(eos_token),
     };
     this.endTokens = endTokens;
     this.#endTexts = endTokens.map((token) =>
@@ -110,6 +110,7 @@ export class Chat implements TokenChat {
   render({ messages, tools }: Observation, addGenerationPrompt = true): string {
     try {
       return (tools.length > 0 ? this.#toolTemplate : this.#template).render({
+        documents: null,
         ...this.#arguments,
         ...this.#ends,
         messages: messages.map((message) => toTemplateMessage(message, this.#format)),
