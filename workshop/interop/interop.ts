@@ -12,6 +12,7 @@ import { createRng } from '@toolenv/core';
 import { Chat, createModel, loadPolicy, onnxRuntime, readCheckpoint } from '@toolenv/policy';
 import { AllLogits } from '../../packages/policy/test/all-logits.ts';
 import { supervisedMetrics } from '../../packages/trainer-sft/src/supervised-loss.ts';
+import { compareTemplates } from '../templates/compare.ts';
 import { checkpointsToCheck, type Opened } from './checkpoints.ts';
 import { checkScores } from './datasets/check-scores.ts';
 import { checkDaytona } from './daytona.ts';
@@ -64,6 +65,7 @@ const parts: Record<string, [python: () => string, run: (python: string) => unkn
   vllm: [pythonWithVllm, (python) => checkVllm(python, check)],
   tinker: [pythonWithSkyRl, (python) => checkTinker(python, check)],
   losses: [pythonWithTransformers, (python) => compareLosses(python, check)],
+  templates: [pythonWithTransformers, (python) => compareTemplates(python, check)],
   datasets: [() => process.env.TOOLENV_PYTHON ?? 'python3', (python) => checkScores(python, check)],
   mcp: [pythonWithMcp, (python) => checkServers(python, check)],
   'mcp-serve': [pythonWithMcp, (python) => checkServe(python, check)],

@@ -49,7 +49,7 @@ test('an operand is evaluated once, and lazily', () => {
     '{% set n = namespace(x=0) %}{% macro f() %}{% set n.x = n.x + 1 %}a{% endmacro %}' +
     '{{ f() | upper }}{{ f() ~ f() }}{{ (f() + "b").replace(f(), "c") }}{{ [f()] | join(f()) }}{% for x in [f()] %}{{ x }}{% endfor %}' +
     '{{ true or f() }}{{ false and f() }}{{ n.x }}';
-  expect(chatWith(counted).render({ messages: [], tools: [] })).toBe('Aaacbaatruefalse8');
+  expect(chatWith(counted).render({ messages: [], tools: [] })).toBe('AaacbaaTrueFalse8');
 });
 
 test('work and output may grow with the conversation', () => {

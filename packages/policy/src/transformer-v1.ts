@@ -60,6 +60,11 @@ const schema = {
       description:
         'describe tools in the message of the system, with calls as JSON in <tool_call> (default: where the chat template shows no tools)',
     },
+    date: {
+      type: 'string',
+      description:
+        'day that the chat template takes for today, such as 2026-07-01 (default: the day on which the run began)',
+    },
     loraRank: {
       type: 'integer',
       minimum: 0,
@@ -103,12 +108,27 @@ const transformer: PolicyDefinition<TransformerOptions> = definePolicy({
   name: 'transformer-v1',
   description: 'A transformer from a Hugging Face folder, on ONNX Runtime or TensorFlow.js.',
   options: schema,
+  begin,
   open,
   tokenTexts: async ({ checkpoint }) => (await import('./checkpoint/token-texts.ts')).tokenTexts(checkpoint),
   compute,
 });
 
 export default transformer;
+
+/** The day of a run whose prompts name it. */
+async function begin({ checkpoint, date }: TransformerOptions): Promise<Partial<TransformerOptions>> {
+  const { readSmallFiles } = await import('./checkpoint/checkpoint.ts');
+  const { today } = await import('./chat/present-time.ts');
+  try {
+    const { tokenizerConfig } = await readSmallFiles(checkpoint);
+    const namesDay = JSON.stringify(tokenizerConfig.chat_template ?? '').includes('strftime_now');
+    return namesDay ? { date: date ?? today() } : {};
+  } catch {
+    // Opening the policy says what is wrong.
+    return {};
+  }
+}
 
 /** @throws ToolEnvError `usage.bad_option` for options that contradict each other, and what `loadPolicy` throws. */
 async function open(options: TransformerOptions, { seed }: { seed: number }): Promise<PolicyHandle> {
@@ -135,6 +155,7 @@ async function open(options: TransformerOptions, { seed }: { seed: number }): Pr
     threads,
     templateArguments: options.templateArguments,
     toolPrompt: options.toolPrompt,
+    date: options.date,
     sampler: { precision: rolloutPrecision },
     learner: { lora, gradientCheckpointing, tokenBudget },
   });

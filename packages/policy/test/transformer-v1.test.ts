@@ -105,6 +105,21 @@ it('hands template arguments to the chat template', async () => {
   expect(await rendered({ templateArguments: { enable_thinking: false } })).toBe('no thoughts');
 });
 
+it('has a day of its own only for a template that names the day', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'template-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  await cp(checkpoint, folder, { recursive: true });
+  const begin = (options: object) => transformer.begin!(options as never);
+  expect(await begin({ checkpoint: folder })).toEqual({});
+  await writeFile(join(folder, 'chat_template.jinja'), "{{ strftime_now('%d %b %Y') }}");
+  expect(await begin({ checkpoint: folder })).toEqual({ date: expect.stringMatching(/^\d{4}-\d\d-\d\d$/) });
+  expect(await begin({ checkpoint: folder, date: '2026-07-01' })).toEqual({ date: '2026-07-01' });
+  expect(await begin({ checkpoint: join(folder, 'nothing') })).toEqual({});
+  const policy = (await open({ checkpoint: folder, date: '2026-07-01' })) as TransformerPolicy;
+  expect(policy.chat.render({ messages: [], tools: [] })).toBe('01 Jul 2026');
+  await policy.close();
+});
+
 it('reports devices and libraries, and ends with the reason of the signal', async () => {
   const report = await transformer.compute!(new AbortController().signal);
   expect(report).toMatchObject({ default: 'cpu', auto: expect.stringMatching(/^(cpu|cuda)$/) });

@@ -22,10 +22,12 @@ import { RunningScores } from '../display/running-scores.ts';
 import { warnOfIdleSampling } from '../flags/idle-sampling.ts';
 import { addPluginFlags, type PluginFlags } from '../flags/plugin-flags.ts';
 import { completeFlags, schemaFlags } from '../flags/schema-flags.ts';
+import { beginPolicy } from '../run/begin-policy.ts';
 import { Budget, budgetSchema } from '../run/budget.ts';
 import {
   EvaluationFolder,
   lockEvaluationFolder,
+  readEvaluation,
   refuseEvaluationFolder,
   writeJson,
 } from '../run/evaluation-folder.ts';
@@ -195,7 +197,8 @@ async function evaluateEntrant(
 ): Promise<Evaluated> {
   const { seed } = flags;
   const { label: name, plugin, adapt = (policy) => policy } = entrant;
-  const chosen = plugin.chosen(given);
+  const recorded = path !== undefined && given.resume ? await readEvaluation(path) : undefined;
+  const chosen = await beginPolicy(plugin.chosen(given), recorded);
   const chosenEnv = namedEnv.chosen(given);
   const { options } = chosenEnv;
   const open = (tap: ToolTap | undefined) =>

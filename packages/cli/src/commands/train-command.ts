@@ -6,6 +6,7 @@ import type { TrainEvent } from '@toolenv/core/plugins';
 import {
   bestCheckpoint,
   newestCheckpoint,
+  readConfig,
   readDiagnoses,
   readMetrics,
   refuseConstrainedRollouts,
@@ -24,6 +25,7 @@ import { TrainingProgress } from '../display/training-progress.ts';
 import { trainingChart, validationTable } from '../display/training-summary.ts';
 import { addPluginFlags, type Chosen, type NamedPlugins } from '../flags/plugin-flags.ts';
 import { completeFlags, schemaFlags } from '../flags/schema-flags.ts';
+import { beginPolicy } from '../run/begin-policy.ts';
 import { checkMemory } from '../run/memory-check.ts';
 import { envFlags, lastingOptions, openRun, recordingFlags } from '../run/open-run.ts';
 import { chooseTrainingEnvs, type TrainingFlags } from '../run/training-envs.ts';
@@ -81,12 +83,13 @@ async function trainPolicy(
   const settings = completeFlags(trainSettings, given);
   const { seed, resume, change } = settings;
   const trainer = namedTrainer!.chosen(given);
-  const policy = policies[0]!.chosen(given);
+  const named = policies[0]!.chosen(given);
   if (texts.length === 0 && trainer.plugin.learnsFrom !== 'data') {
     const message = `train: ${given.trainer} plays episodes: name an environment, such as @toolenv/envs-qa/bridge-v1.`;
     throw new ToolEnvError('usage.arguments', message);
   }
   const envs = await chooseTrainingEnvs(namedEnv, texts, given);
+  const policy = await beginPolicy(named, resume ? await readConfig(out) : undefined);
   const identity = { policy: given.policy, policyOptions: lastingOptions(policy) };
   // train refuses these too, but only after the environment and the policy were opened.
   await refuseLockedFolder(out);

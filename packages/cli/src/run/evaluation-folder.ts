@@ -59,7 +59,7 @@ export class EvaluationFolder {
    */
   static async open(out: string, identity: Readonly<Record<string, unknown>>): Promise<EvaluationFolder> {
     await makeFolder(out);
-    const before = await readIdentity(out);
+    const before = await readEvaluation(out);
     if (before === undefined) {
       await writeJson(join(out, identityFile), identity);
       return new EvaluationFolder(out, []);
@@ -92,7 +92,11 @@ export async function writeJson(file: string, summary: object): Promise<void> {
   await writeWhole(file, `${jsonWithoutSecrets(summary, 2)}\n`);
 }
 
-async function readIdentity(out: string): Promise<Record<string, unknown> | undefined> {
+/**
+ * What an earlier evaluation recorded of itself; `undefined` for a new folder.
+ * @throws ToolEnvError `usage.other_evaluation`
+ */
+export async function readEvaluation(out: string): Promise<Record<string, unknown> | undefined> {
   try {
     return JSON.parse(await readFile(join(out, identityFile), 'utf8'));
   } catch (error) {

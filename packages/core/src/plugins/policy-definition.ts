@@ -80,6 +80,11 @@ export interface PolicyDefinition<Options = Record<string, unknown>> {
    * option says where or how to compute, so that a resumed run may have another value.
    */
   readonly options: JsonSchema;
+  /**
+   * Options that a new run adds to those that are given, and records, such as the day that the prompts name. A resumed run takes
+   * what is recorded.
+   */
+  begin?(options: Options): Promise<Partial<Options>>;
   open(options: Options, run: OpeningRun): Promise<PolicyHandle>;
   /**
    * Reads what gives each of the policy's tokens its text, without opening the model. The texts of a sequence, one after

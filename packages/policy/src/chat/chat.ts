@@ -12,6 +12,7 @@ import { commonPrefix } from '../common-prefix.ts';
 import { CallConstraints } from '../grammar/call-constraints.ts';
 import type { TokenLimit } from '../sampler/token-limit.ts';
 import { ChatTemplate } from './chat-template.ts';
+import { presentTime } from './present-time.ts';
 import { middleOf } from './rendered-text.ts';
 import {
   addedTurn,
@@ -33,6 +34,8 @@ export interface ChatOptions {
    * `tool_prompt` of tokenizer_config.json, or where the template shows no tools.
    */
   toolPrompt?: boolean | undefined;
+  /** The day that templates take for today, such as `2026-07-01`. Default: the day on which the chat is made. */
+  date?: string | undefined;
 }
 
 /** The names that every rendering sets. */
@@ -55,17 +58,20 @@ export class Chat implements TokenChat {
   /** The texts of the markers of calls and thoughts by token id. */
   readonly #markers: ReadonlyMap<number, string>;
   readonly #arguments: TemplateArguments;
-  /** The special tokens that templates read. */
-  readonly #ends: { bos_token: string; eos_token: string };
+  /** The special tokens that templates read. As in transformers, one that the checkpoint lacks is undefined. */
+  readonly #ends: { bos_token: string | undefined; eos_token: string | undefined };
   /** The tokens that end a turn. */
   readonly endTokens: readonly number[];
   /** The texts of `endTokens`. */
   readonly #endTexts: readonly string[];
 
-  /** @throws ToolEnvError `usage.template_arguments` for an argument that every rendering sets. */
+  /**
+   * @throws ToolEnvError `usage.template_arguments` for an argument that every rendering sets, and `usage.bad_option` for
+   * a date that does not exist.
+   */
   constructor(
     checkpoint: Pick<Checkpoint, 'folder' | 'tokenizer' | 'tokenizerConfig' | 'endTokens'>,
-    { templateArguments = {}, toolPrompt }: ChatOptions = {},
+    { templateArguments = {}, toolPrompt, date }: ChatOptions = {},
   ) {
     const own = setByRender.find((name) => Object.hasOwn(templateArguments, name));
     if (own !== undefined) {
@@ -82,16 +88,17 @@ export class Chat implements TokenChat {
       const message = `${folder} has no chat template: add chat_template.jinja or use an instruction-tuned checkpoint.`;
       throw new ToolEnvError('usage.checkpoint_unsupported', message);
     }
-    this.#template = parseTemplate(folder, template);
-    this.#toolTemplate = toolTemplate === template ? this.#template : parseTemplate(folder, toolTemplate);
+    const parse = (source: string) => parseTemplate(folder, source, presentTime(date));
+    this.#template = parse(template);
+    this.#toolTemplate = toolTemplate === template ? this.#template : parse(toolTemplate);
     this.#tokenizer = openTokenizer(folder, tokenizer, tokenizerConfig);
     // Unigram compares all segmentations, of which a hostile vocabulary has many.
     const isUnigram = (tokenizer.model as { type?: unknown }).type === 'Unigram';
     this.#isLinear = !isUnigram && [tokenizer.normalizer, tokenizer.pre_tokenizer].every(hasLinearPatterns);
     const { bos_token, eos_token } = tokenizerConfig;
     this.#ends = {
-      bos_token: specialTokenText(bos_token) ?? '',
-      eos_token: specialTokenText(eos_token) ?? '',
+      bos_token: specialTokenText(bos_token),
+      eos_token: specialTokenText(eos_token),
     };
     this.endTokens = endTokens;
     this.#endTexts = endTokens.map((token) =>
@@ -130,6 +137,7 @@ export class Chat implements TokenChat {
     const shown = tools.length > 0 && !isPrompted ? functionTools(tools) : null;
     try {
       return template.render({
+        documents: null,
         ...this.#arguments,
         ...this.#ends,
         messages: taken.map((message) => toTemplateMessage(message, form)),
@@ -158,7 +166,7 @@ export class Chat implements TokenChat {
   }
 
   #tryTemplate(template: ChatTemplate, source: string): TemplateForm {
-    const given = { ...this.#arguments, ...this.#ends };
+    const given = { documents: null, ...this.#arguments, ...this.#ends };
     return templateForm(
       (messages, variables) => template.render({ ...given, tools: null, messages, ...variables }),
       source,
@@ -384,9 +392,9 @@ function templatesOf(given: Checkpoint['tokenizerConfig']['chat_template']): {
   return { template: named('default'), toolTemplate: named('tool_use') };
 }
 
-function parseTemplate(folder: string, template: string): ChatTemplate {
+function parseTemplate(folder: string, template: string, now: Date): ChatTemplate {
   try {
-    return new ChatTemplate(template);
+    return new ChatTemplate(template, now);
   } catch (error) {
     const message = `${folder}: the chat template cannot be parsed (${oneLine(messageOf(error))}): correct chat_template.jinja.`;
     throw new ToolEnvError('usage.checkpoint_unsupported', message);

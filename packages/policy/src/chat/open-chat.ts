@@ -16,7 +16,7 @@ export interface OpenedChat {
 
 /**
  * Reads tokenizer, chat template and configuration of a Hugging Face folder.
- * @throws ToolEnvError `usage.checkpoint_*`, naming the file, and `usage.template_arguments`.
+ * @throws ToolEnvError `usage.checkpoint_*`, naming the file, `usage.template_arguments` and `usage.bad_option`.
  */
 export async function openChat(folder: string, options?: ChatOptions): Promise<OpenedChat> {
   const files = await readSmallFiles(folder);

@@ -149,6 +149,8 @@ export function templateForm(
   const begun = opened.includes(thoughts.close) ? '' : opened;
   const ending = behind(answer({}) ?? '', answerText).trim();
 
+  /** A call may have begun in the prompt, too. */
+  const markOf = (format: ToolCallFormat) => format.markers.find((each) => opening.endsWith(each)) ?? '';
   /** The turn that the template writes of calls. */
   const written = new Map<string, string | undefined>();
   const turnOf = (tool_calls: unknown) => {
@@ -156,7 +158,7 @@ export function templateForm(
     if (!written.has(key)) {
       const whole = tried([...start, say('assistant', '', { tool_calls })], variables);
       const added = whole && addedTurn(behindUser(whole), opening, { begun, opened, thoughts });
-      written.set(key, added && begun + withoutEnd(added, [...ends, ending]));
+      written.set(key, added && withoutEnd(added, [...ends, ending]));
     }
     return written.get(key);
   };
@@ -164,14 +166,12 @@ export function templateForm(
     const calls = probeCalls.slice(0, count);
     const turn = turnOf(calls.map((call) => templateCall(call, format, given)));
     if (turn === undefined) return false;
-    const { toolCalls } = format.parse(turn, { thoughts, tools: probeTools });
+    const { toolCalls } = format.parse((begun || markOf(format)) + turn, { thoughts, tools: probeTools });
     return isDeepStrictEqual(namesAndArguments(toolCalls), namesAndArguments(calls));
   };
   const found = (['object', 'text'] as const)
     .flatMap((given) => callFormats.map((format) => ({ format, given })))
     .find(({ format, given }) => readsBack(format, 1, given));
-  // A call may have begun in the prompt, too.
-  const mark = found?.format.markers.find((each) => opening.endsWith(each));
   return {
     content,
     hasSystem,
@@ -181,7 +181,7 @@ export function templateForm(
     hasParallelCalls: found !== undefined && readsBack(found.format, 2, found.given),
     reasoningName,
     thoughts,
-    begun: begun === '' ? (mark ?? '') : begun,
+    begun: begun || (found ? markOf(found.format) : ''),
     opened,
   };
 }

@@ -3,7 +3,7 @@ import type { Message, Observation, ToolCall, ToolDescription } from '@toolenv/c
 import { createRng } from '@toolenv/core';
 import type { TokenTurn } from '@toolenv/core/remote';
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { Chat } from '../../src/chat/chat.ts';
 import { wordCheckpoint } from '../word-checkpoint.ts';
 
@@ -260,7 +260,35 @@ test('a template that goes beyond its bounds after the first turn aborts the epi
 
 test('templates receive null for no tools, and no tool_calls for no calls', () => {
   const asked = chatWith("{{ tools is none }} {{ 'tool_calls' in messages[0] }}");
-  expect(asked.render({ messages: [{ ...call, toolCalls: [] }], tools: [] })).toBe('true false');
+  expect(asked.render({ messages: [{ ...call, toolCalls: [] }], tools: [] })).toBe('True False');
+});
+
+test('a special token that the checkpoint lacks is undefined, and there are no documents', () => {
+  const checkpoint = wordCheckpoint();
+  const chat_template = '{{ bos_token is defined }}{{ eos_token }}{{ documents is none }}';
+  const tokenizerConfig = { chat_template, eos_token: '<|im_end|>' };
+  const lacking = new Chat({ ...checkpoint, tokenizerConfig });
+  expect(lacking.render(observe(question))).toBe('False<|im_end|>True');
+});
+
+test('a template has the given day, in English', () => {
+  const checkpoint = wordCheckpoint();
+  const tokenizerConfig = {
+    ...checkpoint.tokenizerConfig,
+    chat_template: "{{ strftime_now('%A %d %B %Y %I:%M %p') }}",
+  };
+  const dated = (date?: string) => new Chat({ ...checkpoint, tokenizerConfig }, { date });
+  expect(dated('2026-07-01').render(observe(question))).toBe('Wednesday 01 July 2026 12:00 AM');
+  for (const date of ['2026-02-30', 'today', '1 July 2026', ''])
+    expect(() => dated(date), date).toThrow(expect.objectContaining({ code: 'usage.bad_option' }));
+});
+
+test('without a day, a template has the day on which the chat was made', () => {
+  vi.useFakeTimers({ toFake: ['Date'], now: new Date(2026, 6, 1, 23, 59) });
+  onTestFinished(() => void vi.useRealTimers());
+  const today = chatWith("{{ strftime_now('%Y-%m-%d %H:%M') }}");
+  vi.setSystemTime(new Date(2026, 6, 2, 0, 1));
+  expect(today.render(observe(question))).toBe('2026-07-01 23:59');
 });
 
 test('with several templates, conversations with tools use tool_use', () => {

@@ -1,0 +1,92 @@
+/** The tests of Jinja: `value is name(arguments)`. */
+import type { Meter } from './meter.ts';
+import { arithmetic, comparisons } from './operators.ts';
+import { str } from './python-text.ts';
+import {
+  Callable,
+  contains,
+  Items,
+  isDict,
+  isFloat,
+  isList,
+  Markup,
+  numberOf,
+  textOf,
+  typeName,
+  type Value,
+} from './values.ts';
+
+type Test = (value: Value, args: readonly Value[], meter: Meter) => boolean;
+
+const isInteger = (value: Value) => typeof value === 'number' && !isFloat(value);
+const isIterable = (value: Value) =>
+  value === undefined ||
+  textOf(value) !== undefined ||
+  isList(value) ||
+  isDict(value) ||
+  value instanceof Items;
+
+const compared =
+  (operator: string): Test =>
+  (value, [other], meter) =>
+    comparisons[operator]!(value, other, meter);
+const isDivisible = (value: Value, by: Value, meter: Meter) =>
+  numberOf(arithmetic['%']!(needNumber(value), by, meter)) === 0;
+
+function needNumber(value: Value): Value {
+  if (numberOf(value) === undefined) throw new Error(`a number is needed, not a ${typeName(value)}`);
+  return value;
+}
+
+const own: Record<string, Test> = {
+  defined: (value) => value !== undefined,
+  undefined: (value) => value === undefined,
+  none: (value) => value === null,
+  boolean: (value) => typeof value === 'boolean',
+  true: (value) => value === true,
+  false: (value) => value === false,
+  integer: isInteger,
+  float: isFloat,
+  number: (value) => numberOf(value) !== undefined,
+  string: (value) => textOf(value) !== undefined,
+  mapping: isDict,
+  sequence: (value) => isIterable(value) && !(value instanceof Items && value.kind !== 'range'),
+  iterable: isIterable,
+  callable: (value) => value === undefined || value instanceof Callable,
+  odd: (value, _, meter) => !isDivisible(value, 2, meter),
+  even: (value, _, meter) => isDivisible(value, 2, meter),
+  divisibleby: (value, [by], meter) => isDivisible(value, by, meter),
+  lower: (value, _, meter) =>
+    isCased(
+      str(value, meter),
+      (text) => text.toLowerCase(),
+      (text) => text.toUpperCase(),
+    ),
+  upper: (value, _, meter) =>
+    isCased(
+      str(value, meter),
+      (text) => text.toUpperCase(),
+      (text) => text.toLowerCase(),
+    ),
+  escaped: (value) => value instanceof Markup,
+  sameas: (value, [other]) => value === other,
+  in: (value, [container], meter) => contains(container, value, meter),
+  eq: compared('=='),
+  ne: compared('!='),
+  lt: compared('<'),
+  le: compared('<='),
+  gt: compared('>'),
+  ge: compared('>='),
+};
+
+export const tests: ReadonlyMap<string, Test> = new Map(
+  Object.entries({
+    ...own,
+    ...{ '==': own.eq!, equalto: own.eq!, '!=': own.ne!, '<': own.lt!, lessthan: own.lt!, '<=': own.le! },
+    ...{ '>': own.gt!, greaterthan: own.gt!, '>=': own.ge! },
+  }),
+);
+
+function isCased(text: string, cased: (text: string) => string, other: (text: string) => string): boolean {
+  return text === cased(text) && text !== other(text);
+}

@@ -1,0 +1,90 @@
+/** Compares the text of every real chat template with that of transformers (`npm run interop -- templates`). */
+import { spawn } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { messageOf } from '@toolenv/core';
+import { ChatTemplate } from '../../packages/policy/src/chat/chat-template.ts';
+import { conversations, type Variables } from './conversations.ts';
+import { templateFiles } from './template-files.ts';
+
+type View = { text: string } | { error: string };
+
+const date = '2026-03-09T14:05:06';
+
+/** Prints a line for each template: how many conversations have the same text, are refused by both, or differ. */
+export async function compareTemplates(
+  python: string,
+  check: (passed: boolean, title: string, otherwise: string) => void,
+): Promise<void> {
+  const files = await templateFiles();
+  const sources = await Promise.all(files.map(({ path }) => readFile(path, 'utf8')));
+  const variables = conversations();
+  const expected = renderWithTransformers(python, sources, variables);
+  console.log('template'.padEnd(64), 'equal', 'refused', 'differ');
+  const total = { equal: 0, refused: 0, differ: 0 };
+  for (const [i, { name }] of files.entries()) {
+    const theirs: View[] = (await expected.next()).value!;
+    const ours = renderHere(sources[i]!, variables);
+    const counts = { equal: 0, refused: 0, differ: 0 };
+    let example = '';
+    for (const [n, view] of ours.entries()) {
+      const kind = kindOf(view, theirs[n]!);
+      counts[kind] += 1;
+      total[kind] += 1;
+      if (kind === 'differ' && !example) example = `conversation ${n}: ${difference(view, theirs[n]!)}`;
+    }
+    const numbers = [counts.equal, counts.refused, counts.differ].map((count) => String(count).padStart(6));
+    console.log(name.padEnd(64), ...numbers);
+    check(counts.differ === 0, `${name} renders as in transformers`, example);
+  }
+  console.log('all'.padEnd(64), ...Object.values(total).map((count) => String(count).padStart(6)));
+}
+
+function renderHere(source: string, variables: readonly Variables[]): View[] {
+  let template: ChatTemplate;
+  try {
+    template = new ChatTemplate(source, new Date(`${date}Z`));
+  } catch (error) {
+    return variables.map(() => ({ error: messageOf(error) }));
+  }
+  return variables.map((each) => {
+    try {
+      return { text: template.render(each) };
+    } catch (error) {
+      return { error: messageOf(error) };
+    }
+  });
+}
+
+/** The views of each template, in one Python process. */
+async function* renderWithTransformers(
+  python: string,
+  sources: readonly string[],
+  variables: readonly Variables[],
+): AsyncGenerator<View[], undefined> {
+  const child = spawn(python, [join(import.meta.dirname, 'render.py')], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  child.stdin.write([{ date, variables }, ...sources].map((line) => `${JSON.stringify(line)}\n`).join(''));
+  child.stdin.end();
+  for await (const line of createInterface({ input: child.stdout })) yield JSON.parse(line);
+  return undefined;
+}
+
+function kindOf(ours: View, theirs: View): 'equal' | 'refused' | 'differ' {
+  if ('error' in ours || 'error' in theirs)
+    return 'error' in ours && 'error' in theirs ? 'refused' : 'differ';
+  return ours.text === theirs.text ? 'equal' : 'differ';
+}
+
+function difference(ours: View, theirs: View): string {
+  if ('error' in ours || 'error' in theirs)
+    return 'error' in ours
+      ? `refused here (${ours.error})`
+      : `refused by transformers (${JSON.stringify(theirs)})`;
+  let at = 0;
+  while (ours.text[at] === theirs.text[at]) at += 1;
+  const shown = ({ text }: { text: string }) => JSON.stringify(text.slice(Math.max(0, at - 40), at + 60));
+  return `${shown(ours)} is ${shown(theirs)} in transformers`;
+}
