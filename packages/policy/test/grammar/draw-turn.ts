@@ -31,7 +31,12 @@ export function openFamily(name: string): Family {
   const added: { id: number; content: string }[] = tokenizer.added_tokens;
   const endTokens = added.filter(({ content }) => ends.includes(content)).map(({ id }) => id);
   const template = readFileSync(join(folder, 'templates', `${name}.jinja`), 'utf8');
-  const chat = new Chat({ folder: name, tokenizer, tokenizerConfig: { chat_template: template }, endTokens });
+  const chat = new Chat({
+    folder: name,
+    tokenizer,
+    tokenizerConfig: { chat_template: template, bos_token: '<s>', eos_token: '</s>' },
+    endTokens,
+  });
   const vocabulary = Object.entries<number>(tokenizer.model.vocab);
   const size = 1 + Math.max(...vocabulary.map(([, id]) => id), ...added.map(({ id }) => id));
   const weights = new Float32Array(size).fill(1);
