@@ -8,7 +8,7 @@ import {
   ToolEnvError,
 } from '@toolenv/core';
 import type { PolicyHandle } from '@toolenv/core/plugins';
-import { isTransient } from '@toolenv/core/remote';
+import { isTransient, retryAfter } from '@toolenv/core/remote';
 import { tryObject } from '@toolenv/core/schemas';
 import type { Json } from './answer.ts';
 import type { Prices } from './prices.ts';
@@ -16,7 +16,6 @@ import { readTurn } from './read-turn.ts';
 import { errorOf, refusalOf, transientError } from './refusal.ts';
 import { type Attempt, type QueueOptions, RequestQueue } from './request-queue.ts';
 import { ResponseCache } from './response-cache.ts';
-import { retryAfter } from './retry-after.ts';
 import { refuseConstrainedCalls } from './sampling-fields.ts';
 import { withTextTools } from './text-tools.ts';
 import { UsageCount } from './usage-count.ts';
