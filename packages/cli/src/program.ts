@@ -66,7 +66,22 @@ export async function runProgram(argv: string[], signal: AbortSignal): Promise<v
     const { arrangeHelp } = await import('./flags/command-help.ts');
     for (const command of [program, ...program.commands]) arrangeHelp(command, words.includes('--all'));
   }
-  await parseCommandLine(program, words);
+  const unwatch = await followDownloads(argv[at]);
+  try {
+    await parseCommandLine(program, words);
+  } finally {
+    unwatch();
+  }
+}
+
+/** Shows what a command downloads. */
+async function followDownloads(command = ''): Promise<() => void> {
+  if (!Object.hasOwn(commands, command)) return () => {};
+  const { watchDownloads } = await import('@toolenv/core/plugins');
+  return watchDownloads(async (plan) => {
+    const { showDownload } = await import('./run/show-download.ts');
+    return showDownload(plan, { isTraining: command === 'train' });
+  });
 }
 
 function ownVersion(): string {

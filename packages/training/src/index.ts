@@ -89,6 +89,7 @@ export {
 export { type Curve, curveGroups, trainingCurves } from './run-folder/curves.ts';
 export { type FolderLock, lockFolder, refuseLockedFolder } from './run-folder/folder-lock.ts';
 export { type ChangesLine, readChanges } from './run-folder/run-changes.ts';
+export { readConfig } from './run-folder/run-config.ts';
 export { changesText } from './run-folder/run-differences.ts';
 export { type RunStatus, readStatus } from './run-folder/run-end.ts';
 export { refuseRun, refuseUsedFolder } from './run-folder/run-folder.ts';
