@@ -19,7 +19,7 @@ export interface Wanted {
   /** A branch, a tag or a commit. Default `main`. */
   revision?: string | undefined;
   /**
-   * The files that are wanted, of those that the repository has. The first one comes before {@link Wanted.plan}.
+   * The files that are wanted, of those that the repository has. The first one comes before `plan`, if there is one.
    * @throws ToolEnvError if the repository has not what is needed.
    */
   choose(files: readonly HubFile[]): readonly HubFile[];
@@ -60,7 +60,7 @@ export async function fetchFiles(wanted: Wanted): Promise<Fetched> {
   await cached.keepListing(commit, listing);
   const isMissing = await Promise.all(files.map((file) => cached.has(commit, file).then((has) => !has)));
   const missing = files.filter((_, index) => isMissing[index]);
-  const [first] = files;
+  const first = wanted.plan ? files[0] : undefined;
   const fetching = { cached, repo, settings, signal };
   if (first !== undefined && missing.includes(first)) await fetchFile(first, fetching);
   const rest = missing.filter((file) => file !== first);
