@@ -3,7 +3,7 @@ import { messageOf, ToolEnvError } from '@toolenv/core';
 import { isTransient } from '@toolenv/core/remote';
 import { reasonOf } from './download.ts';
 import type { HubSettings } from './hub-settings.ts';
-import { Later, persist } from './persist.ts';
+import { Later, persist, Refused } from './persist.ts';
 
 /** Bytes of an answer of the API at most. */
 const mostBytes = 32 * 2 ** 20;
@@ -43,9 +43,12 @@ export function hubFetch(settings: HubSettings, repo: Repo, signal?: AbortSignal
         const response = await fetch(url, { ...init, headers, signal: all });
         if (isTransient(response.status) && response.status !== 409) throw new Later(response);
         const body = await bounded(response, () => timer.refresh());
-        if (response.ok) return new Response(body.length > 0 ? body : null, response);
+        // What exists already is no failure of whoever makes it.
+        if (response.ok || response.status === 409)
+          return new Response(body.length > 0 ? body : null, response);
         throw (
-          refusalOf(response, settings, repo) ?? new Error(`HTTP ${response.status} ${response.statusText}`)
+          refusalOf(response, settings, repo) ??
+          new Refused(`HTTP ${response.status} ${response.statusText}`.trim())
         );
       } finally {
         clearTimeout(timer);

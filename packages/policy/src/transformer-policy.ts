@@ -137,8 +137,8 @@ export async function loadPolicy(
   { revision: asked, signal, ...options }: LoadOptions = {},
 ): Promise<TransformerPolicy> {
   const memory = (config: ModelConfig) => memoryBefore(config, options.learner);
-  const { folder, revision } = await checkpointFolder(name, { revision: asked, memory, signal });
-  return createPolicy({ ...(await readCheckpoint(folder)), ...(revision && { name, revision }) }, options);
+  const { folder, ...ofHub } = await checkpointFolder(name, { revision: asked, memory, signal });
+  return createPolicy({ ...(await readCheckpoint(folder)), ...ofHub }, options);
 }
 
 /** Opens a checkpoint that is already in memory. Otherwise like {@link loadPolicy}. */
@@ -157,6 +157,8 @@ export async function createPolicy(
     ...(options.sampler?.precision === 'int8' && { samplesElsewhere: true }),
   };
   const sampler = new Sampler(runtime, model, options.sampler);
-  const learner = new TransformerLearner(runtime, model, checkpoint, options.learner);
+  // The adapter that is saved names its base, which others find by its name.
+  const base = { ...checkpoint, folder: spec.name };
+  const learner = new TransformerLearner(runtime, model, base, options.learner);
   return new TransformerPolicy({ spec, chat, model, sampler, learner, revision: checkpoint.revision });
 }

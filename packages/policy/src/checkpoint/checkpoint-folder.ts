@@ -17,7 +17,8 @@ export interface FolderOptions {
 
 export interface CheckpointFolder {
   folder: string;
-  /** The commit of a model of the Hub. */
+  /** `owner/name` of a model of the Hub, and its commit. */
+  name?: string;
   revision?: string;
 }
 
@@ -32,5 +33,7 @@ export async function checkpointFolder(
   if (existsSync(name)) return { folder: name };
   const { fetchModel } = await import('@toolenv/hub');
   const plan = async (folder: string) => ({ memory: memory?.(await readConfig(folder)) });
-  return (await fetchModel(name, { ...options, plan })) ?? { folder: name };
+  const fetched = await fetchModel(name, { ...options, plan });
+  if (!fetched) return { folder: name };
+  return { folder: fetched.folder, name: fetched.name, revision: fetched.revision };
 }

@@ -44,7 +44,7 @@ test('loadPolicy opens a model by its name, and says before what training it tak
   );
   const learner = { lora: { rank: 4 } };
   await using policy = await loadPolicy(`hf:${name}`, { learner });
-  expect(policy.spec.name).toBe(`hf:${name}`);
+  expect(policy.spec.name).toBe(name);
   expect(policy.revision).toBe(commit);
   expect(plans).toHaveLength(1);
   expect(plans[0]!.memory).toEqual(policy.memory);
@@ -53,6 +53,9 @@ test('loadPolicy opens a model by its name, and says before what training it tak
   expect(policy.model.weights['model.norm.weight']!.data).toEqual(
     local.model.weights['model.norm.weight']!.data,
   );
+  await policy.save(join(home, 'saved'));
+  const adapter = await readFile(join(home, 'saved/adapter/adapter_config.json'), 'utf8');
+  expect(JSON.parse(adapter)).toMatchObject({ base_model_name_or_path: name, r: 4 });
   await using again = await loadPolicy(name, { revision: commit });
   expect(again.revision).toBe(commit);
   expect(hub.parts('storage')).toHaveLength(1);
