@@ -2,12 +2,14 @@
 import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, isAbsolute, join } from 'node:path';
-import { ToolEnvError } from '@toolenv/core';
+import { type JsonSchema, ToolEnvError } from '@toolenv/core';
 import { bestCheckpoint, newestCheckpoint, readMetrics } from '@toolenv/training';
-import { findRecordedRun, validationScores } from '@toolenv/view/recorded';
+import { findRecordedRun, type RecordedRun, validationScores } from '@toolenv/view/recorded';
 import { Progress } from '../display/progress.ts';
 import { safeLine } from '../display/terminal-text.ts';
 import { modelCard } from '../run/model-card.ts';
+import { findEnv } from '../subject/find-subject.ts';
+import { loadNamed, policyReference } from '../subject/load-named.ts';
 import type { MakeCommand } from './make-command.ts';
 
 interface Flags {
@@ -83,8 +85,24 @@ async function filesOf(
   }
   const step = ((await bestCheckpoint(run)) ?? (await newestCheckpoint(run)))?.step ?? 0;
   const scores = validationScores((await readMetrics(run)).filter((line) => line.step <= step));
-  const card = modelCard({ name, config: facts, scores, step, hasAdapter: adapterConfig in files });
+  const hasAdapter = adapterConfig in files;
+  const card = modelCard({ name, config: facts, scores, step, hasAdapter, schemas: await schemasOf(facts) });
   return { ...files, 'README.md': { content: card } };
+}
+
+/** The schemas of the plugins that are installed here. */
+async function schemasOf({
+  env,
+  policy,
+  trainer,
+}: RecordedRun['facts']): Promise<Parameters<typeof modelCard>[0]['schemas']> {
+  const optional = async (load: () => Promise<{ options: JsonSchema } | undefined>) =>
+    (await load().catch(() => undefined))?.options;
+  return {
+    env: await optional(async () => (env === undefined ? undefined : (await findEnv(env))?.definition)),
+    policy: await optional(() => loadNamed('policies', policyReference(policy ?? '').ref)),
+    trainer: await optional(() => loadNamed('trainers', trainer ?? '')),
+  };
 }
 
 const adapterConfig = 'adapter/adapter_config.json';

@@ -1,11 +1,12 @@
 /** modelCard: the README.md of a trained policy, for people and for the Hugging Face Hub. */
 import { basename, isAbsolute } from 'node:path';
+import type { JsonSchema } from '@toolenv/core';
 import { jsonWithoutSecrets } from '@toolenv/core/secrets';
 import { scoreLabel } from '@toolenv/training';
 import type { RecordedRun, ScoreRow } from '@toolenv/view/recorded';
 import { estimateText } from '../display/comparison-table.ts';
 import { shellWord } from '../display/terminal-text.ts';
-import { flagName } from '../flags/schema-flags.ts';
+import { flagsOf, pairsOf } from '../flags/schema-flags.ts';
 
 type RunFacts = RecordedRun['facts'];
 
@@ -20,10 +21,16 @@ export interface CardFacts {
   step: number;
   /** Whether the adapter is in the repository too. */
   hasAdapter: boolean;
+  /** Schemas of the options, by which the command that repeats the run names those that are not their defaults. */
+  schemas: {
+    env?: JsonSchema | undefined;
+    policy?: JsonSchema | undefined;
+    trainer?: JsonSchema | undefined;
+  };
 }
 
 /** Without secrets, and without the folders of this machine. */
-export function modelCard({ name, config, scores, step, hasAdapter }: CardFacts): string {
+export function modelCard({ name, config, scores, step, hasAdapter, schemas }: CardFacts): string {
   const facts = published(config) as RunFacts;
   const { env, trainer, seed } = facts;
   const base = baseOf(facts);
@@ -52,7 +59,7 @@ export function modelCard({ name, config, scores, step, hasAdapter }: CardFacts)
     ...section('Scores', scoreLines(scores)),
     ...use,
     ...section('Repeat', [
-      shell(commandOf({ ...facts, policy: base })),
+      shell(commandOf({ ...facts, policy: base }, schemas)),
       '',
       `Seed ${seed}. ${versions(facts)}`,
     ]),
@@ -99,35 +106,28 @@ function optionsOf({ envOptions = {}, policyOptions = {}, trainerOptions = {}, t
   };
 }
 
-function commandOf(facts: RunFacts): string {
-  const { env, envOptions = {}, policyOptions = {}, trainerOptions = {}, tools = {} } = facts;
+function commandOf(facts: RunFacts, schemas: CardFacts['schemas']): string {
+  const { env, policyOptions = {}, trainerOptions = {}, tools } = facts;
+  const envOptions = Object(facts.envOptions) as Record<string, unknown>;
   const { checkpoint: _, ...ofPolicy } = policyOptions;
-  const named = (key: string, value: unknown) => shellWord(`${key}=${textOf(value)}`);
-  const flags = (options: Record<string, unknown>) =>
-    Object.entries(options).flatMap(([option, value]) => flagOf(option, value));
+  const flags = (schema: JsonSchema | undefined, options: Record<string, unknown>) =>
+    schema ? flagsOf(schema, options).map((words) => words.map(shellWord).join(' ')) : [];
+  const pairs = schemas.env ? pairsOf(schemas.env, envOptions) : [];
+  const roles = Object.entries(Object(tools) as Record<string, string>);
   const words = [
     'npx toolenv train',
+    // A mix of several.
     ...(env === undefined ? [] : env.split(' + ').map(shellWord)),
     `--policy ${shellWord(String(facts.policy))}`,
-    `--trainer ${facts.trainer}`,
+    `--trainer ${shellWord(String(facts.trainer))}`,
     `--seed ${facts.seed}`,
-    ...Object.entries(envOptions).map(([key, value]) => `--env-option ${named(key, value)}`),
-    ...Object.entries(tools as object).map(([role, tool]) => `--tool ${named(role, tool)}`),
-    ...flags(ofPolicy),
-    ...flags(trainerOptions),
+    ...pairs.map((pair) => `--env-option ${shellWord(pair)}`),
+    ...roles.map(([role, tool]) => `--tool ${shellWord(`${role}=${tool}`)}`),
+    ...flags(schemas.policy, ofPolicy),
+    ...flags(schemas.trainer, trainerOptions),
     '--out runs/again',
   ];
   return words.join(' \\\n  ');
-}
-
-function flagOf(option: string, value: unknown): string[] {
-  if (value === undefined || value === null || value === false) return [];
-  return [value === true ? flagName(option) : `${flagName(option)} ${shellWord(textOf(value))}`];
-}
-
-function textOf(value: unknown): string {
-  if (Array.isArray(value) && value.every((each) => typeof each !== 'object')) return value.join(',');
-  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 function versions({ packages = {}, node }: RunFacts): string {
