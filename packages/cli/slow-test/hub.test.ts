@@ -36,18 +36,7 @@ afterEach(async () => {
 
 const train = (out: string, ...more: string[]) => [
   ...['train', '@toolenv/envs-qa/bridge-v1', '--policy', name, '--out', join(folder, out)],
-  ...[
-    '--steps',
-    '1',
-    '--group-size',
-    '2',
-    '--tasks-per-step',
-    '2',
-    '--max-tokens',
-    '8',
-    '--lora-rank',
-    '2',
-  ],
+  ...['--steps', '1', '--group-size', '2', '--tasks-per-step', '2', '--max-tokens', '8', '--lora-rank', '2'],
   ...more,
 ];
 const evaluate = [
