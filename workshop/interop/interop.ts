@@ -15,6 +15,7 @@ import { supervisedMetrics } from '../../packages/trainer-sft/src/supervised-los
 import { checkpointsToCheck, type Opened } from './checkpoints.ts';
 import { checkScores } from './datasets/check-scores.ts';
 import { checkDaytona } from './daytona.ts';
+import { checkHub } from './hub.ts';
 import { checkConformance } from './mcp/check-conformance.ts';
 import { checkServe } from './mcp/check-serve.ts';
 import { checkServers } from './mcp/check-servers.ts';
@@ -23,6 +24,7 @@ import { checkVllm } from './openai/check-vllm.ts';
 import { checkOpenEnv } from './openenv/check-openenv.ts';
 import { checkOrs } from './ors/check-ors.ts';
 import {
+  pythonWithHub,
   pythonWithLlama,
   pythonWithMcp,
   pythonWithOpenEnv,
@@ -57,6 +59,7 @@ const tally = { passed: 0, failed: 0 };
 
 /** Part → its Python, and its checks. Without a part, checkpoints are compared with transformers, and losses with TRL. */
 const parts: Record<string, [python: () => string, run: (python: string) => unknown]> = {
+  hub: [pythonWithHub, (python) => checkHub(python, check)],
   trackers: [pythonWithTrackers, (python) => checkTrackers(python, check)],
   openenv: [pythonWithOpenEnv, (python) => checkOpenEnv(python, check)],
   ors: [pythonWithOrs, (python) => checkOrs(python, check)],

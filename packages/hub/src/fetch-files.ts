@@ -149,7 +149,9 @@ async function fetchFile(
         otherwise: `Or name a local folder instead of ${repo.name}.`,
         headers: Object.fromEntries(withToken(settings, url)),
         known: { bytes: file.bytes, check: (partial) => checkDigest(partial, file, signal) },
-        explain: (response) => refusalOf(response, settings, repo),
+        // What the server of large files refuses says nothing of the repository.
+        explain: (response) =>
+          new URL(response.url).origin === url.origin ? refusalOf(response, settings, repo) : undefined,
         silence: settings.silence,
         signal,
         onProgress,

@@ -141,8 +141,13 @@ export class StandInHub {
     const content = files.get(tail.join('/'));
     if (!content)
       return send(response, 404, { error: 'Entry not found' }, { 'x-error-code': 'EntryNotFound' });
+    // Python reads these.
+    response.setHeader('x-repo-commit', commit);
+    response.setHeader('etag', `"${gitSha1(content)}"`);
     if (!isLfs(tail.join('/'))) return sendFile(request, response, content);
-    response.writeHead(302, { location: `${this.storage}/${name}/${sha256(content)}?signature=1` }).end();
+    const linked = { 'x-linked-etag': `"${sha256(content)}"`, 'x-linked-size': content.length };
+    const location = `${this.storage}/${name}/${sha256(content)}?signature=1`;
+    response.writeHead(302, { ...linked, location }).end();
   }
 
   #store(request: IncomingMessage, response: ServerResponse): unknown {
