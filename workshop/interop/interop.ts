@@ -16,6 +16,7 @@ import { compareTemplates } from '../templates/compare.ts';
 import { checkpointsToCheck, type Opened } from './checkpoints.ts';
 import { checkScores } from './datasets/check-scores.ts';
 import { checkDaytona } from './daytona.ts';
+import { checkHub } from './hub.ts';
 import { checkConformance } from './mcp/check-conformance.ts';
 import { checkServe } from './mcp/check-serve.ts';
 import { checkServers } from './mcp/check-servers.ts';
@@ -24,6 +25,7 @@ import { checkVllm } from './openai/check-vllm.ts';
 import { checkOpenEnv } from './openenv/check-openenv.ts';
 import { checkOrs } from './ors/check-ors.ts';
 import {
+  pythonWithHub,
   pythonWithLlama,
   pythonWithMcp,
   pythonWithOpenEnv,
@@ -58,6 +60,7 @@ const tally = { passed: 0, failed: 0 };
 
 /** Part → its Python, and its checks. Without a part, checkpoints are compared with transformers, and losses with TRL. */
 const parts: Record<string, [python: () => string, run: (python: string) => unknown]> = {
+  hub: [pythonWithHub, (python) => checkHub(python, check)],
   trackers: [pythonWithTrackers, (python) => checkTrackers(python, check)],
   openenv: [pythonWithOpenEnv, (python) => checkOpenEnv(python, check)],
   ors: [pythonWithOrs, (python) => checkOrs(python, check)],

@@ -27,6 +27,11 @@ export function pythonWithTrackers(): string {
   return pythonWith('mlflow, wandb', 'trackers.txt');
 }
 
+/** With the client of the Hugging Face Hub. Throws as {@link pythonWithTransformers} does. */
+export function pythonWithHub(): string {
+  return pythonWith('huggingface_hub', 'hub.txt', '.venv-hub');
+}
+
 /** With llama.cpp's server. Throws as {@link pythonWithTransformers} does. */
 export function pythonWithLlama(): string {
   return pythonWith('gguf, xllamacpp', 'openai.txt');

@@ -21,6 +21,7 @@ export const commands: Readonly<Record<string, readonly [usage: string, summary:
   serve: ['[options] [environment]', 'serve an environment to clients of MCP or OpenEnv, or a policy'],
   capture: ['[options]', 'record the conversations that clients have with a server of models'],
   tasks: ['[options] <captured...>', 'make tasks of recorded conversations, split and without duplicates'],
+  push: ['[options] <run> <name>', 'upload a trained policy to the Hugging Face Hub'],
   data: ['[options] <name>', 'download a dataset from its authors'],
   index: ['[options] <passages>', 'build a search index from a file of passages'],
   init: ['[options] <folder>', 'make an environment from an MCP server and a task file'],
@@ -29,7 +30,7 @@ export const commands: Readonly<Record<string, readonly [usage: string, summary:
 
 /** The commands as the help of the program groups them. */
 const groups: Readonly<Record<string, readonly string[]>> = {
-  'Evaluate and train:': ['list', 'info', 'eval', 'baseline', 'train', 'rollout'],
+  'Evaluate and train:': ['list', 'info', 'eval', 'baseline', 'train', 'rollout', 'push'],
   'Look at runs and episodes:': ['show', 'view', 'play'],
   'Build and connect:': ['check', 'init', 'tools', 'mcp', 'serve', 'capture'],
   'Data:': ['data', 'index', 'tasks'],
@@ -66,7 +67,22 @@ export async function runProgram(argv: string[], signal: AbortSignal): Promise<v
     const { arrangeHelp } = await import('./flags/command-help.ts');
     for (const command of [program, ...program.commands]) arrangeHelp(command, words.includes('--all'));
   }
-  await parseCommandLine(program, words);
+  const unwatch = await followDownloads(argv[at]);
+  try {
+    await parseCommandLine(program, words);
+  } finally {
+    unwatch();
+  }
+}
+
+/** Shows what a command downloads. */
+async function followDownloads(command = ''): Promise<() => void> {
+  if (!Object.hasOwn(commands, command)) return () => {};
+  const { watchDownloads } = await import('@toolenv/core/plugins');
+  return watchDownloads(async (plan) => {
+    const { showDownload } = await import('./run/show-download.ts');
+    return showDownload(plan, { isTraining: command === 'train' });
+  });
 }
 
 function ownVersion(): string {

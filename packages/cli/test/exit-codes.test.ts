@@ -65,7 +65,7 @@ describe('a mistake of the user is one line, with exit code 2', () => {
     [
       'a checkpoint that is not there',
       () => ['eval', fixture.env, '--policy', join(folder, 'nowhere')],
-      /^toolenv: No checkpoint at .*nowhere .*name a Hugging Face folder\.\n$/,
+      /^toolenv: No checkpoint at .*nowhere .*name a Hugging Face folder, or a model of the Hugging Face Hub.*\n$/,
     ],
     [
       'truncated weights',

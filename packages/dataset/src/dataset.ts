@@ -1,4 +1,4 @@
-/** dataset: the tasks of a split, made of the rows of a file. */
+/** dataset: the tasks of a split, made of the rows of a file or of a dataset of the Hugging Face Hub. */
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type JsonSchema, messageOf, type TaskSet, ToolEnvError, taskSet } from '@toolenv/core';
@@ -6,6 +6,7 @@ import { isGzip } from '@toolenv/core/recording';
 import { type FromJsonSchema, validate } from '@toolenv/core/schemas';
 import { csvRows } from './csv-rows.ts';
 import { isInArchive } from './file-bytes.ts';
+import { fetchSplit, type HubSplit } from './hub-split.ts';
 import { jsonObjects } from './json-rows.ts';
 import { openLines } from './line-index.ts';
 import { parquetRows } from './parquet-rows.ts';
@@ -13,7 +14,7 @@ import { requireFile } from './read-failure.ts';
 import type { Row } from './row.ts';
 
 /** How rows become tasks. */
-export interface DatasetOptions<Given, Task> {
+export interface DatasetOptions<Given, Task> extends HubSplit {
   /** JSON Schema of a row. It gives `map` the type of its rows, and a row that does not follow it is refused. */
   readonly schema?: JsonSchema;
   /**
@@ -39,12 +40,14 @@ const formats: Readonly<Record<string, Read>> = {
  * The tasks of a split, one for each row of a file: `tasks: { train: dataset('train.jsonl', { map }) }`. The file is opened when the
  * split is used. Of JSON lines, memory holds where each line begins, and a line is read when its task is asked for. Other files are read
  * once, as a stream.
+ * `hf:openai/gsm8k` or `hf:openai/gsm8k@<revision>` is a dataset of the Hub. Its split is fetched when it is used, once, into the cache that
+ * Python shares.
  * @param path `.jsonl`, `.ndjson`, `.json` (an array), `.csv`, `.tsv` or `.parquet`. All but Parquet may be packed as `.gz`, or be a member
  *   of an archive: `data.zip/train.csv`. A relative path begins at the working folder; `new URL('train.jsonl', import.meta.url)` is
  *   beside the module.
- * @throws ToolEnvError `usage.dataset` for another format. When the file is read: `usage.missing_file`, `usage.broken_file` (not whole, not
- *   UTF-8, changed since), `usage.broken_record` for a row that the schema or `map` refuses, `usage.zip_member`. Each names the file, the
- *   row and a remedy.
+ * @throws ToolEnvError `usage.dataset` for another format, and for a split that a dataset of the Hub has not. When the file is read: `usage.missing_file`, `usage.broken_file` (not whole, not
+ *   UTF-8, changed since), `usage.broken_record` for a row that the schema or `map` refuses, `usage.zip_member`; what `fetchFiles` of
+ *   @toolenv/hub throws. Each names the file, the row and a remedy.
  */
 export function dataset<Task, const Schema extends JsonSchema>(
   path: string | URL,
@@ -56,15 +59,16 @@ export function dataset<Task, Given extends object = Record<string, unknown>>(
 ): TaskSet<Task>;
 export function dataset<Task>(
   path: string | URL,
-  { schema, map }: DatasetOptions<never, Task>,
+  { schema, map, ...ofHub }: DatasetOptions<never, Task>,
 ): TaskSet<Task> {
-  const file = path instanceof URL ? fileURLToPath(path) : path;
-  const extension = extname(file.replace(/\.gz$/i, '')).toLowerCase();
-  const read = formats[extension];
-  if (!read) {
-    const remedy = `give a file that ends with ${Object.keys(formats).join(', ')}, or with .gz after it`;
-    throw new ToolEnvError('usage.dataset', `${file} is of no known format: ${remedy}.`);
+  const isOfHub = typeof path === 'string' && path.startsWith('hf:');
+  const given = Object.keys(ofHub)[0];
+  if (!isOfHub && given !== undefined) {
+    const message = `${path}: ${given} is an option of datasets of the Hugging Face Hub, such as hf:openai/gsm8k; leave it out.`;
+    throw new ToolEnvError('usage.dataset', message);
   }
+  const local = path instanceof URL ? fileURLToPath(path) : path;
+  if (!isOfHub) formatOf(local);
   const toTask = async ({ value, place }: Row, index: number): Promise<Task> => {
     const [mistake] = schema ? validate(schema, value) : [];
     if (mistake) {
@@ -79,20 +83,31 @@ export function dataset<Task>(
     }
     throw brokenRow(place, 'map returned undefined. Return a task for each row');
   };
-  async function* tasks() {
+  async function* tasks(files: readonly string[]) {
     let index = 0;
-    for await (const row of read!(file)) yield await toTask(row, index++);
-    if (index === 0) throw noRows(file);
+    for (const file of files)
+      for await (const row of formats[formatOf(file)]!(file)) yield await toTask(row, index++);
+    if (index === 0) throw noRows(files[0]!);
   }
   return taskSet(async () => {
-    if (isInArchive(file)) return tasks();
+    const files = isOfHub ? await fetchSplit(path, ofHub, Object.keys(formats)) : [local];
+    const [file] = files as [string];
+    if (files.length > 1 || isInArchive(file)) return tasks(files);
     await requireFile(file);
-    const isText = extension === '.jsonl' || extension === '.ndjson';
-    if (!isText || (await isGzip(file))) return tasks();
+    const isText = ['.jsonl', '.ndjson'].includes(formatOf(file));
+    if (!isText || (await isGzip(file))) return tasks(files);
     const lines = await openLines(file);
     if (lines.length === 0) throw noRows(file);
     return { length: lines.length, get: async (index) => toTask(await lines.read(index), index) };
   });
+}
+
+/** The ending of a file that can be read, without `.gz`. @throws ToolEnvError `usage.dataset`. */
+function formatOf(file: string): string {
+  const extension = extname(file.replace(/\.gz$/i, '')).toLowerCase();
+  if (Object.hasOwn(formats, extension)) return extension;
+  const remedy = `give a file that ends with ${Object.keys(formats).join(', ')}, or with .gz after it`;
+  throw new ToolEnvError('usage.dataset', `${file} is of no known format: ${remedy}.`);
 }
 
 function brokenRow(place: string, problem: string, cause?: unknown): ToolEnvError {

@@ -8,7 +8,7 @@ import {
   ToolEnvError,
 } from '@toolenv/core';
 import type { PolicyHandle } from '@toolenv/core/plugins';
-import { isTransient } from '@toolenv/core/remote';
+import { isTransient, retryAfter } from '@toolenv/core/remote';
 import { tryObject } from '@toolenv/core/schemas';
 import { withTextTools } from '@toolenv/core/tools';
 import type { Json } from './answer.ts';
@@ -17,7 +17,6 @@ import { readTurn } from './read-turn.ts';
 import { errorOf, refusalOf, transientError } from './refusal.ts';
 import { type Attempt, type QueueOptions, RequestQueue } from './request-queue.ts';
 import { ResponseCache } from './response-cache.ts';
-import { retryAfter } from './retry-after.ts';
 import { refuseConstrainedCalls } from './sampling-fields.ts';
 import { UsageCount } from './usage-count.ts';
 import { wireId } from './wire-messages.ts';

@@ -29,7 +29,7 @@ const schema = {
     tokenizer: {
       type: 'string',
       description:
-        "Hugging Face folder with the model's tokenizer: actions have exact tokens, which training needs",
+        "Hugging Face folder with the model's tokenizer, or a model of the Hugging Face Hub: actions have exact tokens, which training needs",
     },
     toolCalls: {
       enum: ['auto', 'native', 'text'],

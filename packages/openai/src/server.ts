@@ -1,6 +1,6 @@
 /** Server: asks an OpenAI-compatible server over HTTP. */
 import { asClause, messageOf, ToolEnvError } from '@toolenv/core';
-import { isTransient } from '@toolenv/core/remote';
+import { isTransient, retryAfter } from '@toolenv/core/remote';
 import { tryObject } from '@toolenv/core/schemas';
 import { keepSecret } from '@toolenv/core/secrets';
 import type { Answer, Json } from './answer.ts';
@@ -8,7 +8,6 @@ import type { Prices } from './prices.ts';
 import { refusalOf, transientError } from './refusal.ts';
 import { type Attempt, type QueueOptions, RequestQueue } from './request-queue.ts';
 import { ResponseCache } from './response-cache.ts';
-import { retryAfter } from './retry-after.ts';
 import { type Reply, send } from './send.ts';
 import { UsageCount } from './usage-count.ts';
 

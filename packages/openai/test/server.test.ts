@@ -3,10 +3,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isInfrastructure } from '@toolenv/core';
-import { backoff } from '@toolenv/core/remote';
+import { backoff, retryAfter } from '@toolenv/core/remote';
 import { expect, test, vi } from 'vitest';
 import { openAiPolicy } from '../src/open-policy.ts';
-import { retryAfter } from '../src/retry-after.ts';
 import { Server } from '../src/server.ts';
 import { type Intercepted, startWireServer } from './wire-server.ts';
 

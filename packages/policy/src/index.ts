@@ -19,6 +19,7 @@ export type { Sample, SampleRequest } from './sampler/sample-request.ts';
 export { Sampler, type SamplerOptions } from './sampler/sampler.ts';
 export {
   createPolicy,
+  type LoadOptions,
   loadPolicy,
   type PolicyOptions,
   type TransformerParts,

@@ -1,15 +1,18 @@
 /** The Policy of a transformer: renders the chat template, samples tokens and parses tool calls. */
+
 import type { Action, EncodedRow, Observation, PlainText, PolicySpec, SamplingOptions } from '@toolenv/core';
 import type { TrainablePolicy } from '@toolenv/core/learner';
 import type { MemoryEstimate, PolicyHandle } from '@toolenv/core/plugins';
 import { TokenTurns } from '@toolenv/core/remote';
+import { checkpointFolder } from '#checkpoint-folder';
 import { Chat, type ChatOptions } from './chat/chat.ts';
 import { encodeExample } from './chat/encode-example.ts';
 import { completesStop } from './chat/stop-text.ts';
 import { type Checkpoint, readCheckpoint } from './checkpoint/checkpoint.ts';
 import { writeFolder } from './checkpoint/write-folder.ts';
-import { type LearnerOptions, TransformerLearner } from './learner/transformer-learner.ts';
+import { type LearnerOptions, memoryBefore, TransformerLearner } from './learner/transformer-learner.ts';
 import { createModel, type Model, placeModel } from './model/model.ts';
+import type { ModelConfig } from './model/model-config.ts';
 import type { Device } from './runtime/device.ts';
 import { onnxRuntime } from './runtime/onnx/onnx-runtime.ts';
 import type { Precision, Runtime } from './runtime/runtime.ts';
@@ -22,6 +25,7 @@ export interface TransformerParts {
   model: Model;
   sampler: Sampler;
   learner: TransformerLearner;
+  revision?: string | undefined;
 }
 
 export class TransformerPolicy implements TrainablePolicy, PolicyHandle {
@@ -30,14 +34,17 @@ export class TransformerPolicy implements TrainablePolicy, PolicyHandle {
   readonly chat: Chat;
   readonly model: Model;
   readonly learner: TransformerLearner;
+  /** Commit of the model on the Hugging Face Hub; absent for a local folder. */
+  readonly revision?: string;
   readonly #sampler: Sampler;
   readonly #turns: TokenTurns;
 
-  constructor({ spec, chat, model, sampler, learner }: TransformerParts) {
+  constructor({ spec, chat, model, sampler, learner, revision }: TransformerParts) {
     this.spec = spec;
     this.chat = chat;
     this.model = model;
     this.learner = learner;
+    if (revision !== undefined) this.revision = revision;
     this.#sampler = sampler;
     this.#turns = new TokenTurns(chat, spec.contextLength);
   }
@@ -109,18 +116,32 @@ export interface PolicyOptions extends ChatOptions {
   learner?: LearnerOptions;
 }
 
+/** What {@link loadPolicy} takes besides. */
+export interface LoadOptions extends PolicyOptions {
+  /** The revision of a name of the Hugging Face Hub without one: a branch, a tag or a commit. Default `main`. */
+  revision?: string | undefined;
+  /** Ends a download. */
+  signal?: AbortSignal | undefined;
+}
+
 /**
- * Opens a Hugging Face checkpoint folder, to sample and to train. Close the policy when it is no longer needed, or declare
- * it with `await using`.
- * @throws ToolEnvError `usage.checkpoint_*`, `usage.device` or `usage.lora`.
+ * Opens a Hugging Face checkpoint folder, or a model of the Hugging Face Hub, to sample and to train. A model is named `owner/name` or
+ * `owner/name@revision`. It is fetched once, into the cache that Python shares; a path that exists counts first. Close the policy when
+ * it is no longer needed, or declare it with `await using`.
+ * @throws ToolEnvError `usage.checkpoint_*`, `usage.device` or `usage.lora`; what `fetchModel` of @toolenv/hub throws.
  */
-export async function loadPolicy(folder: string, options: PolicyOptions = {}): Promise<TransformerPolicy> {
-  return createPolicy(await readCheckpoint(folder), options);
+export async function loadPolicy(
+  name: string,
+  { revision: asked, signal, ...options }: LoadOptions = {},
+): Promise<TransformerPolicy> {
+  const memory = (config: ModelConfig) => memoryBefore(config, options.learner);
+  const { folder, ...ofHub } = await checkpointFolder(name, { revision: asked, memory, signal });
+  return createPolicy({ ...(await readCheckpoint(folder)), ...ofHub }, options);
 }
 
 /** Opens a checkpoint that is already in memory. Otherwise like {@link loadPolicy}. */
 export async function createPolicy(
-  checkpoint: Checkpoint,
+  checkpoint: Checkpoint & { name?: string; revision?: string },
   options: PolicyOptions = {},
 ): Promise<TransformerPolicy> {
   const { device, precision, threads, runtime = onnxRuntime({ device, precision, threads }) } = options;
@@ -128,13 +149,15 @@ export async function createPolicy(
   const model = createModel(checkpoint.config, checkpoint.weights);
   await placeModel(runtime, model);
   const spec = {
-    name: checkpoint.folder,
+    name: checkpoint.name ?? checkpoint.folder,
     contextLength: checkpoint.config.max_position_embeddings,
     ...(chat.toldTools === false && { capabilities: { knownTools: true } }),
     // Other weights sample than those that learn.
     ...(options.sampler?.precision === 'int8' && { samplesElsewhere: true }),
   };
   const sampler = new Sampler(runtime, model, options.sampler);
-  const learner = new TransformerLearner(runtime, model, checkpoint, options.learner);
-  return new TransformerPolicy({ spec, chat, model, sampler, learner });
+  // The adapter that is saved names its base, which others find by its name.
+  const base = { ...checkpoint, folder: spec.name };
+  const learner = new TransformerLearner(runtime, model, base, options.learner);
+  return new TransformerPolicy({ spec, chat, model, sampler, learner, revision: checkpoint.revision });
 }

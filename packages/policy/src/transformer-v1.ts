@@ -9,6 +9,7 @@ import {
   type ComputeReport,
   type DeviceReport,
   definePolicy,
+  type OpeningRun,
   type PolicyDefinition,
   type PolicyHandle,
 } from '@toolenv/core/plugins';
@@ -20,7 +21,11 @@ const schema = {
   required: ['checkpoint'],
   additionalProperties: false,
   properties: {
-    checkpoint: { type: 'string', minLength: 1, description: 'Hugging Face folder' },
+    checkpoint: {
+      type: 'string',
+      minLength: 1,
+      description: 'Hugging Face folder, or a model of the Hugging Face Hub',
+    },
     runtime: {
       enum: ['onnx', 'tfjs'],
       default: 'onnx',
@@ -106,7 +111,7 @@ export type TransformerOptions = OptionsOf<typeof schema>;
 
 const transformer: PolicyDefinition<TransformerOptions> = definePolicy({
   name: 'transformer-v1',
-  description: 'A transformer from a Hugging Face folder, on ONNX Runtime or TensorFlow.js.',
+  description: 'A transformer from a Hugging Face folder or the Hub, on ONNX Runtime or TensorFlow.js.',
   options: schema,
   begin,
   open,
@@ -131,7 +136,10 @@ async function begin({ checkpoint, date }: TransformerOptions): Promise<Partial<
 }
 
 /** @throws ToolEnvError `usage.bad_option` for options that contradict each other, and what `loadPolicy` throws. */
-async function open(options: TransformerOptions, { seed }: { seed: number }): Promise<PolicyHandle> {
+async function open(
+  options: TransformerOptions,
+  { seed, revision, signal }: OpeningRun,
+): Promise<PolicyHandle> {
   refuseContradictions(options);
   const {
     checkpoint,
@@ -149,6 +157,8 @@ async function open(options: TransformerOptions, { seed }: { seed: number }): Pr
   const targets = options.loraTargets as LoraTarget[] | undefined;
   const lora = loraRank > 0 ? { rank: loraRank, alpha: options.loraAlpha, targets, seed } : undefined;
   return loadPolicy(checkpoint, {
+    revision,
+    signal,
     runtime: options.runtime === 'tfjs' ? await tfjsRuntime() : undefined,
     device,
     precision,

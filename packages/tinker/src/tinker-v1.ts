@@ -24,7 +24,7 @@ const schema = {
     tokenizer: {
       type: 'string',
       description:
-        "Hugging Face folder with the model's tokenizer (default: the base model, if it is a folder here)",
+        "Hugging Face folder with the model's tokenizer, or a model of the Hugging Face Hub (default: the base model)",
     },
     loraRank: {
       type: 'integer',
@@ -105,14 +105,15 @@ async function open(options: TinkerOptions, { seed, signal, deadline }: OpeningR
   });
 }
 
-async function openTokenizer(folder: string | undefined): Promise<TinkerPolicyOptions['tokens']> {
-  if (folder === undefined || !existsSync(folder)) {
-    const message = `The tokenizer ${folder === undefined ? 'is not known' : `${folder} is not a folder here`}: name a Hugging Face folder with --tokenizer.`;
+async function openTokenizer(name: string | undefined): Promise<TinkerPolicyOptions['tokens']> {
+  const isOfHub = name !== undefined && /^[^./][^/]*\/[^/]+$/.test(name);
+  if (name === undefined || !(existsSync(name) || isOfHub)) {
+    const message = `The tokenizer ${name === undefined ? 'is not known' : `${name} is not a folder here`}: name a Hugging Face folder, or a model of the Hugging Face Hub, with --tokenizer.`;
     throw new ToolEnvError('usage.tinker_tokenizer', message);
   }
   const { openChat } = await import('@toolenv/policy/chat').catch((cause: unknown) => {
     const message = 'A Tinker server takes token ids, which need a tokenizer: npm install @toolenv/policy.';
     throw new ToolEnvError('usage.missing_package', message, { cause });
   });
-  return openChat(folder);
+  return openChat(name);
 }

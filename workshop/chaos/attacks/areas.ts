@@ -9,6 +9,7 @@ import { containers } from './containers.ts';
 import { costs } from './costs.ts';
 import { disk } from './disk.ts';
 import { evaluations } from './evaluations.ts';
+import { hub } from './hub.ts';
 import { judges } from './judges.ts';
 import { machines } from './machines.ts';
 import { model } from './model.ts';
@@ -48,6 +49,7 @@ export const areas: Readonly<Record<string, readonly Attack[]>> = {
   prompts,
   teachers,
   traffic,
+  hub,
   terminal,
 };
 

@@ -37,7 +37,7 @@ export const make: MakeCommand = async (command, { words, signal }) => {
     )
     .requiredOption(
       '--policy <folder>',
-      'policy of the baseline: Hugging Face folder, openai:<url>#<model>, or reference; its options are flags',
+      'policy of the baseline: Hugging Face folder, model of the Hugging Face Hub, openai:<url>#<model>, or reference; its options are flags',
     )
     .option('--against <folder>', 'trained policy to compare with; it plays as in training')
     .addOption(

@@ -78,7 +78,7 @@ export const make: MakeCommand = async (command, { words, signal }) => {
     .argument('<environment>', environmentHelp)
     .requiredOption(
       '--policy <folder>',
-      'Hugging Face folder, openai:<url>#<model>, reference of a policy, a module, or a player without a model: oracle, random or idle. Its options are flags. Repeat --policy to compare policies on the same tasks',
+      'Hugging Face folder, model of the Hugging Face Hub, openai:<url>#<model>, reference of a policy, a module, or a player without a model: oracle, random or idle. Its options are flags. Repeat --policy to compare policies on the same tasks',
       (name: string, before: string[] = []) => [...before, name],
     )
     .option(
@@ -208,10 +208,11 @@ async function evaluateEntrant(
   try {
     const { split, temperature, maxTokens, topP, topK, minP, constrainCalls } = flags;
     const { prompts } = env.identity ?? {};
+    const ofRevision = policy.revision === undefined ? {} : { revision: policy.revision };
     const identity = {
       ...{ env: ref, envVersion: env.packageVersion, envOptions: options, tools: given.tool ?? [] },
       ...(prompts !== undefined && { prompts }),
-      ...{ policy: name, policyOptions: lastingOptions(chosen) },
+      ...{ policy: name, policyOptions: lastingOptions(chosen), ...ofRevision },
       ...{ split, temperature, maxTokens, topP, topK, minP, seed, ...(constrainCalls && { constrainCalls }) },
     };
     await gates?.checkMetrics(env);
@@ -225,7 +226,7 @@ async function evaluateEntrant(
     const summary = {
       ...{ env: ref, envVersion: env.packageVersion, envOptions: options },
       ...(prompts !== undefined && { prompts }),
-      ...{ policy: name, policyOptions: chosen.options },
+      ...{ policy: name, policyOptions: chosen.options, ...ofRevision },
       ...flags,
       ...evaluation,
       ...(usage && { usage }),

@@ -62,7 +62,7 @@ export const make: MakeCommand = async (command, { words, signal }) => {
     .argument('<environment>', environmentHelp)
     .requiredOption(
       '--policy <folder>',
-      "Hugging Face folder, openai:<url>#<model>, or reference of a policy; its options are flags. {version} stands for the name of the trainer's newest policy: <folder>/policy/{version}, or openai:<url>#{version}",
+      "Hugging Face folder, model of the Hugging Face Hub, openai:<url>#<model>, or reference of a policy; its options are flags. {version} stands for the name of the trainer's newest policy: <folder>/policy/{version}, or openai:<url>#{version}",
     )
     .requiredOption('--out <folder>', 'folder that all workers share')
     .option(

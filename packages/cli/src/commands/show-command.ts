@@ -60,7 +60,7 @@ export const make: MakeCommand = (command, { signal }) => {
     )
     .option(
       '--policy <folder>',
-      "policy whose tokenizer gives the tokens their texts: Hugging Face folder, or reference (default: the run's)",
+      "policy whose tokenizer gives the tokens their texts: Hugging Face folder, model of the Hugging Face Hub, or reference (default: the run's)",
     )
     .option('--json', 'print only the episodes, as lines of JSON');
   command.action((path: string, given: OwnFlags & Record<string, unknown>) => show(path, given, signal));

@@ -56,7 +56,7 @@ export const make: MakeCommand = async (command, { words, signal }) => {
     .option('--evaluate-on <environment...>', 'more environments to evaluate on')
     .requiredOption(
       '--policy <folder>',
-      'Hugging Face folder to start from, reference of a policy, or a module; its options are flags',
+      'Hugging Face folder or model of the Hugging Face Hub to start from, reference of a policy, or a module; its options are flags',
     )
     .requiredOption('--out <folder>', 'new folder for metrics, episodes, checkpoints and the policy')
     .option('--trainer <reference>', 'trainer, or a module; its options are flags', defaultTrainer)
@@ -96,10 +96,12 @@ async function trainPolicy(
   const trained = { trainer: given.trainer, trainerOptions: trainer.options };
   const config = { ...envs.identity, ...trained, seed, ...identity };
   await refuseRun(out, config, { trainer: trainer.plugin, resume, change });
+  const before = resume ? await readConfig(out) : undefined;
   const run = await openRun((tap) => envs.open({ ...given, seed, tap }), policy, {
     ...{ ...given, seed, signal },
     // The option of trainers that play episodes.
     deadline: trainer.options.deadline as number | undefined,
+    ...(before?.policy === given.policy && { revision: before.revision as string | undefined }),
   });
   const { env, evaluateOn } = run.opened;
   let progress: TrainingProgress | undefined;

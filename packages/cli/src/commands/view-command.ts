@@ -34,7 +34,7 @@ export const make: MakeCommand = (command, { signal }) => {
   command
     .option(
       '--policy <folder>',
-      "policy whose tokenizer gives the tokens their texts: Hugging Face folder, or reference (default: each run's)",
+      "policy whose tokenizer gives the tokens their texts: Hugging Face folder, model of the Hugging Face Hub, or reference (default: each run's)",
     )
     .option(
       '--export <file>',

@@ -5,9 +5,9 @@ import { readFile, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { type PublishedFile, ToolEnvError } from '@toolenv/core';
 import { makeFolder } from '@toolenv/core/recording';
+import { download } from '@toolenv/hub';
 import { lockFolder, writeWhole } from '@toolenv/training';
 import { Progress } from '../display/progress.ts';
-import { download } from './download.ts';
 
 export interface FetchedFile {
   path: string;

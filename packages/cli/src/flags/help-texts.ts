@@ -127,6 +127,12 @@ export const helpTexts: Readonly<Record<string, HelpText>> = {
       'toolenv tasks captured.jsonl --out tasks --split-by user',
     ],
   },
+  push: {
+    examples: [
+      'toolenv push runs/first my-name/my-model',
+      'toolenv push runs/first my-name/my-model --private --revision step-200',
+    ],
+  },
   data: { examples: ['toolenv data hotpotqa --dir data'] },
   index: {
     examples: [

@@ -90,6 +90,45 @@ export function readFlags(schema: JsonSchema, given: Record<string, unknown>): R
   return values;
 }
 
+/**
+ * The options that are not their defaults, as words of a command line: {@link readFlags} reads them back. Options that the schema does not
+ * have are left out.
+ */
+export function flagsOf(schema: JsonSchema, options: Readonly<Record<string, unknown>>): string[][] {
+  return changed(schema, options).map(([name, property, value]) => {
+    if (property.type === 'boolean') return [value ? flagName(name) : flagName(name).replace('--', '--no-')];
+    return [flagName(name), valueText(property, value)];
+  });
+}
+
+/** The same as `key=value` pairs, which {@link readPairs} reads back. */
+export function pairsOf(schema: JsonSchema, options: Readonly<Record<string, unknown>>): string[] {
+  return changed(schema, options).map(([name, property, value]) => `${name}=${valueText(property, value)}`);
+}
+
+function changed(
+  schema: JsonSchema,
+  options: Readonly<Record<string, unknown>>,
+): [name: string, property: Property, value: unknown][] {
+  return Object.entries(propertiesOf(schema)).flatMap(([name, property]) => {
+    const value = options[name];
+    const isDefault = JSON.stringify(value) === JSON.stringify(property.default);
+    const isOff = value === undefined || value === null || (value === false && property.default !== true);
+    return isDefault || isOff ? [] : [[name, property, value]];
+  });
+}
+
+function valueText({ milliseconds, repeated }: Property, value: unknown): string {
+  if (milliseconds && typeof value === 'number') return String(value / 1000);
+  const isPlain = Array.isArray(value) && repeated === undefined && value.every(isNumberOrWord);
+  if (isPlain) return value.join(',');
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function isNumberOrWord(value: unknown): boolean {
+  return typeof value === 'number' || (typeof value === 'string' && /^[\w.-]+$/.test(value));
+}
+
 /** The values of those flags and the schema's defaults: an object of the type that the schema describes. */
 export function completeFlags<Schema extends JsonSchema>(
   schema: Schema,

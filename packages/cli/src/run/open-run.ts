@@ -71,7 +71,7 @@ export interface OpenRun<Env> {
 export async function openRun<Opened extends { close(): Promise<void> }>(
   open: (tap: ToolTap | undefined) => Promise<Opened>,
   chosen: Chosen<'policies'>,
-  { record, replay, seed, signal, deadline }: RecordingFlags & OpeningRun,
+  { record, replay, seed, signal, deadline, revision }: RecordingFlags & OpeningRun,
 ): Promise<OpenRun<Opened>> {
   const { plugin, options } = chosen;
   const tap = record ? recordEnv(record) : replay ? await replayEnv(replay) : undefined;
@@ -87,7 +87,8 @@ export async function openRun<Opened extends { close(): Promise<void> }>(
   );
   try {
     // A policy may ignore the signal.
-    const openPolicy = () => untilAborted(signal, () => plugin.open(options, { seed, signal, deadline }));
+    const openPolicy = () =>
+      untilAborted(signal, () => plugin.open(options, { seed, signal, deadline, revision }));
     const identity = { name: plugin.name, options: lastingOptions(chosen) };
     const policy: PolicyHandle = tap ? await tap.policy(identity, openPolicy) : await openPolicy();
     try {

@@ -19,8 +19,11 @@ export async function tokenTextsOf({ folder, facts }: RecordedRun, given?: strin
   const name = !isReference && existsSync(join(exported, 'tokenizer.json')) ? exported : facts.policy;
   if (name === undefined)
     return { note: 'Tokens are shown as ids: name the policy with --policy to see their texts.' };
+  // A model of the Hub as it was in the run.
+  const isUnpinned = name === facts.policy && facts.revision !== undefined && !name.includes('@');
+  const pinned = isUnpinned ? `${name}@${String(facts.revision)}` : name;
   try {
-    return { texts: await textsOf(name, facts.policyOptions ?? {}) };
+    return { texts: await textsOf(pinned, facts.policyOptions ?? {}) };
   } catch (error) {
     if (!ToolEnvError.isInstance(error)) throw error;
     return { note: `Tokens are shown as ids, because their texts are not known: ${messageOf(error)}` };

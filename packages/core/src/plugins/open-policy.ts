@@ -15,12 +15,13 @@ export type PolicySource = Policy | PolicyDefinition | string;
 
 /**
  * The reference that the name of a policy stands for, and the options that the name sets. A name is a reference; `<scheme>:<address>`,
- * such as `openai:<url>#<model>`; or a folder, which the reference policy opens.
+ * such as `openai:<url>#<model>`; or a folder or a name of the Hugging Face Hub, which the reference policy opens. `hf:` is before a name of the
+ * Hub that ends as a reference does.
  */
 export function namedPolicy(name: string): { ref: string; preset: Record<string, unknown> } {
-  const addressed = existsSync(name) ? undefined : parseAddressed(name);
+  const addressed = existsSync(name) || name.startsWith('hf:') ? undefined : parseAddressed(name);
   if (addressed) return { ref: addressed.ref, preset: { address: addressed.address } };
-  const isReference = /-v[1-9]\d*$/.test(name) && !existsSync(name);
+  const isReference = /^(?!hf:).*-v[1-9]\d*$/s.test(name) && !existsSync(name);
   return isReference ? { ref: name, preset: {} } : { ref: referencePolicy, preset: { checkpoint: name } };
 }
 

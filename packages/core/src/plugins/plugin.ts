@@ -198,7 +198,11 @@ function unknownPlugin(
   if (!installed) {
     const damaged = findDamagedPackage(reference.package, folders);
     const cause = damaged ? `${damaged} is damaged` : `Package ${reference.package} is not installed`;
-    hints.push(`${cause}: npm install ${reference.package}`);
+    const ofHub =
+      kind === 'policies' && !ref.startsWith('@')
+        ? `, or write hf:${ref} for a model of the Hugging Face Hub`
+        : '';
+    hints.push(`${cause}: npm install ${reference.package}${ofHub}`);
   }
   return new ToolEnvError('usage.unknown_plugin', `Unknown ${singular[kind]} "${ref}". ${hints.join(' ')}`);
 }

@@ -35,6 +35,8 @@ export interface PolicyHandle extends Policy {
   readonly memory?: MemoryEstimate;
   /** Absent if the policy computes on this machine. */
   readonly usage?: PolicyUsage;
+  /** Commit of the model in the repository that it was fetched from; absent for a local folder. */
+  readonly revision?: string;
 }
 
 /** Whether a device computes on this machine. */
@@ -68,6 +70,8 @@ export interface OpeningRun {
   signal?: AbortSignal | undefined;
   /** Milliseconds of an episode of the run. A server that cannot say what it can do in this time is of no use to it. */
   deadline?: number | undefined;
+  /** `PolicyHandle.revision` of the run before it was resumed: the policy opens the same model, whatever its name now stands for. */
+  revision?: string | undefined;
 }
 
 /** A policy that a package publishes, and how to open it. */

@@ -7,5 +7,6 @@ export {
   readKey,
 } from './model-address.ts';
 export { backoff, isTransient } from './retries.ts';
+export { retryAfter } from './retry-after.ts';
 export { findTurnEnd, type TokenChat, type TokenTurn, type TurnEnd } from './token-chat.ts';
 export { type SampledTokens, type TokenRequest, TokenTurns, tokensMistake } from './token-turns.ts';

@@ -1,5 +1,7 @@
-/** @toolenv/policy/chat: the prompts of a checkpoint folder, without its weights and without a library that computes. */
+/** @toolenv/policy/chat: the prompts of a checkpoint, without its weights and without a library that computes. */
+
 import type { EncodedRow, Observation, PlainText } from '@toolenv/core';
+import { checkpointFolder } from '#checkpoint-folder';
 import { readSmallFiles } from '../checkpoint/checkpoint.ts';
 import { Chat, type ChatOptions } from './chat.ts';
 import { encodeExample } from './encode-example.ts';
@@ -15,10 +17,13 @@ export interface OpenedChat {
 }
 
 /**
- * Reads tokenizer, chat template and configuration of a Hugging Face folder.
- * @throws ToolEnvError `usage.checkpoint_*`, naming the file, `usage.template_arguments` and `usage.bad_option`.
+ * Reads tokenizer, chat template and configuration of a Hugging Face folder, or of a model of the Hugging Face Hub: `owner/name`, or
+ * `owner/name@revision`. A path that exists counts first.
+ * @throws ToolEnvError `usage.checkpoint_*`, naming the file, `usage.template_arguments` and `usage.bad_option`; what `fetchModel` of
+ * @toolenv/hub throws.
  */
-export async function openChat(folder: string, options?: ChatOptions): Promise<OpenedChat> {
+export async function openChat(name: string, options?: ChatOptions): Promise<OpenedChat> {
+  const { folder } = await checkpointFolder(name, { parts: 'tokenizer' });
   const files = await readSmallFiles(folder);
   const { max_position_embeddings: contextLength, vocab_size: vocabularySize } = files.config;
   const chat = new Chat(files, options);

@@ -53,11 +53,25 @@ const copied = [
  */
 export async function readCheckpoint(folder: string): Promise<Checkpoint> {
   const small = await readSmallFiles(folder);
-  if (small.config.quantization_config != null) {
-    const message = `${join(folder, 'config.json')}: quantized weights are not supported; use the unquantized checkpoint.`;
-    throw new ToolEnvError('usage.checkpoint_unsupported', message);
-  }
+  refuseQuantized(join(folder, 'config.json'), small.config);
   return { ...small, ...(await readWeights(folder, small.config)) };
+}
+
+/**
+ * The configuration of a model whose weights may not be there yet.
+ * @throws ToolEnvError `usage.checkpoint_*`.
+ */
+export async function readConfig(folder: string): Promise<ModelConfig> {
+  const file = join(folder, 'config.json');
+  const fields = parseJson(file, await readText(file));
+  refuseQuantized(file, fields);
+  return readModelConfig(file, fields);
+}
+
+function refuseQuantized(file: string, { quantization_config: quantization }: Record<string, unknown>): void {
+  if (quantization == null) return;
+  const message = `${file}: quantized weights are not supported; use the unquantized checkpoint.`;
+  throw new ToolEnvError('usage.checkpoint_unsupported', message);
 }
 
 /** A checkpoint without its weights. `config` has every field of config.json. */
@@ -178,7 +192,7 @@ async function list(folder: string): Promise<string[]> {
     return await readdir(folder);
   } catch (error) {
     if (isGguf(folder)) throw noGguf(folder);
-    const message = `No checkpoint at ${folder} (${messageOf(error)}): name a Hugging Face folder.`;
+    const message = `No checkpoint at ${folder} (${messageOf(error)}): name a Hugging Face folder, or a model of the Hugging Face Hub, such as Qwen/Qwen2.5-0.5B-Instruct.`;
     throw new ToolEnvError('usage.checkpoint_missing', message);
   }
 }

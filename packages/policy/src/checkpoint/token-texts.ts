@@ -2,18 +2,21 @@
 import { join } from 'node:path';
 import { messageOf, ToolEnvError } from '@toolenv/core';
 import { readRegular } from '@toolenv/core/recording';
+import { checkpointFolder } from '#checkpoint-folder';
 import { checkTokenizer, openTokenizer } from './tokenizer.ts';
 
 /** Tokens that make up a character at most: its bytes in UTF-8. */
 const longest = 4;
 
 /**
+ * @param name A folder, or a name of the Hugging Face Hub.
  * @returns The text of each token, special tokens included. A character of several tokens is in the text of the last of
  *   them; the others have an empty text.
  * @throws ToolEnvError `usage.checkpoint_missing` if the folder has no readable tokenizer.json and tokenizer_config.json, and other
  *   `usage.checkpoint_*` as {@link checkTokenizer} and {@link openTokenizer} do.
  */
-export async function tokenTexts(folder: string): Promise<(ids: Int32Array) => string[]> {
+export async function tokenTexts(name: string): Promise<(ids: Int32Array) => string[]> {
+  const { folder } = await checkpointFolder(name, { parts: 'tokenizer' });
   const parts = await readJson(join(folder, 'tokenizer.json'));
   // Without weights, there is no vocabulary to compare with.
   checkTokenizer(folder, parts, Number.POSITIVE_INFINITY);

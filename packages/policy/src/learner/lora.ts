@@ -48,6 +48,37 @@ const folderName = 'adapter';
 /** The distance of neighbours of 1. */
 const stepOf: Record<StoredType, number> = { float32: 0, bfloat16: 2 ** -7, float16: 2 ** -10 };
 
+/**
+ * The shapes of A and B of each target, and those of the matrices that they adapt.
+ * @throws ToolEnvError `usage.lora`.
+ */
+export function adapterShapes(
+  config: ModelConfig,
+  options: LoraOptions,
+): { complete: Required<LoraOptions>; adapted: Shapes; shapes: Shapes } {
+  const shapesOfBase = parameterShapes(config);
+  const isOf = (target: string, name: string) => name.endsWith(`.${target}.weight`);
+  const available = loraTargets.filter((target) =>
+    [...shapesOfBase.keys()].some((name) => isOf(target, name)),
+  );
+  const { rank, alpha = 2 * rank, targets = available, seed = 1 } = options;
+  if (!Number.isSafeInteger(rank) || rank < 1)
+    throw new ToolEnvError('usage.lora', `LoRA: rank is ${rank}; give a whole number of at least 1.`);
+  const unknown = targets.find((target) => !available.includes(target));
+  if (unknown || targets.length === 0) {
+    const message = `LoRA: ${unknown ? `unknown target "${unknown}"` : 'targets is empty'}; choose from ${available.join(', ')}.`;
+    throw new ToolEnvError('usage.lora', message);
+  }
+  const isAdapted = (name: string) => targets.some((target) => isOf(target, name));
+  const adapted: Shapes = new Map([...shapesOfBase].filter(([name]) => isAdapted(name)));
+  const shapes = new Map<string, readonly number[]>();
+  for (const [name, [to, from]] of adapted as ReadonlyMap<string, readonly [number, number]>) {
+    shapes.set(partOf(name, 'a'), [rank, from]);
+    shapes.set(partOf(name, 'b'), [to, rank]);
+  }
+  return { complete: { rank, alpha, targets, seed }, adapted, shapes };
+}
+
 export class LoraAdapter {
   /** The shapes of A [rank, in] and B [out, rank] of each target. */
   readonly shapes: Shapes;
@@ -61,31 +92,13 @@ export class LoraAdapter {
 
   /** B starts at 0, so that the adapted model starts equal to the base. */
   constructor(runtime: Runtime, config: ModelConfig, base: Tensors, options: LoraOptions) {
-    const shapesOfBase = parameterShapes(config);
-    const isOf = (target: string, name: string) => name.endsWith(`.${target}.weight`);
-    const available = loraTargets.filter((target) =>
-      [...shapesOfBase.keys()].some((name) => isOf(target, name)),
-    );
-    const { rank, alpha = 2 * rank, targets = available, seed = 1 } = options;
-    if (!Number.isSafeInteger(rank) || rank < 1)
-      throw new ToolEnvError('usage.lora', `LoRA: rank is ${rank}; give a whole number of at least 1.`);
-    const unknown = targets.find((target) => !available.includes(target));
-    if (unknown || targets.length === 0) {
-      const message = `LoRA: ${unknown ? `unknown target "${unknown}"` : 'targets is empty'}; choose from ${available.join(', ')}.`;
-      throw new ToolEnvError('usage.lora', message);
-    }
-    this.#options = { rank, alpha, targets, seed };
+    const { complete, adapted, shapes } = adapterShapes(config, options);
+    this.#options = complete;
     this.#runtime = runtime;
     this.#base = base;
-    const isAdapted = (name: string) => targets.some((target) => isOf(target, name));
-    this.#adapted = new Map([...shapesOfBase].filter(([name]) => isAdapted(name)));
-    const shapes = new Map<string, readonly number[]>();
-    for (const [name, [to, from]] of this.#adapted as ReadonlyMap<string, readonly [number, number]>) {
-      shapes.set(partOf(name, 'a'), [rank, from]);
-      shapes.set(partOf(name, 'b'), [to, rank]);
-    }
+    this.#adapted = adapted;
     this.shapes = shapes;
-    this.weights = initialWeights(shapes, seed);
+    this.weights = initialWeights(shapes, complete.seed);
   }
 
   /** The inputs of a program that computes base and adapter separately. */

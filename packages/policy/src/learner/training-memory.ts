@@ -12,7 +12,7 @@ const programBytes = 40 * 2 ** 20;
 /** Bytes of activations that a default token budget always allows. */
 const leastActivations = 1.5 * 2 ** 30;
 
-interface TrainingOptions {
+export interface TrainingOptions {
   tokenBudget?: number;
   /** Tokens of a row or tree. Attention's memory grows with it. Default: as many as the budget and the model's context allow. */
   rowLength?: number;

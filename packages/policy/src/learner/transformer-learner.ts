@@ -17,6 +17,7 @@ import { readWeights, writeCheckpoint } from '../checkpoint/checkpoint.ts';
 import { readSafetensors, type StoredTypes, writeSafetensors } from '../checkpoint/safetensors.ts';
 import { parameterShapes } from '../model/decoder.ts';
 import { leaveModel, type Model } from '../model/model.ts';
+import type { ModelConfig } from '../model/model-config.ts';
 import { longestTree } from '../model/rotary.ts';
 import type { Ops } from '../runtime/ops.ts';
 import { Programs } from '../runtime/programs.ts';
@@ -32,7 +33,7 @@ import type { Shapes } from '../runtime/shape.ts';
 import { attentionLength } from './attention-length.ts';
 import { createParameterGroup } from './create-parameter-group.ts';
 import { type Critic, createCritic, readCritic, writeCritic } from './critic.ts';
-import { LoraAdapter, type LoraOptions } from './lora.ts';
+import { adapterShapes, LoraAdapter, type LoraOptions } from './lora.ts';
 import { leastLossScale, lossScale, scaled } from './loss-scale.ts';
 import { gatherSlots, type PaddedBatch, padRows, scatterSlots } from './padded-batch.ts';
 import { momentShapes, type ParameterGroup } from './parameter-group.ts';
@@ -47,7 +48,7 @@ import {
   tokenOutputs,
   usesLogits,
 } from './token-outputs.ts';
-import { defaultTokenBudget, trainingMemory } from './training-memory.ts';
+import { defaultTokenBudget, type TrainingOptions, trainingMemory } from './training-memory.ts';
 
 const optimizerFile = 'optimizer.safetensors';
 
@@ -61,6 +62,31 @@ export interface LearnerOptions {
   gradientCheckpointing?: boolean;
   /** Train an adapter and keep the model's own weights fixed. Default: train all weights. */
   lora?: LoraOptions;
+}
+
+/** {@link TransformerLearner.memory} of a model that is not here yet. @throws ToolEnvError `usage.lora`. */
+export function memoryBefore(
+  config: ModelConfig,
+  { gradientCheckpointing = false, tokenBudget, lora }: LearnerOptions = {},
+): MemoryEstimate {
+  return memoryOf(config, {
+    tokenBudget: tokenBudget ?? defaultTokenBudget(config, gradientCheckpointing),
+    gradientCheckpointing,
+    trained: lora ? adapterShapes(config, lora).shapes : parameterShapes(config),
+    isAdapter: lora !== undefined,
+  });
+}
+
+function memoryOf(
+  config: ModelConfig,
+  { isAdapter, ...options }: TrainingOptions & { tokenBudget: number; isAdapter: boolean },
+): MemoryEstimate {
+  const savers = {
+    ...(!isAdapter && { loraRank: 16 }),
+    ...(!options.gradientCheckpointing && { gradientCheckpointing: true }),
+    ...(options.tokenBudget > 512 && { tokenBudget: 512 }),
+  };
+  return { ...trainingMemory(config, options), savers };
 }
 
 export class TransformerLearner implements Learner {
@@ -111,18 +137,13 @@ export class TransformerLearner implements Learner {
 
   /** The same for rows of the given number of tokens. */
   memoryFor(rowLength?: number): MemoryEstimate {
-    const estimate = trainingMemory(this.#model.config, {
+    return memoryOf(this.#model.config, {
       tokenBudget: this.#tokenBudget,
       ...(rowLength !== undefined && { rowLength }),
       gradientCheckpointing: this.#checkpointing,
       trained: this.#group.shapes,
+      isAdapter: this.#lora !== undefined,
     });
-    const savers = {
-      ...(!this.#lora && { loraRank: 16 }),
-      ...(!this.#checkpointing && { gradientCheckpointing: true }),
-      ...(this.#tokenBudget > 512 && { tokenBudget: 512 }),
-    };
-    return { ...estimate, savers };
   }
 
   async addCritic({ critic }: CriticOptions): Promise<void> {

@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { EnvHandle, OpenedEnv, Policy, RewardSpec } from '@toolenv/core';
-import { findPackage, listPlugins } from '@toolenv/core/plugins';
+import { findPackage, listPlugins, type PolicyHandle } from '@toolenv/core/plugins';
 import { jsonWithoutSecrets } from '@toolenv/core/secrets';
 import { readJson } from './read-json.ts';
 import { writeWhole } from './write-whole.ts';
@@ -23,6 +23,8 @@ export interface RunIdentity {
   /** Role → tool, if `openEnv` opened the environment. */
   tools?: Readonly<Record<string, string>>;
   policy: string;
+  /** Commit of the model, if it was fetched from a repository. */
+  revision?: string;
   /** Reference of the trainer, or its name. */
   trainer: string;
   trainerOptions: Readonly<Record<string, unknown>>;
@@ -35,6 +37,7 @@ export function runIdentity(
   policy: Policy,
   run: Pick<RunIdentity, 'trainer' | 'trainerOptions' | 'seed'>,
 ): RunIdentity {
+  const { revision } = policy as PolicyHandle;
   const { options, tools } = (env ?? {}) as Partial<OpenedEnv<unknown>>;
   const { identity, prompts } = env ?? {};
   // Also if no text is replaced, so that a run with other texts cannot go on without them.
@@ -45,6 +48,7 @@ export function runIdentity(
     envOptions: options,
     tools,
     policy: policy.spec.name,
+    ...(revision !== undefined && { revision }),
     ...run,
   };
 }
