@@ -314,6 +314,26 @@ test.each([
   });
 });
 
+test('the integers of calls keep their digits', async () => {
+  let seen: Exchange['request'] | undefined;
+  const before = answer;
+  answer = (exchange) => {
+    seen = exchange.request;
+    before(exchange);
+  };
+  const long = '"input_schema":{"type":"object","properties":{"input":{"maximum":18446744073709551615}}}';
+  const body = `{"model":"mine","max_tokens":9007199254740993,"tools":[{"name":"find",${long}}],"messages":[{"role":"user","content":"q"},{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"find","input":{"id":2512292042121000001}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"3"}]}]}`;
+  const headers = { 'x-api-key': door.key };
+  const { status } = await fetch(`${gateway.origin}/v1/messages`, { method: 'POST', headers, body });
+  answer = before;
+  expect(status).toBe(200);
+  expect(seen!.messages[1]).toMatchObject({ calls: [{ arguments: '{"id":2512292042121000001}' }] });
+  expect(seen!.tools[0]!.inputSchema).toEqual({
+    type: 'object',
+    properties: { input: { maximum: 18446744073709552000 } },
+  });
+});
+
 test('nobody else is answered', async () => {
   const door = { baseURL: `${gateway.origin}/v1`, apiKey: 'wrong', fetch };
   expect((await post(door, '/chat/completions', question)).status).toBe(400);

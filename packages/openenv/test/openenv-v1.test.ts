@@ -222,6 +222,22 @@ test('calls of one turn are steps in order, and those after the end are not sent
   expect(frames.filter(({ data }) => data.type === 'call_tool')).toHaveLength(2);
 });
 
+test('integers that a number would round are texts of their digits', async () => {
+  const id = '2512292042121000001';
+  const { url } = await fake({
+    reply({ type, data }) {
+      if (type === 'reset')
+        return `{"type":"observation","data":{"observation":{"id":${id}},"reward":null,"done":false}}`;
+      if (data.type === 'list_tools')
+        return `{"type":"observation","data":{"observation":{"tools":[{"name":"look","description":"","input_schema":{"type":"object","properties":{"at":{"maximum":${id}}}}}]},"done":false}}`;
+      return `{"type":"observation","data":{"observation":{"result":{"id":${id},"half":0.5}},"reward":1,"done":true}}`;
+    },
+  });
+  const { steps } = await play(url, [[tool('look', { at: 1 })]]);
+  expect(steps[0]!.observation.messages[0]!.content).toContain('{"id":"2512292042121000001"}');
+  expect(steps[0]!.calls[0]!.text).toBe('{"id":"2512292042121000001","half":0.5}');
+});
+
 describe('a server that misbehaves aborts the episode, and none is scored', () => {
   const at = (moment: 'reset' | 'call', answer: FakeServerOptions['reply']) =>
     fake({

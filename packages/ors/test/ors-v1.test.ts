@@ -404,6 +404,23 @@ describe('a session', () => {
     expect(new Set(ofSession.map(({ session }) => session))).toEqual(new Set(['s-1']));
   });
 
+  test('of a task with an integer that a number would round is set up by the place of the task', async () => {
+    const server = await fake({
+      '/echo/task': '{"task": {"id": 2512292042121000001}}',
+      '/echo/task_tools':
+        '{"tools": [{"name": "look", "description": "", "input_schema": {"type": "object", "properties": {"text": {"maxLength": 9007199254740993}}}}]}',
+      '/echo/call': answering(
+        '{"ok": true, "output": {"blocks": [{"type": "text", "text": "{\\"id\\": 2512292042121000001}"}], "metadata": {"id": 2512292042121000001}, "reward": 1, "finished": true}}',
+      ),
+    });
+    const { steps, task } = await play(server.url, [look]);
+    expect(task).toMatchObject({ spec: { id: '2512292042121000001' } });
+    const { body } = server.requests.find(({ path }) => path === '/create')!;
+    expect(body).toEqual({ env_name: 'echo', split: 'train', index: 0 });
+    expect(steps[0]!.calls[0]!.text).toBe('{"id": 2512292042121000001}');
+    expect(steps[0]!.info).toEqual({ metadata: [{ id: '2512292042121000001' }] });
+  });
+
   test('that has expired aborts the episode, also while a call runs', async () => {
     const gone = new Status(404, { detail: 'Active environment not found' });
     for (const replies of [

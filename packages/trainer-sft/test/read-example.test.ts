@@ -52,6 +52,18 @@ test('OpenAI’s conversations: calls as JSON text, results by id, parts of text
   expect([0, 1].map((turn) => example!.learns!(turn))).toEqual([false, true]);
 });
 
+test('an integer that a number would round is the text of its digits', () => {
+  const line = `{"messages": [{"role": "user", "content": "Find."}, {"role": "assistant", "tool_calls": [
+    {"function": {"name": "find", "arguments": {"id": 2512292042121000001}}},
+    {"function": {"name": "find", "arguments": "{\\"id\\": 2512292042121000001}"}}]}]}`;
+  const [example] = readExamples(line, 'data.jsonl:3');
+  const { toolCalls } = messagesOf(example!)[1] as Extract<Message, { role: 'assistant' }>;
+  expect(toolCalls!.map((call) => call.arguments)).toEqual([
+    { id: '2512292042121000001' },
+    { id: '2512292042121000001' },
+  ]);
+});
+
 test('TRL’s conversations: calls as objects without ids, and tools as JSON text', () => {
   const tool = { name: 'search', parameters: { type: 'object', properties: {} } };
   const [example] = read({

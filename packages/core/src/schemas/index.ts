@@ -8,8 +8,10 @@ export type * from './json-schema-type.ts';
 export {
   bigintsAs,
   exactJson,
+  exactJsonText,
   integerMistake,
   isObject,
+  tryExactJson,
   tryJson,
   tryObject,
   unsafeInteger,

@@ -6,6 +6,7 @@ import { excerpt } from '../protocol/excerpt.ts';
 import type { JsonSchema, SchemaMistake } from '../protocol/json-schema.ts';
 import { argumentBounds, jsonMistake } from './json-bounds.ts';
 import { escapeKey, resolvePointer } from './json-pointer.ts';
+import { exactJsonText } from './json-text.ts';
 
 /** The mistake for the value at `keys` in `root`. */
 export function mistakeAt(root: unknown, keys: readonly string[], expected: string): SchemaMistake {
@@ -126,7 +127,7 @@ const printable = { depth: argumentBounds.depth, characters: Number.POSITIVE_INF
 function describe(value: unknown): string {
   if (value === undefined) return 'nothing';
   // JSON has no infinite numbers.
-  if (typeof value === 'number') return String(value);
+  if (typeof value === 'number' || typeof value === 'bigint') return String(value);
   const unreadable = jsonMistake(value, printable);
-  return unreadable?.received ?? excerpt(JSON.stringify(value) ?? typeof value);
+  return unreadable?.received ?? excerpt(exactJsonText(value) ?? typeof value);
 }

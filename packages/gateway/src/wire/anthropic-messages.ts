@@ -1,7 +1,8 @@
 /** Anthropic's Messages API. */
 
-import { tryObject } from '@toolenv/core/schemas';
+import { exactJsonText } from '@toolenv/core/schemas';
 import { mintId } from '../mint-id.ts';
+import { argumentsOf } from '../sent-messages.ts';
 import { type ModelReply, usageOf } from './model-reply.ts';
 import {
   BadRequest,
@@ -137,7 +138,7 @@ export function readMessage(given: unknown, index: number): SentMessage[] {
     const at = `${field}.content[${i}]`;
     const block = objectAt(each, at);
     if (block.type === 'tool_use') {
-      const input = JSON.stringify(block.input ?? {});
+      const input = exactJsonText(block.input ?? {});
       calls.push({
         id: stringAt(block.id, `${at}.id`),
         name: stringAt(block.name, `${at}.name`),
@@ -175,7 +176,7 @@ function blocksOf({ text, calls }: ModelReply): object[] {
     id,
     name,
     // Here arguments are objects. What does not parse has no place, and clients refuse an answer with such keys as a whole.
-    input: (!/"(__proto__|constructor)"/.test(args) && tryObject(args)) || {},
+    input: /"(__proto__|constructor)"/.test(args) ? {} : argumentsOf({ arguments: args }),
   }));
   return [...said, ...uses];
 }

@@ -9,7 +9,7 @@ import {
   ToolEnvError,
   type ToolResult,
 } from '@toolenv/core';
-import { validate } from '@toolenv/core/schemas';
+import { resolvePointer, type SchemaMistake, unsafeInteger, validate } from '@toolenv/core/schemas';
 import { answerOf, isErrorAnswer } from './client-error.ts';
 import type { McpToolDefinition } from './mcp-client.ts';
 import { withDefaults, withoutDefaulted } from './required-defaults.ts';
@@ -20,6 +20,7 @@ export interface McpTool extends Tool {
   execute(args: Record<string, unknown>, context: ToolContext): Promise<McpToolResult>;
 }
 
+/** In `structuredContent`, an integer beyond ±(2⁵³ − 1) is the text of its digits, because a number would round it. */
 export interface McpToolResult extends ToolResult {
   /** The server's own metadata of the result. Models do not see it. */
   _meta?: Record<string, unknown>;
@@ -75,7 +76,7 @@ function toResult(
   }
   const failed = isError === true;
   if (outputSchema && !failed) {
-    const [wrong] = validate(outputSchema, structuredContent);
+    const wrong = outputMistake(outputSchema, structuredContent);
     if (wrong) {
       const where = `structuredContent${wrong.path}`;
       const what = `expected ${wrong.expected}; received ${wrong.received}`;
@@ -88,6 +89,28 @@ function toResult(
     ...(failed && { isError: true }),
     ...(_meta !== undefined && { _meta: _meta as Record<string, unknown> }),
   };
+}
+
+/** The first mistake of structured content, in which a long integer is the text of its digits (`exactMessage`). */
+function outputMistake(schema: JsonSchema, data: unknown): SchemaMistake | undefined {
+  const mistakes = validate(schema, data);
+  const digits = mistakes.map(({ path }) => path).filter((path) => isLongInteger(resolvePointer(data, path)));
+  if (digits.length === 0) return mistakes[0];
+  const rounded = { data: structuredClone(data) };
+  for (const path of digits.map((path) => `/data${path}`)) {
+    const slash = path.lastIndexOf('/');
+    const owner = resolvePointer(rounded, path.slice(0, slash)) as Record<string, unknown>;
+    const key = path
+      .slice(slash + 1)
+      .replaceAll('~1', '/')
+      .replaceAll('~0', '~');
+    owner[key] = Number(owner[key]);
+  }
+  return validate(schema, rounded.data)[0];
+}
+
+function isLongInteger(value: unknown): boolean {
+  return typeof value === 'string' && unsafeInteger(value) === value;
 }
 
 function checkSchema(schema: JsonSchema, subject: string): void {

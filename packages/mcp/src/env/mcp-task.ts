@@ -10,7 +10,7 @@ import {
   taskSets,
 } from '@toolenv/core';
 import { readJsonLines } from '@toolenv/core/recording';
-import { validate } from '@toolenv/core/schemas';
+import { bigintsAs, exactJson, validate } from '@toolenv/core/schemas';
 
 /** A task of an environment with the default episode and reward, for example a line of a task file. */
 export interface McpTask {
@@ -90,7 +90,8 @@ async function readFile<Task>(file: string, schema: JsonSchema): Promise<Task[]>
 function readTask(line: string, schema: JsonSchema, where: string): unknown {
   let task: unknown;
   try {
-    task = JSON.parse(line);
+    // A number would round a long integer, so it is the text of its digits, as in rows of datasets.
+    task = exactJson(line, (value) => bigintsAs('text', value));
   } catch (error) {
     const message = `${where}: ${messageOf(error)}: write one JSON object per line.`;
     throw new ToolEnvError('usage.mcp_tasks', message, { cause: error });

@@ -1,6 +1,6 @@
 /** Messages and tools of data files, in the shapes of OpenAI, TRL and toolenv, as the protocol has them. */
 import type { Message, ToolCall, ToolDescription } from '@toolenv/core';
-import { isObject } from '@toolenv/core/schemas';
+import { bigintsAs, exactJson, isObject } from '@toolenv/core/schemas';
 import { BadExample } from './example.ts';
 
 type Fields = Record<string, unknown>;
@@ -126,10 +126,10 @@ function readResult(
   return { role: 'tool', content, toolCallId, name };
 }
 
-/** @throws BadExample */
+/** As in rows, an integer that a number would round is the text of its digits. @throws BadExample */
 export function parseJson(text: string, path: string, expected = 'JSON'): unknown {
   try {
-    return JSON.parse(text);
+    return exactJson(text, (value) => bigintsAs('text', value));
   } catch {
     throw new BadExample(path, expected, text);
   }
