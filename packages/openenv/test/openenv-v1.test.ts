@@ -222,6 +222,22 @@ test('calls of one turn are steps in order, and those after the end are not sent
   expect(frames.filter(({ data }) => data.type === 'call_tool')).toHaveLength(2);
 });
 
+test('a tool with a constraint that cannot be checked here is called, and the server judges', async () => {
+  const input_schema = { type: 'object', properties: { at: { type: 'string', pattern: '(?i)^a' } } };
+  const tools = [{ name: 'look', description: '', input_schema }];
+  const { url } = await fake({
+    reply: ({ type, data }) =>
+      type === 'reset'
+        ? observed({})
+        : data.type === 'list_tools'
+          ? observed({ tools })
+          : observed({ result: 'seen' }, 1, true),
+  });
+  const { steps } = await play(url, [[tool('look', { at: 1 })], [tool('look', { at: 'b' })]]);
+  expect(steps[0]!.calls[0]).toMatchObject({ mistake: { path: '/at' } });
+  expect(steps[1]!.calls[0]!.text).toBe('seen');
+});
+
 test('integers that a number would round are texts of their digits', async () => {
   const id = '2512292042121000001';
   const { url } = await fake({

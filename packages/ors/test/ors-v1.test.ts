@@ -189,6 +189,17 @@ describe('a call', () => {
     expect(steps[0]!.calls[0]!.text).toBe('seen');
   });
 
+  test('of a tool with a constraint that cannot be checked here is judged by the server', async () => {
+    const input_schema = { type: 'object', properties: { text: { type: 'string', pattern: '(?i)^a' } } };
+    const { url } = await fake({
+      '/echo/task_tools': { tools: [{ name: 'look', description: '', input_schema }] },
+      '/echo/call': answering(output('seen', 0.5, true)),
+    });
+    const { steps } = await play(url, [tool('look', { text: 1 }), look]);
+    expect(steps[0]!.calls[0]).toMatchObject({ mistake: { path: '/text' } });
+    expect(steps[1]!.calls[0]!.text).toBe('seen');
+  });
+
   test('an error of the call is a mistake of the model', async () => {
     const { steps, outcome } = await played('{"ok":false,"error":"Tool input validation error"}');
     expect(outcome).toEqual({ kind: 'truncated', reason: 'max_turns' });

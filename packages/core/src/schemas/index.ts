@@ -3,7 +3,7 @@ export { didYouMean, nearest } from '../protocol/did-you-mean.ts';
 export type * from '../protocol/json-schema.ts';
 export { argumentBounds, type JsonBounds, jsonMistake, recordBounds } from './json-bounds.ts';
 export { resolvePointer } from './json-pointer.ts';
-export { validate, validateWithDefaults } from './json-schema.ts';
+export { leaveOutUnusable, validate, validateWithDefaults } from './json-schema.ts';
 export type * from './json-schema-type.ts';
 export {
   bigintsAs,
@@ -16,4 +16,5 @@ export {
   tryObject,
   unsafeInteger,
 } from './json-text.ts';
+export type { LeftOut } from './usable-schema.ts';
 export { type WireSchemaName, wireSchemas } from './wire-schemas.ts';
