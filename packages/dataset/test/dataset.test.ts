@@ -114,6 +114,28 @@ test.each(['rows.jsonl', 'rows.json'])(
   },
 );
 
+test('fields that Arrow filled with null count as absent where the schema says so', async () => {
+  const schema = {
+    type: 'object',
+    properties: {
+      question: { type: 'string' },
+      hint: { type: 'string' },
+      level: { type: ['integer', 'null'] },
+      facts: { type: 'array', items: { type: 'object', properties: { source: { type: 'string' } } } },
+    },
+    required: ['question'],
+  } as const;
+  const row = { question: 'q', hint: null, level: null, facts: [{ source: null }], other: null };
+  const path = await file('filled.jsonl', JSON.stringify(row));
+  const read = await all(dataset(path, { schema, map: (row) => row }));
+  expect(read).toEqual([{ question: 'q', level: null, facts: [{}], other: null }]);
+  const missing = await file('missing.jsonl', JSON.stringify({ ...row, question: null }));
+  await expect(all(dataset(missing, { schema, map: (row) => row }))).rejects.toMatchObject({
+    code: 'usage.broken_record',
+    message: expect.stringContaining('/question must be string; received null'),
+  });
+});
+
 test('the types of rows and tasks follow from the schema, and from map', async () => {
   const schema = {
     type: 'object',

@@ -46,14 +46,14 @@ export const anthropicMessages: Wire = {
 
   read(body, stored) {
     expectNone(body, ['container', 'mcp_servers'], 'the policy does not have it');
-    const { stream = false, model = 'policy', tool_choice } = body;
+    const { stream = false, model, tool_choice } = body;
     const { type: choice = 'auto' } = Object(tool_choice);
     if (choice !== 'auto' && choice !== 'none')
       refuse('tool_choice', 'the policy decides whether it calls a tool');
     return {
       ...this.conversation(body, stored),
       stream: stream === true,
-      model: stringAt(model, 'model'),
+      model: stringAt(model ?? 'policy', 'model'),
       asked: numbersOf(body, ['temperature', 'top_p', 'top_k', 'max_tokens']),
       stop: textsAt(body.stop_sequences, 'stop_sequences'),
       usage: true,

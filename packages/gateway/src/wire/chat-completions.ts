@@ -37,11 +37,11 @@ export const chatCompletions: Wire = {
     if (format !== undefined && format !== 'text')
       refuse('response_format', 'the policy writes as it was trained to');
     readToolChoice(body.tool_choice);
-    const { stream = false, model = 'policy', stream_options: streamed } = body;
+    const { stream = false, model, stream_options: streamed } = body;
     return {
       ...this.conversation(body, stored),
       stream: stream === true,
-      model: stringAt(model, 'model'),
+      model: stringAt(model ?? 'policy', 'model'),
       asked: numbersOf(body, [
         'temperature',
         'top_p',

@@ -37,11 +37,11 @@ export const responses: Wire = {
     if (format !== undefined && format !== 'text')
       refuse('text.format', 'the policy writes as it was trained to');
     readToolChoice(body.tool_choice);
-    const { stream = false, model = 'policy', include } = body;
+    const { stream = false, model, include } = body;
     const request: ModelRequest = {
       ...this.conversation(body, stored),
       stream: stream === true,
-      model: stringAt(model, 'model'),
+      model: stringAt(model ?? 'policy', 'model'),
       asked: numbersOf(body, ['temperature', 'top_p', 'top_k', 'min_p', 'max_output_tokens', 'seed']),
       stop: textsAt(body.stop, 'stop'),
       usage: true,

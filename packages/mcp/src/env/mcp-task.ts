@@ -10,7 +10,7 @@ import {
   taskSets,
 } from '@toolenv/core';
 import { readJsonLines } from '@toolenv/core/recording';
-import { bigintsAs, exactJson, validate } from '@toolenv/core/schemas';
+import { bigintsAs, exactJson, validate, withoutFilledNulls } from '@toolenv/core/schemas';
 
 /** A task of an environment with the default episode and reward, for example a line of a task file. */
 export interface McpTask {
@@ -96,8 +96,9 @@ function readTask(line: string, schema: JsonSchema, where: string): unknown {
     const message = `${where}: ${messageOf(error)}: write one JSON object per line.`;
     throw new ToolEnvError('usage.mcp_tasks', message, { cause: error });
   }
-  const [wrong] = validate(schema, task);
-  if (!wrong) return task;
+  const own = withoutFilledNulls(schema, task);
+  const [wrong] = validate(schema, own);
+  if (!wrong) return own;
   const message = `${where}${wrong.path}: expected ${wrong.expected}; received ${wrong.received}.`;
   throw new ToolEnvError('usage.mcp_tasks', message);
 }
