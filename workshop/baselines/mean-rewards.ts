@@ -22,7 +22,7 @@ export async function meanRewards(ref: string): Promise<MeanRewards> {
     for (let index = 0; index < count; index++) {
       const task = await env.tasks.test.get(index);
       const { reward } = await playTask(env, task, player(task, index), { seed: index });
-      if (reward === null) throw new Error(`${ref}: test task ${index} was aborted.`);
+      if (reward === null) throw new Error(`${ref}: test task ${index} was not scored.`);
       sum += reward;
     }
     return sum / count;

@@ -29,7 +29,7 @@ export function conversationOf({ steps, reward, rewards }: Trajectory): Line[] {
   const components = Object.entries(rewards).flatMap(([name, value]) =>
     value === null || value === 0 ? [] : [`${name} ${rounded(value)}`],
   );
-  const sum = `${rounded(reward ?? 0)}${components.length > 1 ? ` = ${components.join(', ')}` : ''}`;
+  const sum = `${reward === null ? 'not scored' : rounded(reward)}${components.length > 1 ? ` = ${components.join(', ')}` : ''}`;
   return [
     ...messages,
     { who: 'assistant', text: textOf(last.action) },

@@ -3,7 +3,7 @@ import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type JsonSchema, messageOf, type TaskSet, ToolEnvError, taskSet } from '@toolenv/core';
 import { isGzip } from '@toolenv/core/recording';
-import { type FromJsonSchema, validate } from '@toolenv/core/schemas';
+import { type FromJsonSchema, validate, withoutFilledNulls } from '@toolenv/core/schemas';
 import { csvRows } from './csv-rows.ts';
 import { isInArchive } from './file-bytes.ts';
 import { fetchSplit, type HubSplit } from './hub-split.ts';
@@ -15,7 +15,10 @@ import type { Row } from './row.ts';
 
 /** How rows become tasks. */
 export interface DatasetOptions<Given, Task> extends HubSplit {
-  /** JSON Schema of a row. It gives `map` the type of its rows, and a row that does not follow it is refused. */
+  /**
+   * JSON Schema of a row. It gives `map` the type of its rows, and a row that does not follow it is refused. A field that is null counts as
+   * absent if the schema neither requires it nor lets it be null: Arrow fills missing fields so.
+   */
   readonly schema?: JsonSchema;
   /**
    * Makes the task of a row. The values of a CSV file are texts. Equal rows must give equal tasks, because a row may be read more than
@@ -69,7 +72,8 @@ export function dataset<Task>(
   }
   const local = path instanceof URL ? fileURLToPath(path) : path;
   if (!isOfHub) formatOf(local);
-  const toTask = async ({ value, place }: Row, index: number): Promise<Task> => {
+  const toTask = async ({ value: row, place }: Row, index: number): Promise<Task> => {
+    const value = schema ? withoutFilledNulls(schema, row) : row;
     const [mistake] = schema ? validate(schema, value) : [];
     if (mistake) {
       const where = mistake.path || 'it';

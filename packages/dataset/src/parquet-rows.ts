@@ -1,4 +1,6 @@
 /** parquetRows: the rows of a Parquet file, a row group at a time. */
+
+import { exactJson } from '@toolenv/core/schemas';
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet';
 import { compressors } from 'hyparquet-compressors';
 import { readFailure, requireFile } from './read-failure.ts';
@@ -16,7 +18,7 @@ export async function* parquetRows(path: string): AsyncGenerator<Row> {
     const metadata = await parquetMetadataAsync(file);
     for (const { num_rows } of metadata.row_groups) {
       const range = { rowStart: number, rowEnd: number + Number(num_rows) };
-      for (const row of await parquetReadObjects({ file, metadata, compressors, ...range })) {
+      for (const row of await parquetReadObjects({ file, metadata, compressors, parsers, ...range })) {
         number++;
         yield { value: toJson(row) as object, place: `${path}, row ${number}` };
       }
@@ -25,6 +27,10 @@ export async function* parquetRows(path: string): AsyncGenerator<Row> {
     throw readFailure(path, `after row ${number}`, error);
   }
 }
+
+const parsers = {
+  jsonFromBytes: (bytes: Uint8Array | undefined) => bytes && exactJson(new TextDecoder().decode(bytes)),
+};
 
 function toJson(value: unknown): unknown {
   if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : `${value}`;

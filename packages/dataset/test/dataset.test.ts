@@ -86,6 +86,54 @@ describe('a file of rows becomes tasks', () => {
     expect(found.map(({ id }) => id)).toEqual([1, '1152921504606846976', -3]);
     expect(found[1]!.at).toBe('2024-01-02T00:00:00.000Z');
   });
+
+  test('Parquet, whose JSON may have integers that a number would round', async () => {
+    const number = 1111111111111111200;
+    const column = { name: 'call', data: [{ arguments: { id: number, n: 7 } }], type: 'JSON' } as const;
+    const parquet = parquetWriteBuffer({ columnData: [column], codec: 'UNCOMPRESSED' });
+    // The writer rounds too.
+    const bytes = Buffer.from(parquet).toString('latin1').replaceAll(String(number), '2512292042121000001');
+    const path = await file('json.parquet', new Uint8Array(Buffer.from(bytes, 'latin1')));
+    const found = await all(dataset(path, { map: (row) => row }));
+    expect(found).toEqual([{ call: { arguments: { id: '2512292042121000001', n: 7 } } }]);
+  });
+});
+
+test.each(['rows.jsonl', 'rows.json'])(
+  '%s: integers beyond 2⁵³ are texts, as those of Parquet',
+  async (name) => {
+    const row =
+      '{"id": 2512292042121000001, "calls": [{"arguments": {"id": -9007199254740993, "n": 9007199254740991}}]}';
+    const path = await file(name, name.endsWith('.json') ? `[${row}]` : row);
+    expect(await all(dataset(path, { map: (row) => row }))).toEqual([
+      {
+        id: '2512292042121000001',
+        calls: [{ arguments: { id: '-9007199254740993', n: 9007199254740991 } }],
+      },
+    ]);
+  },
+);
+
+test('fields that Arrow filled with null count as absent where the schema says so', async () => {
+  const schema = {
+    type: 'object',
+    properties: {
+      question: { type: 'string' },
+      hint: { type: 'string' },
+      level: { type: ['integer', 'null'] },
+      facts: { type: 'array', items: { type: 'object', properties: { source: { type: 'string' } } } },
+    },
+    required: ['question'],
+  } as const;
+  const row = { question: 'q', hint: null, level: null, facts: [{ source: null }], other: null };
+  const path = await file('filled.jsonl', JSON.stringify(row));
+  const read = await all(dataset(path, { schema, map: (row) => row }));
+  expect(read).toEqual([{ question: 'q', level: null, facts: [{}], other: null }]);
+  const missing = await file('missing.jsonl', JSON.stringify({ ...row, question: null }));
+  await expect(all(dataset(missing, { schema, map: (row) => row }))).rejects.toMatchObject({
+    code: 'usage.broken_record',
+    message: expect.stringContaining('/question must be string; received null'),
+  });
 });
 
 test('the types of rows and tasks follow from the schema, and from map', async () => {

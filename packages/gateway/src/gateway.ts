@@ -17,7 +17,7 @@ import { BadRequest } from './wire/model-request.ts';
 import type { Problem } from './wire/problem.ts';
 import { expectNone, objectAt } from './wire/read-fields.ts';
 import { StoredItems } from './wire/stored-items.ts';
-import { countPath, notServed, readRequest, replyProblem, servedAt } from './wire/wires.ts';
+import { countPath, exactBody, notServed, readRequest, replyProblem, servedAt } from './wire/wires.ts';
 
 /** A request has a whole history, again and again. */
 const maxBodyBytes = 64 * 2 ** 20;
@@ -94,7 +94,7 @@ export class Gateway {
       return replyJson(response, 200, { object: 'list', data: [{ id: 'policy', object: 'model' }] });
     if (!wire || http.method !== 'POST')
       return replyProblem(response, notServed(http, 'GET /v1/models'), wire);
-    const body = await readBody(http, maxBodyBytes);
+    const body = await readBody(http, maxBodyBytes, exactBody);
     if (body === 'broken') return;
     if (typeof body === 'string')
       return refuse(

@@ -8,9 +8,8 @@ import {
   type ToolCall,
   turnMessage,
 } from '@toolenv/core';
-import { tryObject } from '@toolenv/core/schemas';
 import { mintId } from './mint-id.ts';
-import { digestsOf, keyOf, next, plainly, replyOf, servedCall } from './sent-messages.ts';
+import { argumentsOf, digestsOf, keyOf, next, plainly, replyOf, servedCall } from './sent-messages.ts';
 import type { ModelReply } from './wire/model-reply.ts';
 import type { ModelRequest, SentCall, SentMessage } from './wire/model-request.ts';
 
@@ -185,10 +184,10 @@ export class History {
     const caller = this.#callerOf(message.calls);
     if (caller && isSaid(message, caller.served)) return caller.message;
     const toolCalls = message.calls.map(
-      ({ id, name, arguments: args }): ToolCall => ({
-        id: this.#minted.get(id)?.id || id,
-        name,
-        arguments: tryObject(args) ?? {},
+      (call): ToolCall => ({
+        id: this.#minted.get(call.id)?.id || call.id,
+        name: call.name,
+        arguments: argumentsOf(call),
       }),
     );
     return { role: 'assistant', content: message.text, ...(toolCalls.length > 0 && { toolCalls }) };

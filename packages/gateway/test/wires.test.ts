@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { Exchange } from '../src/exchange.ts';
 import { type Door, Gateway } from '../src/gateway.ts';
 import type { ModelReply } from '../src/wire/model-reply.ts';
@@ -314,6 +314,26 @@ test.each([
   });
 });
 
+test('the integers of calls keep their digits', async () => {
+  let seen: Exchange['request'] | undefined;
+  const before = answer;
+  answer = (exchange) => {
+    seen = exchange.request;
+    before(exchange);
+  };
+  const long = '"input_schema":{"type":"object","properties":{"input":{"maximum":18446744073709551615}}}';
+  const body = `{"model":"mine","max_tokens":9007199254740993,"tools":[{"name":"find",${long}}],"messages":[{"role":"user","content":"q"},{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"find","input":{"id":2512292042121000001}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"3"}]}]}`;
+  const headers = { 'x-api-key': door.key };
+  const { status } = await fetch(`${gateway.origin}/v1/messages`, { method: 'POST', headers, body });
+  answer = before;
+  expect(status).toBe(200);
+  expect(seen!.messages[1]).toMatchObject({ calls: [{ arguments: '{"id":2512292042121000001}' }] });
+  expect(seen!.tools[0]!.inputSchema).toEqual({
+    type: 'object',
+    properties: { input: { maximum: 18446744073709552000 } },
+  });
+});
+
 test('nobody else is answered', async () => {
   const door = { baseURL: `${gateway.origin}/v1`, apiKey: 'wrong', fetch };
   expect((await post(door, '/chat/completions', question)).status).toBe(400);
@@ -353,4 +373,33 @@ test('a client that asks for a WebSocket is told to send its requests', async ()
   const [response] = (await once(asked, 'response')) as [IncomingMessage];
   expect(response.statusCode).toBe(426);
   expect(await text(response)).toContain('GET /v1/responses is not served, but POST /v1/chat/completions');
+});
+
+test('thoughts have the place that each wire gives them', async () => {
+  onTestFinished(() => {
+    answer = (exchange) => void exchange.answer(reply);
+  });
+  answer = (exchange) => void exchange.answer({ ...reply, calls: [], reasoning: 'A word is meant.' });
+  const [chat, streamed] = [
+    await (await send('/chat/completions', question)).json(),
+    eventsOf(await (await send('/chat/completions', { ...question, stream: true })).text()),
+  ];
+  expect(chat.choices[0].message).toMatchObject({
+    content: 'Let me look.',
+    reasoning_content: 'A word is meant.',
+  });
+  expect(streamed.map((event) => event.choices?.[0].delta)).toContainEqual({
+    reasoning_content: 'A word is meant.',
+  });
+
+  const responses = await (await send('/responses', { model: 'mine', input: 'q' })).json();
+  expect(responses.output.map(({ type }: { type: string }) => type)).toEqual(['reasoning', 'message']);
+  expect(responses.output[0].content).toEqual([{ type: 'reasoning_text', text: 'A word is meant.' }]);
+
+  const asked = { ...question, max_tokens: 9, thinking: { type: 'enabled', budget_tokens: 1024 } };
+  const messages = await (await send('/messages', asked)).json();
+  expect(messages.content[0]).toEqual({ type: 'thinking', thinking: 'A word is meant.', signature: '' });
+  // Clients that did not ask would not know the block.
+  const plain = await (await send('/messages', { ...question, max_tokens: 9 })).json();
+  expect(plain.content.map(({ type }: { type: string }) => type)).toEqual(['text']);
 });

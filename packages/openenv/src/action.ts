@@ -1,6 +1,6 @@
 /** Reads OpenEnv actions. What the model may have written wrongly becomes an Action that the environment answers. */
 import type { Action, JsonSchema } from '@toolenv/core';
-import { isObject } from '@toolenv/core/schemas';
+import { bigintsAs, isObject } from '@toolenv/core/schemas';
 import { FrameError } from './frame.ts';
 
 /** The tool with which clients that know only tools give the policy's answer. */
@@ -50,7 +50,7 @@ export function readAction(data: Record<string, unknown>, step: number): OpenEnv
   if (type === 'turn') return { type, action: readTurn(data, step) };
   if (type !== 'call_tool' || typeof name !== 'string' || !isObject(args)) {
     const why = 'expected {"type": "call_tool", "tool_name": "…", "arguments": {…}}';
-    const toolCalls = [{ parseFailure: why, text: JSON.stringify(data) }];
+    const toolCalls = [{ parseFailure: why, text: jsonOf(data) }];
     return { type: 'turn', action: { text: '', toolCalls, stopReason: 'stop' } };
   }
   if (name === answerName && typeof args.text === 'string') {
@@ -58,6 +58,10 @@ export function readAction(data: Record<string, unknown>, step: number): OpenEnv
   }
   const toolCalls = [{ id: `call-${step}`, name, arguments: args }];
   return { type, name, action: { text: '', toolCalls, stopReason: 'tool_call' } };
+}
+
+function jsonOf(value: unknown): string {
+  return JSON.stringify(bigintsAs('text', value));
 }
 
 function readTurn(data: Record<string, unknown>, step: number): Action {
@@ -70,7 +74,7 @@ function readTurn(data: Record<string, unknown>, step: number): Action {
     if (typeof id === 'string' && typeof name === 'string' && isObject(args)) {
       return { id, name, arguments: args };
     }
-    return { parseFailure: 'expected {"name": "…", "arguments": {…}}', text: JSON.stringify(call) };
+    return { parseFailure: 'expected {"name": "…", "arguments": {…}}', text: jsonOf(call) };
   });
   const stopReason = given ?? (toolCalls.length > 0 ? 'tool_call' : 'stop');
   if (stopReason === 'stop' || stopReason === 'length' || stopReason === 'tool_call') {

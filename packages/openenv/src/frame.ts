@@ -1,5 +1,5 @@
 /** Frames of OpenEnv 0.10's WebSocket: what clients may send, and the errors that they get. */
-import { isObject, tryJson } from '@toolenv/core/schemas';
+import { bigintsAs, exactJson, isObject } from '@toolenv/core/schemas';
 
 export type RequestType = 'reset' | 'step' | 'state' | 'mcp' | 'close';
 
@@ -45,10 +45,22 @@ export class FrameError extends Error {
 
 const types: readonly string[] = ['reset', 'step', 'state', 'mcp', 'close'] satisfies RequestType[];
 
+/**
+ * The value of a JSON text, with bigints in the arguments of calls where a number would round. Environments refuse them as mistakes.
+ * @throws SyntaxError if the text is not JSON.
+ */
+export function exactArguments(text: string): unknown {
+  return exactJson(text, (value) => bigintsAs('number', value, 'arguments'));
+}
+
 /** @throws FrameError if the text is not a frame. */
 export function readFrame(text: string): RequestFrame {
-  const frame = tryJson(text);
-  if (frame === undefined) throw new FrameError('INVALID_JSON', 'The frame is not JSON.');
+  let frame: unknown;
+  try {
+    frame = exactArguments(text);
+  } catch {
+    throw new FrameError('INVALID_JSON', 'The frame is not JSON.');
+  }
   if (!isObject(frame)) throw new FrameError('VALIDATION_ERROR', 'A frame must be an object with a "type".');
   const { type, data = {}, ...others } = frame;
   if (typeof type !== 'string' || !types.includes(type)) {

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isObject } from '@toolenv/core/schemas';
 import { prometheusType, readBody, replyJson } from '@toolenv/core/serving';
 import { type Metadata, openApi, schemas } from './description.ts';
-import { FrameError } from './frame.ts';
+import { exactArguments, FrameError } from './frame.ts';
 import { answerRpc } from './json-rpc.ts';
 import type { OpenEnvSession } from './openenv-session.ts';
 import type { OpenEnvSessions } from './openenv-sessions.ts';
@@ -49,7 +49,7 @@ export async function answerHttp(
     default:
       return replyJson(response, 404, { detail: 'Not Found' });
   }
-  const body = await readBody(request, maxBodyBytes);
+  const body = await readBody(request, maxBodyBytes, exactArguments);
   // Node has answered 408, or the client is gone.
   if (body === 'broken') return;
   if (body === 'too_large') {

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { messageOf, ToolEnvError } from '@toolenv/core';
-import { isObject, tryJson } from '@toolenv/core/schemas';
+import { bigintsAs, exactJson, isObject } from '@toolenv/core/schemas';
 import { WebSocket } from 'ws';
 import type { StepResult } from './frame.ts';
 import { accessHeaders } from './server-address.ts';
@@ -147,7 +147,7 @@ export class ServerSocket {
   }
 
   #read(text: string): StepResult {
-    const frame = tryJson(text);
+    const frame = readAnswer(text);
     const { type, data } = isObject(frame) ? frame : {};
     if (!isObject(data)) throw this.#malformed(text);
     if (type === 'error') throw this.#toError(data);
@@ -179,6 +179,25 @@ export class ServerSocket {
   #malformed(text: string): ToolEnvError {
     const message = `The OpenEnv server at ${this.#url} sent no observation of OpenEnv: ${text.slice(0, 200)}`;
     return new ToolEnvError('infrastructure.openenv_reply', message);
+  }
+}
+
+/** In what a model may read, an integer that a number would round is the text of its digits. `undefined` if the text is not JSON. */
+function readAnswer(text: string): unknown {
+  try {
+    return exactJson(text, (frame) => {
+      const { data, ...rest } = Object(frame);
+      if (!isObject(data) || !isObject(data.observation)) return bigintsAs('number', frame);
+      const { tools, ...observation } = data.observation;
+      const read = {
+        ...(bigintsAs('text', observation) as object),
+        ...(tools !== undefined && { tools: bigintsAs('number', tools) }),
+      };
+      const others = bigintsAs('number', { ...data, observation: null }) as object;
+      return { ...(bigintsAs('number', rest) as object), data: { ...others, observation: read } };
+    });
+  } catch {
+    return undefined;
   }
 }
 

@@ -8,7 +8,7 @@ import {
   type ToolResult,
   text,
 } from '@toolenv/core';
-import { isObject } from '@toolenv/core/schemas';
+import { isObject, leaveOutUnusable } from '@toolenv/core/schemas';
 import type { StepResult } from './frame.ts';
 import type { ServerTurn } from './server-turn.ts';
 
@@ -19,6 +19,8 @@ export function listedTools({ observation }: StepResult, turn: ServerTurn): Tool
   return tools.map((tool: unknown) => {
     const { name, description, input_schema: given } = Object(tool);
     if (typeof name !== 'string' || !isObject(given)) throw malformed('a tool has no name or no schema');
+    // The server judges what cannot be checked here.
+    leaveOutUnusable(given);
     return {
       name,
       description: typeof description === 'string' ? description : '',
@@ -34,10 +36,12 @@ export function listedTools({ observation }: StepResult, turn: ServerTurn): Tool
 /** The only tool of an environment with its own actions. */
 export function actionTool(schema: JsonSchema, description: string, turn: ServerTurn): Tool {
   const { metadata: _, ...properties } = (schema.properties ?? {}) as Record<string, JsonSchema>;
+  const inputSchema: JsonSchema = { ...schema, type: 'object', properties };
+  leaveOutUnusable(inputSchema);
   return {
     name: 'step',
     description: `Act in the environment. ${description}`.trim(),
-    inputSchema: { ...schema, type: 'object', properties },
+    inputSchema,
     async execute(args, { signal }) {
       return turn.call(args, signal, (observation) => text(JSON.stringify(visible(observation))));
     },

@@ -222,6 +222,38 @@ test('calls of one turn are steps in order, and those after the end are not sent
   expect(frames.filter(({ data }) => data.type === 'call_tool')).toHaveLength(2);
 });
 
+test('a tool with a constraint that cannot be checked here is called, and the server judges', async () => {
+  const input_schema = { type: 'object', properties: { at: { type: 'string', pattern: '(?i)^a' } } };
+  const tools = [{ name: 'look', description: '', input_schema }];
+  const { url } = await fake({
+    reply: ({ type, data }) =>
+      type === 'reset'
+        ? observed({})
+        : data.type === 'list_tools'
+          ? observed({ tools })
+          : observed({ result: 'seen' }, 1, true),
+  });
+  const { steps } = await play(url, [[tool('look', { at: 1 })], [tool('look', { at: 'b' })]]);
+  expect(steps[0]!.calls[0]).toMatchObject({ mistake: { path: '/at' } });
+  expect(steps[1]!.calls[0]!.text).toBe('seen');
+});
+
+test('integers that a number would round are texts of their digits', async () => {
+  const id = '2512292042121000001';
+  const { url } = await fake({
+    reply({ type, data }) {
+      if (type === 'reset')
+        return `{"type":"observation","data":{"observation":{"id":${id}},"reward":null,"done":false}}`;
+      if (data.type === 'list_tools')
+        return `{"type":"observation","data":{"observation":{"tools":[{"name":"look","description":"","input_schema":{"type":"object","properties":{"at":{"maximum":${id}}}}}]},"done":false}}`;
+      return `{"type":"observation","data":{"observation":{"result":{"id":${id},"half":0.5}},"reward":1,"done":true}}`;
+    },
+  });
+  const { steps } = await play(url, [[tool('look', { at: 1 })]]);
+  expect(steps[0]!.observation.messages[0]!.content).toContain('{"id":"2512292042121000001"}');
+  expect(steps[0]!.calls[0]!.text).toBe('{"id":"2512292042121000001","half":0.5}');
+});
+
 describe('a server that misbehaves aborts the episode, and none is scored', () => {
   const at = (moment: 'reset' | 'call', answer: FakeServerOptions['reply']) =>
     fake({

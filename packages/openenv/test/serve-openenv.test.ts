@@ -416,6 +416,25 @@ describe('malformed input', () => {
     });
   });
 
+  test('an integer that a number would round is a mistake of the model that names the limit', async () => {
+    const { client, url } = await play();
+    await client.ask('reset', { task: 0 });
+    const mistake = /the integer 2512292042121000001.* within ±9007199254740991/;
+    const call = '"type":"call_tool","tool_name":"knock","arguments":{"force":2512292042121000001}';
+    client.send(`{"type":"step","data":{${call}}}`);
+    expect((await client.next()).data.observation.result.data).toMatch(mistake);
+    client.send(
+      '{"type":"step","data":{"type":"turn","tool_calls":[{"name":"knock","arguments":{"force":2512292042121000001}}]}}',
+    );
+    expect(JSON.stringify((await client.next()).data.observation.calls)).toMatch(mistake);
+    // A call of no known shape is quoted with its digits.
+    client.send('{"type":"step","data":{"tool":"knock","arguments":{"force":2512292042121000001}}}');
+    expect(JSON.stringify((await client.next()).data.observation.calls)).toContain('2512292042121000001');
+    const body = `{"action":{${call}}}`;
+    const answer = await fetch(`${url}/step`, { method: 'POST', body });
+    expect(await answer.text()).toMatch(mistake);
+  });
+
   test('bytes that are no WebSocket close only their socket', async () => {
     const url = await serve();
     const { port } = new URL(url);

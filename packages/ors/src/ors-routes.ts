@@ -1,6 +1,6 @@
 /** The requests of ORS's clients. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { isObject } from '@toolenv/core/schemas';
+import { bigintsAs, exactJson, isObject } from '@toolenv/core/schemas';
 import {
   NoPlace,
   type OpenSessions,
@@ -176,8 +176,13 @@ function sessionOf(request: IncomingMessage, { sessions }: Routes): ServedSessio
   throw new Problem(404, 'Active environment not found');
 }
 
+/** With bigints in the input of a call where a number would round. Environments refuse them as mistakes. */
+function exactInput(text: string): unknown {
+  return exactJson(text, (body) => bigintsAs('number', body, 'input'));
+}
+
 async function bodyOf(request: IncomingMessage, most: number): Promise<Record<string, unknown>> {
-  const body = await readBody(request, most);
+  const body = await readBody(request, most, exactInput);
   if (body === 'too_large') throw new Problem(413, `A body may have ${most} bytes (maxBodyBytes).`);
   if (typeof body === 'object' && isObject(body.json)) return body.json;
   throw new Problem(422, 'The body must be a JSON object.');

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { asClause, type ErrorCode, messageOf, ToolEnvError } from '@toolenv/core';
 import { backoff } from '@toolenv/core/remote';
-import { isObject, tryJson } from '@toolenv/core/schemas';
+import { isObject, tryExactJson, tryJson } from '@toolenv/core/schemas';
 import { withoutSecrets } from '@toolenv/core/secrets';
 import { Deadline } from '@toolenv/core/tools';
 import { keyHeaders } from './address.ts';
@@ -91,7 +91,7 @@ export class OrsServer {
       const response = await this.#send(path, asked, deadline.signal);
       const parts: string[] = [];
       for await (const part of this.#textOf(response, path)) parts.push(part);
-      const answer = tryJson(parts.join(''));
+      const answer = readAnswer(parts.join(''), path);
       if (answer === undefined) throw this.malformed(path, `no JSON: ${excerptOf(parts.join(''))}`);
       return answer;
     } catch (error) {
@@ -234,6 +234,11 @@ export class OrsServer {
   #message(path: string, why: string): string {
     return withoutSecrets(`The ORS server at ${this.url} fails at ${path}: ${asClause(why)}.`);
   }
+}
+
+/** An integer that a number would round is the text of its digits, except in the schemas of tools. */
+function readAnswer(text: string, path: string): unknown {
+  return path.endsWith('tools') ? tryJson(text) : tryExactJson(text);
 }
 
 /** Ends with the signal of a request, and when its time has passed. */

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf, ToolEnvError } from '@toolenv/core';
 import { backoff } from '@toolenv/core/remote';
+import { unsafeInteger } from '@toolenv/core/schemas';
 import { untilAborted } from '@toolenv/core/tools';
 import { type Secrets, secretsHeader } from './address.ts';
 import type { OrsTask } from './describe-server.ts';
@@ -65,7 +66,10 @@ export class OrsSession {
       const session = await newId(server, times, signal);
       const create = (body: object) =>
         server.ask('/create', { body, session, headers: secretsHeader(secrets), timeout, signal });
-      const body = { env_name: decodeURIComponent(environment), task_spec: task.spec };
+      const { split, index, spec } = task;
+      // The server does not know a task by the text of a long integer.
+      const chosen = hasLongInteger(spec) ? { split, index } : { task_spec: spec };
+      const body = { env_name: decodeURIComponent(environment), ...chosen };
       try {
         // ORS's own server reads secrets from the body. OpenReward's refuses them there, and reads the header.
         await create({ ...body, ...(named && { secrets }) }).catch((error: unknown) => {
@@ -213,4 +217,10 @@ async function newId(server: OrsServer, times: SessionTimes, signal: AbortSignal
 
 function isGone(error: unknown): boolean {
   return error instanceof Refused && (error.status === 404 || error.status === 410);
+}
+
+/** Whether a text may be the digits of an integer that a number would have rounded. */
+function hasLongInteger(value: unknown): boolean {
+  if (typeof value === 'string') return unsafeInteger(value) === value;
+  return Object.values(Object(value)).some(hasLongInteger);
 }

@@ -1,6 +1,6 @@
 /** The tools of an episode on an ORS server, and the tool that takes an answer. */
 import { type JsonSchema, type Tool, ToolEnvError } from '@toolenv/core';
-import { didYouMean, isObject } from '@toolenv/core/schemas';
+import { didYouMean, isObject, leaveOutUnusable } from '@toolenv/core/schemas';
 import type { ServerTurn } from './server-turn.ts';
 
 /** The tool that a text answer goes to. */
@@ -54,10 +54,13 @@ function readTool(given: unknown, turn: ServerTurn): Tool {
   if (typeof name !== 'string' || name === '') throw new Error('a tool has no name');
   if (schema !== null && !isObject(schema))
     throw new Error(`the input_schema of the tool "${name.slice(0, 100)}" is not an object`);
+  const inputSchema: JsonSchema = { type: 'object', ...(schema as JsonSchema | null) };
+  // The server judges what cannot be checked here.
+  leaveOutUnusable(inputSchema);
   return {
     name,
     description: typeof description === 'string' ? description : '',
-    inputSchema: { type: 'object', ...(schema as JsonSchema | null) },
+    inputSchema,
     execute: (args, { signal }) => turn.call(name, args, signal),
   };
 }

@@ -189,6 +189,17 @@ describe('a call', () => {
     expect(steps[0]!.calls[0]!.text).toBe('seen');
   });
 
+  test('of a tool with a constraint that cannot be checked here is judged by the server', async () => {
+    const input_schema = { type: 'object', properties: { text: { type: 'string', pattern: '(?i)^a' } } };
+    const { url } = await fake({
+      '/echo/task_tools': { tools: [{ name: 'look', description: '', input_schema }] },
+      '/echo/call': answering(output('seen', 0.5, true)),
+    });
+    const { steps } = await play(url, [tool('look', { text: 1 }), look]);
+    expect(steps[0]!.calls[0]).toMatchObject({ mistake: { path: '/text' } });
+    expect(steps[1]!.calls[0]!.text).toBe('seen');
+  });
+
   test('an error of the call is a mistake of the model', async () => {
     const { steps, outcome } = await played('{"ok":false,"error":"Tool input validation error"}');
     expect(outcome).toEqual({ kind: 'truncated', reason: 'max_turns' });
@@ -402,6 +413,23 @@ describe('a session', () => {
     expect(server.paths().slice(-2)).toEqual(['/delete', '/delete_session']);
     const ofSession = server.requests.filter(({ path }) => /call|ping|prompt|tools|delete/.test(path));
     expect(new Set(ofSession.map(({ session }) => session))).toEqual(new Set(['s-1']));
+  });
+
+  test('of a task with an integer that a number would round is set up by the place of the task', async () => {
+    const server = await fake({
+      '/echo/task': '{"task": {"id": 2512292042121000001}}',
+      '/echo/task_tools':
+        '{"tools": [{"name": "look", "description": "", "input_schema": {"type": "object", "properties": {"text": {"maxLength": 9007199254740993}}}}]}',
+      '/echo/call': answering(
+        '{"ok": true, "output": {"blocks": [{"type": "text", "text": "{\\"id\\": 2512292042121000001}"}], "metadata": {"id": 2512292042121000001}, "reward": 1, "finished": true}}',
+      ),
+    });
+    const { steps, task } = await play(server.url, [look]);
+    expect(task).toMatchObject({ spec: { id: '2512292042121000001' } });
+    const { body } = server.requests.find(({ path }) => path === '/create')!;
+    expect(body).toEqual({ env_name: 'echo', split: 'train', index: 0 });
+    expect(steps[0]!.calls[0]!.text).toBe('{"id": 2512292042121000001}');
+    expect(steps[0]!.info).toEqual({ metadata: [{ id: '2512292042121000001' }] });
   });
 
   test('that has expired aborts the episode, also while a call runs', async () => {

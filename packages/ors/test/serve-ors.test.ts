@@ -166,13 +166,13 @@ describe('an episode', () => {
     const definition = defineToolEnv({
       name: 'door-v1',
       description: 'Counts.',
-      limits: { maxTurns: 4 },
+      limits: { maxTurns: 5 },
       tasks: { test: ['x'] },
       rewards: { tried: { kind: 'process' } },
       episode: () => ({
         messages: 'Count.',
         tools: [defineTool('count', 'Counts.', { by: { type: 'integer' } }, ({ by }) => String(by))],
-        onToolResults: (_, { turn }) => (turn === 3 ? { rewards: { tried: 0.5 } } : undefined),
+        onToolResults: (_, { turn }) => (turn === 4 ? { rewards: { tried: 0.5 } } : undefined),
       }),
     });
     const client = await serve({}, await openEnv(definition));
@@ -188,6 +188,12 @@ describe('an episode', () => {
     expect(await client.call('submit', { answer: 'x' })).toMatchObject({
       ok: false,
       reason: 'input_validation',
+    });
+    const long = await client.events('/door-v1/call', '{"name":"count","input":{"by":2512292042121000001}}');
+    expect(JSON.parse(long.at(-1)!.data)).toMatchObject({
+      ok: false,
+      reason: 'input_validation',
+      error: expect.stringMatching(/the integer 2512292042121000001.* within ±9007199254740991/),
     });
     const rewarded = { ok: true, output: { reward: 0.5, finished: false, metadata: { is_error: true } } };
     expect(await client.call('no')).toMatchObject(rewarded);

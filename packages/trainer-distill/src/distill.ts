@@ -49,14 +49,18 @@ function trainerWith(open?: PolicyHandle): ConfigurableTrainer<DistillOptions & 
       const { options, run } = context;
       refuseUnfit(context);
       const teacher = await Teacher.open(open ?? options.teacher, run, options.deadline);
-      return { update: (batch) => update(batch, teacher, context), close: () => teacher.close() };
+      return {
+        learnsUnscored: options.rewardCoefficient === 0,
+        update: (batch) => update(batch, teacher, context),
+        close: () => teacher.close(),
+      };
     },
   });
 }
 
 type Context = AlgorithmContext<DistillOptions>;
 
-/** One update, from the scored episodes of a rollout. */
+/** One update, from the episodes of a rollout. */
 async function update(batch: RolloutBatch, teacher: Teacher, context: Context): Promise<Metrics> {
   const { rows, seed } = batch;
   const { options, learner, report } = context;

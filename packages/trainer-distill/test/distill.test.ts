@@ -2,7 +2,7 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Policy, ToolEnvError } from '@toolenv/core';
+import { defineToolEnv, openEnv, type Policy, ToolEnvError } from '@toolenv/core';
 import type { TokenBatch } from '@toolenv/core/learner';
 import type { PolicyHandle, Run, TrainEvent } from '@toolenv/core/plugins';
 import { BanditModel, openBandit } from '@toolenv/testing';
@@ -64,6 +64,26 @@ test('the student becomes the teacher, whatever the rewards', async () => {
   expect(Math.abs(metrics.at(-1)!['teacher/reverse_kl']!)).toBeLessThan(0.05);
   expect(metrics.at(-1)!['teacher/agreement']).toBeGreaterThan(0.95);
   expect(metrics[0]!['time/teacher']).toBeGreaterThanOrEqual(0);
+});
+
+test('without rewards, episodes that nothing scored are learned from too', async () => {
+  const unscored = await openEnv(
+    defineToolEnv({
+      name: 'unscored-v1',
+      description: 'Nobody judges.',
+      tasks: { train: { length: 8, get: () => null } },
+      rewards: { right: { kind: 'outcome', score: () => null } },
+      episode: () => ({ messages: 'Pull an arm.', onAnswer: () => ({ end: 'pulled' }) }),
+    }),
+  );
+  const [student, teacher] = [new BanditModel(arms), teacherModel()];
+  const before = totalVariation(student.probabilities(), teacher.probabilities());
+  const events: TrainEvent[] = [];
+  const run = { env: unscored, policy: student, learner: student, out, seed: 1 } as Run;
+  const options = { steps: 5, tasksPerStep: 8, groupSize: 8, learningRate: 0.5 };
+  for await (const event of distillFrom(teacher).train(run, options)) events.push(event);
+  expect(totalVariation(student.probabilities(), teacher.probabilities())).toBeLessThan(before);
+  expect(events.find(({ type }) => type === 'rollout')).toMatchObject({ metrics: { unscored: 64 } });
 });
 
 test('each token has the advantage of its two log-probabilities', async () => {

@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type EnvHandle, type Policy, ToolEnvError } from '@toolenv/core';
+import { defineToolEnv, type EnvHandle, openEnv, type Policy, ToolEnvError } from '@toolenv/core';
 import type { Learner, TokenBatch } from '@toolenv/core/learner';
 import { completeOptions, type TrainEvent } from '@toolenv/core/plugins';
 import { type Algorithm, algorithms, type GrpoOptions, grpo, resolveAlgorithm } from '@toolenv/trainer-grpo';
@@ -275,6 +275,24 @@ test.each(['grpo', 'dr_grpo', 'rloo', 'reinforce++-baseline'] as const)(
     const options = { algorithm, beta: 0, groupSize: 2, maxAborted: 1, zeroVariance: 'keep' } as const;
     const { rollouts } = await train(options, { learner, policy: failing });
     expect(rollouts[0]!.metrics).toMatchObject({ episodes: 8, aborted: 4, reward: 1 });
+    expect([...learner.logits]).toEqual([0, 0, 0, 0, 0]);
+  },
+);
+
+test.each(['grpo', 'dr_grpo', 'rloo', 'reinforce++-baseline'] as const)(
+  '%s learns nothing from episodes that nothing scored, and the metrics count them',
+  async (algorithm) => {
+    let played = 0;
+    const judged = defineToolEnv({
+      name: 'judged-v1',
+      description: 'A judge that knows every second answer.',
+      tasks: { train: { length: 40, get: () => null } },
+      rewards: { right: { kind: 'outcome', score: () => (played++ % 2 === 0 ? 1 : null) } },
+      episode: () => ({ messages: 'Pull an arm.', onAnswer: () => ({ end: 'pulled' }) }),
+    });
+    const options = { algorithm, beta: 0, groupSize: 2, zeroVariance: 'keep' } as const;
+    const { learner, rollouts } = await train(options, { env: await openEnv(judged) });
+    expect(rollouts[0]!.metrics).toMatchObject({ episodes: 8, aborted: 0, unscored: 4, reward: 1 });
     expect([...learner.logits]).toEqual([0, 0, 0, 0, 0]);
   },
 );

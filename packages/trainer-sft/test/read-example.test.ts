@@ -52,6 +52,80 @@ test('OpenAI’s conversations: calls as JSON text, results by id, parts of text
   expect([0, 1].map((turn) => example!.learns!(turn))).toEqual([false, true]);
 });
 
+test('fields that Arrow filled with null count as absent', () => {
+  const nothing = { name: null, tool_calls: null, tool_call_id: null, weight: null };
+  const of = (name: string, args: object) => ({ id: null, type: null, function: { name, arguments: args } });
+  const toolOf = (name: string, properties: object, required: string[]) => ({
+    type: 'function',
+    function: { name, description: null, strict: null, parameters: { type: 'object', properties, required } },
+  });
+  const [example] = read({
+    text: null,
+    prompt: null,
+    segments: null,
+    steps: null,
+    messages: [
+      { ...question, ...nothing },
+      {
+        ...{ role: 'assistant', content: null, weight: null, reasoning_content: null },
+        tool_calls: [
+          of('find', { query: 'it', a: null, b: null }),
+          of('add', { query: null, a: 1, b: null }),
+        ],
+      },
+      { ...nothing, role: 'tool', content: 'Here.', name: 'find' },
+      { ...nothing, role: 'assistant', content: 'Here.' },
+    ],
+    tools: [
+      toolOf('find', { query: { type: 'string' }, a: null, b: null }, ['query']),
+      toolOf('add', { query: null, a: { type: 'integer' }, b: { type: ['integer', 'null'] } }, ['a']),
+    ],
+  });
+  const { messages, tools } = example!.content as Observation;
+  expect(messages[1]).toEqual({
+    role: 'assistant',
+    content: '',
+    toolCalls: [
+      { id: 'call-0', name: 'find', arguments: { query: 'it' } },
+      { id: 'call-1', name: 'add', arguments: { a: 1, b: null } },
+    ],
+  });
+  expect(tools[0]!.inputSchema.properties).toEqual({ query: { type: 'string' } });
+  expect([0, 1].map((turn) => example!.learns!(turn))).toEqual([true, true]);
+  // Without tools, nothing says that a null is meant, unless the model wrote it.
+  const call = { role: 'assistant', tool_calls: [of('find', { a: null, c: { d: null } })] };
+  const written = { role: 'assistant', tool_calls: [of('find', '{"a": null}' as never)] };
+  const calls = [call, written].map((message) => messagesOf(read({ messages: [question, message] })[0]!)[1]);
+  expect(calls).toMatchObject([
+    { toolCalls: [{ arguments: { c: {} } }] },
+    { toolCalls: [{ arguments: { a: null } }] },
+  ]);
+  expect(read({ messages: null, prompt: 'a', completion: 'b' })).toHaveLength(1);
+});
+
+test('a pair that Arrow filled with null is read', () => {
+  const of = (content: string) => [{ role: 'assistant', content, tool_calls: null }];
+  const pair = {
+    prompt: null,
+    chosen: [question, ...of('a')],
+    rejected: [question, ...of('b')],
+    tools: null,
+  };
+  expect(messagesOf(readPair(JSON.stringify(pair)).chosen)).toHaveLength(2);
+});
+
+test('an integer that a number would round is the text of its digits', () => {
+  const line = `{"messages": [{"role": "user", "content": "Find."}, {"role": "assistant", "tool_calls": [
+    {"function": {"name": "find", "arguments": {"id": 2512292042121000001}}},
+    {"function": {"name": "find", "arguments": "{\\"id\\": 2512292042121000001}"}}]}]}`;
+  const [example] = readExamples(line, 'data.jsonl:3');
+  const { toolCalls } = messagesOf(example!)[1] as Extract<Message, { role: 'assistant' }>;
+  expect(toolCalls!.map((call) => call.arguments)).toEqual([
+    { id: '2512292042121000001' },
+    { id: '2512292042121000001' },
+  ]);
+});
+
 test('TRL’s conversations: calls as objects without ids, and tools as JSON text', () => {
   const tool = { name: 'search', parameters: { type: 'object', properties: {} } };
   const [example] = read({
@@ -124,7 +198,7 @@ describe('a line that is none of the formats names the wrong part', () => {
     ],
     [
       { messages: [question, { role: 'assistant', content: null }] },
-      '/messages/1: expected content or tool_calls; received null',
+      '/messages/1: expected content or tool_calls; received nothing',
     ],
     [{ messages: [{ ...answer, weight: 0.5 }] }, '/messages/0/weight: expected 0 or 1; received 0.5'],
     [

@@ -38,6 +38,9 @@ export function comparisonTable(compared: readonly Compared[]): string {
     row('turns', ({ evaluation }) => evaluation.turns.toFixed(2)),
     row('episodes', ({ evaluation }) => countText(evaluation.episodes)),
     row('aborted', ({ evaluation }) => countText(evaluation.aborted)),
+    ...(compared.some(({ evaluation }) => evaluation.unscored)
+      ? [row('not scored', ({ evaluation }) => countText(evaluation.unscored ?? 0))]
+      : []),
     row('time', ({ evaluation }) => timeText(evaluation.seconds)),
   ];
   if (compared.some(({ cost }) => cost !== undefined)) rows.push(row('cost', ({ cost }) => dollars(cost)));

@@ -12,7 +12,18 @@ const longestCause = 400;
 
 /** @param usage What a policy on a server has asked of it. */
 export function evaluationTable(evaluation: Evaluation, usage?: PolicyUsage): string {
-  const { episodes, aborted, outcomes, toolCalls, turns, tokens, turnUsage, toolUsage, seconds } = evaluation;
+  const {
+    episodes,
+    aborted,
+    unscored = 0,
+    outcomes,
+    toolCalls,
+    turns,
+    tokens,
+    turnUsage,
+    toolUsage,
+    seconds,
+  } = evaluation;
   const ends = Object.entries(outcomes).sort(([, a], [, b]) => b - a);
   const rows: [string, string][] = [
     ...scoreRows(evaluation),
@@ -30,7 +41,11 @@ export function evaluationTable(evaluation: Evaluation, usage?: PolicyUsage): st
     ],
     [
       'episodes',
-      `${episodes}${aborted > 0 ? `, ${aborted} of them aborted and not scored` : ''}, in ${timeText(seconds)}`,
+      [
+        `${episodes}${aborted > 0 ? `, ${aborted} of them aborted and not scored` : ''}`,
+        ...(unscored > 0 ? [`${unscored} ended without a score`] : []),
+        `in ${timeText(seconds)}`,
+      ].join(', '),
     ],
   ];
   rows.push(...causeRows(evaluation.causes));

@@ -1,6 +1,12 @@
 /** Command-line flags from a JSON Schema: the options of a plugin become `--kebab-case` flags with help. */
 import { type JsonSchema, ToolEnvError } from '@toolenv/core';
-import { type OptionsOf, validate, validateWithDefaults } from '@toolenv/core/schemas';
+import {
+  type OptionsOf,
+  tryJson,
+  unsafeInteger,
+  validate,
+  validateWithDefaults,
+} from '@toolenv/core/schemas';
 import { Option } from 'commander';
 
 /** The keywords of a property's schema that give flags and help. */
@@ -225,13 +231,9 @@ function parseList({ items: each = {}, repeated }: Property, text: string): unkn
   return items.includes(undefined) ? undefined : items;
 }
 
-/** `undefined` if the text is not JSON. */
+/** `undefined` if the text is not JSON, or has an integer that a number would round. */
 export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return unsafeInteger(text) === undefined ? tryJson(text) : undefined;
 }
 
 /** The values that a property takes, in words that follow "give". */

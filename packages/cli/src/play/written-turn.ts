@@ -1,6 +1,6 @@
 /** readTurn: turns a typed line into a tool call or an answer. */
 import { type ToolDescription, ToolEnvError } from '@toolenv/core';
-import { didYouMean, nearest } from '@toolenv/core/schemas';
+import { didYouMean, integerMistake, nearest, unsafeInteger } from '@toolenv/core/schemas';
 import type { WrittenTurn } from '@toolenv/view';
 import { toolSignature } from '../display/tool-signature.ts';
 import { parseJson } from '../flags/schema-flags.ts';
@@ -33,6 +33,8 @@ function refuseSlip(name: string, rest: string, tools: readonly ToolDescription[
 
 function readArguments(tool: ToolDescription, text: string): Record<string, unknown> {
   if (text.startsWith('{')) {
+    const long = unsafeInteger(text);
+    if (long !== undefined) throw new ToolEnvError('usage.turn', integerMistake(long));
     try {
       return JSON.parse(text);
     } catch (error) {

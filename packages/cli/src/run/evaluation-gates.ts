@@ -137,7 +137,7 @@ export class EvaluationGates {
 /** A task fails no build by itself: its scores are for the reader. */
 function taskCase({ index, question, reward, scores }: Evaluation['tasks'][number]): TestCase {
   const name = `task ${index}${question === '' ? '' : `: ${question}`}`;
-  if (reward.length === 0) return { name, skipped: 'aborted' };
+  if (reward.length === 0) return { name, skipped: 'not scored' };
   const lines = Object.entries({ reward, ...scores }).filter(([, values]) => values.length > 0);
   return {
     name,

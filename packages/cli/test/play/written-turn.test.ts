@@ -38,6 +38,7 @@ describe('a call', () => {
     ['try_code 512', 'try_code', { code: 512 }],
     // The environment says what is wrong with the argument, as it does to a policy.
     ['try_code five', 'try_code', { code: 'five' }],
+    ['try_code 2512292042121000001', 'try_code', { code: '2512292042121000001' }],
     ['transfer {"from":"a","amount":5}', 'transfer', { from: 'a', amount: 5 }],
     ['wait', 'wait', {}],
     ['search{"query":"Ada"}', 'search', { query: 'Ada' }],
@@ -66,6 +67,10 @@ it.each([
     'Write the arguments of transfer(from, amount) as JSON: transfer {"from": …, "amount": …}.',
   ],
   ['search {query}', 'The arguments of search are not JSON: '],
+  [
+    'transfer {"from":"a","amount":9007199254740993}',
+    'The integer 9007199254740993 is beyond ±9007199254740991',
+  ],
   ['serch Ada', 'There is no tool serch. Did you mean "search"? '],
   ['Search Ada', 'There is no tool Search. Did you mean "search"? '],
   ['serach', 'There is no tool serach. Did you mean "search"? '],

@@ -84,7 +84,7 @@ class GuardedEnv<Task> implements Env<Task> {
     }
     if (!isChanged) return;
     const total = weigh(this.spec.rewards, this.#sums);
-    if (!Number.isFinite(total))
+    if (total !== null && !Number.isFinite(total))
       throw new BrokenRule('ENV-21', `the weighted rewards of the episode add up to ${total}`);
   }
 

@@ -85,8 +85,15 @@ export function checkReward(spec: RewardSpec, name: string, value: unknown): Vio
   return { rule: 'ENV-21', problem: `Reward "${name}" is ${value}, outside its range [${low}, ${high}]` };
 }
 
-/** The scalar reward: Σ weight · value over the scored components. */
-export function weigh(spec: RewardSpec, rewards: Rewards): number {
+/**
+ * The scalar reward: Σ weight · value over the scored components. `null` if nothing is scored that weighs: a component of weight 0 counts
+ * only where no other is declared. 0 where nothing is declared.
+ */
+export function weigh(spec: RewardSpec, rewards: Rewards): number | null {
+  const declared = Object.entries(spec);
+  const weighing = declared.filter(([, { weight }]) => weight !== 0);
+  const counting = weighing.length > 0 ? weighing : declared;
+  if (counting.length > 0 && counting.every(([name]) => (rewards[name] ?? null) === null)) return null;
   let total = 0;
   for (const [name, value] of Object.entries(rewards)) total += (spec[name]?.weight ?? 0) * (value ?? 0);
   return total;

@@ -46,7 +46,7 @@ export interface Trajectory<Task = unknown> {
   outcome: Outcome;
   /** Each component summed over the steps that scored it; `null` if no step did, or if the episode was aborted. */
   rewards: Rewards;
-  /** The weighted sum of `rewards`; `null` for an aborted episode. */
+  /** The weighted sum of `rewards`; `null` for an aborted episode, and for one that nothing scored: no number means "not scored". */
   reward: number | null;
   /**
    * The players besides the first whom the policy played too, by name, with their sums as above. The steps of a player are those of the

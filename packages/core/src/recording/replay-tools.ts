@@ -6,6 +6,7 @@ import { ToolEnvError } from '../protocol/errors.ts';
 import { excerpt } from '../protocol/excerpt.ts';
 import type { JsonSchema } from '../protocol/json-schema.ts';
 import type { Tool, ToolContext, ToolResult } from '../protocol/tool.ts';
+import { leaveOutUnusable } from '../schemas/json-schema.ts';
 import { tryObject } from '../schemas/json-text.ts';
 import { recordedCall, recordedTurn, recordingHeader } from '../schemas/wire-schemas.ts';
 import { describeDifferences, differences } from './json-difference.ts';
@@ -128,10 +129,14 @@ async function openReplay(
   return {
     header,
     turns,
-    tools: header.tools.map((face) => ({
-      ...faceOf(face),
-      execute: async (args, context) => answer(find(face.name, args, context), context),
-    })),
+    tools: header.tools.map((face) => {
+      // As the recorded tool may have done.
+      leaveOutUnusable(face.inputSchema);
+      return {
+        ...faceOf(face),
+        execute: async (args, context) => answer(find(face.name, args, context), context),
+      };
+    }),
     finish() {
       const missing = [...calls.values()]
         .flatMap((take) => [...take.values()])

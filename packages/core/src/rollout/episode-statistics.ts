@@ -11,13 +11,13 @@ import { turnUsage } from './turn-usage.ts';
 export interface EpisodeSummary {
   /** Place in the rollout's plan. */
   index: number;
-  /** Code of the infrastructure fault that ended the episode; absent if the episode was scored. */
+  /** Code of the infrastructure fault that ended the episode; absent if none did. */
   fault?: string;
   /** Message of that fault. */
   cause?: string;
   /** How it ended: `terminated:answered`, `truncated:max_turns`. */
   end: string;
-  /** `null` for an aborted episode. */
+  /** `null` for an aborted episode, and for one that nothing scored. */
   reward: number | null;
   rewards: Rewards;
   /** Turns of the policy. */
@@ -60,10 +60,12 @@ export function summariseEpisode({ index, outcome, reward, rewards, steps }: Tra
 /** Number of different causes that are counted. */
 const mostCauses = 1000;
 
-/** Running means over the scored episodes, in constant memory. A mean is `null` before the first scored episode. */
+/** Running means over the episodes that were not aborted, in constant memory. A mean is `null` before the first of them. */
 export class EpisodeStatistics {
   /** Episodes that ended by themselves or were truncated. */
   episodes = 0;
+  /** Of these, episodes that nothing scored. They enter the means of turns and calls, and no mean of a reward. */
+  unscored = 0;
   /** Episodes that an infrastructure fault ended. Like unfinished episodes, they enter no mean. */
   aborted = 0;
   /** Episodes that their player left before the end. */
@@ -74,11 +76,11 @@ export class EpisodeStatistics {
   toolUsage: ModelUsage | undefined;
   /** What the turns of all episodes have asked of a model on a server; `undefined` if nothing. */
   turnUsage: TurnUsage | undefined;
-  /** Scored episodes by how they ended. */
+  /** Episodes by how they ended, without the aborted ones. */
   readonly outcomes: Record<string, number> = {};
   /** Mean of each reward component over the episodes that scored it. */
   readonly rewards: Record<string, number> = {};
-  /** Mean weighted reward. */
+  /** Mean weighted reward over the scored episodes. */
   reward: number | null = null;
   /** Mean number of the policy's turns. */
   turns: number | null = null;
@@ -110,12 +112,14 @@ export class EpisodeStatistics {
       return;
     }
     this.episodes += 1;
+    if (reward === null) this.unscored += 1;
     this.outcomes[end] = (this.outcomes[end] ?? 0) + 1;
     for (const [name, value] of Object.entries(rewards)) {
       if (value !== null) this.rewards[name] = this.#mean(`rewards/${name}`, value);
     }
+    if (reward !== null) this.reward = this.#mean('reward', reward);
     const numbers = { turns, calls, mistakes, failures, tokens, ...(seconds !== undefined && { seconds }) };
-    for (const [name, value] of Object.entries({ reward: reward ?? 0, ...numbers })) {
+    for (const [name, value] of Object.entries(numbers)) {
       this[name as keyof typeof numbers] = this.#mean(name, value);
     }
   }

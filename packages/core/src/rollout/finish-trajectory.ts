@@ -10,7 +10,7 @@ export type PlayedEpisode<Task = unknown> = Omit<
 >;
 
 /**
- * Scores the episode. An aborted episode has no reward.
+ * Scores the episode. An aborted episode has no reward, and neither has an episode that nothing scored.
  * @param players `EnvSpec.players`: those besides the first whom the policy played too.
  */
 export function finishTrajectory<Task>(
@@ -21,12 +21,10 @@ export function finishTrajectory<Task>(
   const { rewardSpec, steps } = episode;
   const scored = outcome.kind !== 'aborted';
   const totals = (each: readonly { rewards?: Rewards | undefined }[]) => {
-    const rewards = sumRewards(rewardSpec, scored ? each : []);
-    return {
-      // An episode cut before its first turn has no step to carry the zeros.
-      rewards: scored && steps.length === 0 ? scoreTruncation(rewardSpec, rewards) : rewards,
-      reward: scored ? weigh(rewardSpec, rewards) : null,
-    };
+    const sums = sumRewards(rewardSpec, scored ? each : []);
+    // An episode cut before its first turn has no step to carry the zeros.
+    const rewards = scored && steps.length === 0 ? scoreTruncation(rewardSpec, sums) : sums;
+    return { rewards, reward: scored ? weigh(rewardSpec, rewards) : null };
   };
   const ofPlayers = players.map((name) => [
     name,

@@ -8,7 +8,7 @@ export interface JsonBounds {
   depth: number;
   /** Characters of the value as JSON, escapes not counted. */
   characters: number;
-  /** Whether infinite numbers pass, which `JSON.parse` makes of 1e999. For values whose numbers are checked one by one. */
+  /** Whether infinite numbers pass, which `JSON.parse` makes of 1e999, and bigints, which `exactJson` makes. For values whose numbers are checked one by one. */
   anyNumber?: boolean;
 }
 
@@ -35,6 +35,7 @@ function excess(
 ): SchemaMistake | undefined {
   budget.left -= typeof value === 'string' ? value.length + 2 : 1;
   if (budget.left < 0) return tooMuch(budget.bounds.characters, 'characters', 'JSON');
+  if (typeof value === 'bigint' && budget.bounds.anyNumber) return undefined;
   if (typeof value === 'bigint' && !Number.isSafeInteger(Number(value))) return beyondNumbers(value);
   if (typeof value === 'bigint' || typeof value === 'function' || typeof value === 'symbol') return foreign;
   if (typeof value === 'number' && !Number.isFinite(value) && !budget.bounds.anyNumber) return foreign;

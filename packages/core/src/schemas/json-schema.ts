@@ -2,10 +2,13 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { Ajv } from 'ajv/dist/ajv.js';
 import { nearest } from '../protocol/did-you-mean.ts';
+import { messageOf } from '../protocol/errors.ts';
 import { excerpt } from '../protocol/excerpt.ts';
 import type { JsonSchema, SchemaMistake } from '../protocol/json-schema.ts';
 import { argumentBounds, jsonMistake } from './json-bounds.ts';
 import { escapeKey, resolvePointer } from './json-pointer.ts';
+import { exactJsonText } from './json-text.ts';
+import { type LeftOut, usableSchema } from './usable-schema.ts';
 
 /** The mistake for the value at `keys` in `root`. */
 export function mistakeAt(root: unknown, keys: readonly string[], expected: string): SchemaMistake {
@@ -26,7 +29,7 @@ const settings = {
   code: { optimize: false },
 } as const;
 const ajv = new Ajv2020(settings);
-/** For schemas that declare draft-07, as many MCP servers do. */
+/** For schemas that declare draft-07 or an older draft, as many MCP servers do. */
 const draft07 = new Ajv(settings);
 // `ajv` checks its schemas: compiling the meta-schema a second time would delay every command.
 const filling = new Ajv2020({ ...settings, useDefaults: true, validateSchema: false });
@@ -42,10 +45,56 @@ const mostTexts = 1000;
 export function validate(schema: JsonSchema, value: unknown): SchemaMistake[] {
   let check = compiled.get(schema);
   if (!check) {
-    check = compileOnce(String(schema.$schema ?? '').includes('draft-07') ? draft07 : ajv, schema);
+    check = strictCheck(schema);
     compiled.set(schema, check);
   }
   return mistakes(check, value);
+}
+
+/** In any writing of the address of its draft: with `https`, or without the `#`. */
+function strictCheck({ $schema, ...schema }: JsonSchema): ValidateFunction {
+  return compileOnce(/draft-0[3467]/.test(String($schema)) ? draft07 : ajv, schema);
+}
+
+/** What {@link leaveOutUnusable} made of a schema, by its text. */
+const lenient = new Map<string, { check: ValidateFunction; leftOut: LeftOut[] }>();
+
+/**
+ * For a schema that others wrote, of any draft: from now on, {@link validate} leaves out the constraints of this object that it cannot
+ * check, instead of throwing. The object stays as it is.
+ * @returns The constraints that are left out.
+ */
+export function leaveOutUnusable(schema: JsonSchema): LeftOut[] {
+  const text = JSON.stringify(schema);
+  let known = lenient.get(text);
+  if (!known) {
+    known = lenientCheck(schema);
+    if (lenient.size >= mostTexts) lenient.clear();
+    lenient.set(text, known);
+  }
+  compiled.set(schema, known.check);
+  return known.leftOut;
+}
+
+function lenientCheck(schema: JsonSchema): { check: ValidateFunction; leftOut: LeftOut[] } {
+  try {
+    // This draft has keywords that would be ignored.
+    if (!String(schema.$schema).includes('2019-09')) return { check: strictCheck(schema), leftOut: [] };
+  } catch {
+    // Some constraint cannot be checked.
+  }
+  const { schema: usable, leftOut } = usableSchema(schema, whyNot);
+  return { check: compile(ajv, usable), leftOut };
+}
+
+/** Why a schema does not compile. */
+function whyNot(schema: JsonSchema): string | undefined {
+  try {
+    compile(ajv, schema);
+    return undefined;
+  } catch (error) {
+    return messageOf(error);
+  }
 }
 
 /** Writes the schema's defaults into `value` where properties are missing, then validates it as {@link validate} does. */
@@ -67,10 +116,12 @@ function compileOnce(validator: Validator, schema: JsonSchema): ValidateFunction
 
 function compile(validator: Validator, schema: JsonSchema): ValidateFunction {
   if (validator === filling) ajv.validateSchema(schema, true);
-  const check = validator.compile(schema);
-  // ajv keeps every compiled schema, and throws for a second schema with the same $id.
-  validator.removeSchema(schema);
-  return check;
+  try {
+    return validator.compile(schema);
+  } finally {
+    // ajv keeps every schema, and throws for a second schema with the same $id.
+    validator.removeSchema(schema);
+  }
 }
 
 function mistakes(check: ValidateFunction, value: unknown): SchemaMistake[] {
@@ -126,7 +177,7 @@ const printable = { depth: argumentBounds.depth, characters: Number.POSITIVE_INF
 function describe(value: unknown): string {
   if (value === undefined) return 'nothing';
   // JSON has no infinite numbers.
-  if (typeof value === 'number') return String(value);
+  if (typeof value === 'number' || typeof value === 'bigint') return String(value);
   const unreadable = jsonMistake(value, printable);
-  return unreadable?.received ?? excerpt(JSON.stringify(value) ?? typeof value);
+  return unreadable?.received ?? excerpt(exactJsonText(value) ?? typeof value);
 }

@@ -55,16 +55,39 @@ export function exactJson(text: string, settle: (value: unknown) => unknown = (v
   return settle(value);
 }
 
-/** A copy of a value of {@link exactJson} in which each bigint is its digits, or the nearest number. */
-export function bigintsAs(form: 'text' | 'number', value: unknown): unknown {
+/**
+ * A copy of a value of {@link exactJson} in which each bigint is its digits, or the nearest number.
+ * @param except Names of properties, at any depth, that stay as they are.
+ */
+export function bigintsAs(form: 'text' | 'number', value: unknown, ...except: string[]): unknown {
   if (typeof value === 'bigint') return form === 'text' ? String(value) : Number(value);
-  if (Array.isArray(value)) return value.map((item) => bigintsAs(form, item));
+  if (Array.isArray(value)) return value.map((item) => bigintsAs(form, item, ...except));
   if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, bigintsAs(form, part)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, part]) => [
+      name,
+      except.includes(name) ? part : bigintsAs(form, part, ...except),
+    ]),
+  );
+}
+
+/** The JSON text of a value of {@link exactJson}, with its integers as they were written. */
+export function exactJsonText(value: unknown): string {
+  const text = JSON.stringify(value, (_, part) => (typeof part === 'bigint' ? mark + part : part));
+  return text.replaceAll(new RegExp(`"${mark}(-?\\d+)"`, 'g'), '$1');
+}
+
+/** {@link exactJson} with each long integer as the text of its digits; `undefined` if the text is not JSON. */
+export function tryExactJson(text: string): unknown {
+  try {
+    return exactJson(text, (value) => bigintsAs('text', value));
+  } catch {
+    return undefined;
+  }
 }
 
 /** Begins the strings that stand for integers while a text is parsed. No text can know it. */
-const mark = `integer ${Math.random()}${Math.random()} `;
+const mark = `integer-${Math.random().toString(36).slice(2)}${Math.random().toString(36).slice(2)}-`;
 
 function* unsafeIntegers(text: string): Generator<{ start: number; integer: string }, undefined> {
   // Most texts have no number with so many digits.
@@ -91,10 +114,7 @@ function endOfString(text: string, start: number): number {
   return text.length;
 }
 
-/** Whether the value or its text changes on the way through a number. 10¹⁸ does not: it is a multiple of a large power of 2. */
+/** Whether a number would write other digits. JavaScript's own integers beyond 2⁵³, such as 10²⁰, come back as they were written. */
 function isUnsafe(number: string): boolean {
-  if (number.length < 16 || !/^-?\d+$/.test(number)) return false;
-  const value = Number(number);
-  if (Number.isSafeInteger(value)) return false;
-  return String(value) !== number || BigInt(value) !== BigInt(number);
+  return number.length >= 16 && /^-?\d+$/.test(number) && String(Number(number)) !== number;
 }

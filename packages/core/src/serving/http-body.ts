@@ -5,10 +5,22 @@ import { jsonWithoutSecrets } from '../protocol/secrets.ts';
 /** The body of a request, or why it could not be read. */
 export type Body = { json: unknown } | 'too_large' | 'not_json' | 'broken';
 
-/** Reads a JSON body of at most `most` bytes. */
-export async function readBody(request: IncomingMessage, most: number): Promise<Body> {
+/**
+ * Reads a JSON body of at most `most` bytes.
+ * @param parse Throws for a text that is not JSON. `JSON.parse` rounds the integers that a number cannot hold.
+ */
+export async function readBody(
+  request: IncomingMessage,
+  most: number,
+  parse: (text: string) => unknown = JSON.parse,
+): Promise<Body> {
   const bytes = await readBytes(request, most);
-  return typeof bytes === 'string' ? bytes : parse(bytes);
+  if (typeof bytes === 'string') return bytes;
+  try {
+    return { json: parse(bytes.toString('utf8')) };
+  } catch {
+    return 'not_json';
+  }
 }
 
 /** Reads a body of at most `most` bytes, whatever it holds. */
@@ -33,14 +45,6 @@ export function readBytes(request: IncomingMessage, most: number): Promise<Buffe
     request.once('end', () => resolve(Buffer.concat(chunks)));
     request.on('data', take);
   });
-}
-
-function parse(bytes: Buffer): Body {
-  try {
-    return { json: JSON.parse(bytes.toString('utf8')) };
-  } catch {
-    return 'not_json';
-  }
 }
 
 /** An HTTP answer in JSON. */

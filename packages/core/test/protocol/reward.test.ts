@@ -17,6 +17,15 @@ test('sums components over steps, and keeps null for components that no step sco
   expect(weigh(spec, rewards)).toBe(0.5);
 });
 
+test('nothing scored is no reward, and a component of weight 0 counts where no other is declared', () => {
+  expect(weigh(spec, { em: null, f1: null, found: null })).toBeNull();
+  expect(weigh(spec, {})).toBeNull();
+  expect(weigh(spec, { em: null, f1: 1 })).toBeNull();
+  expect(weigh(spec, { em: null, found: 0 })).toBe(0);
+  const { f1 } = spec as { f1: RewardSpec[string] };
+  expect([weigh({ f1 }, { f1: 1 }), weigh({ f1 }, { f1: null }), weigh({}, {})]).toEqual([0, null, 0]);
+});
+
 test('scores 0 for a truncation only in unscored outcome components', () => {
   expect(scoreTruncation(spec, { em: 0.5, found: 1 })).toEqual({ em: 0.5, f1: 0, found: 1 });
   expect(scoreTruncation(spec, { f1: null })).toEqual({ em: 0, f1: 0 });

@@ -1,16 +1,21 @@
 import { describe, expect, test } from 'vitest';
 import { boundCall } from '../../src/boundary/bound-call.ts';
-import { bigintsAs, exactJson, integerMistake, unsafeInteger } from '../../src/schemas/json-text.ts';
+import {
+  bigintsAs,
+  exactJson,
+  exactJsonText,
+  integerMistake,
+  tryExactJson,
+  unsafeInteger,
+} from '../../src/schemas/json-text.ts';
 
 describe('unsafeInteger', () => {
   test.each([
     ['2512292042121000001', '2512292042121000001'],
     ['{"a": [1, {"id": -9007199254740993}]}', '-9007199254740993'],
-    // Its neighbours are rounded to it, and its own digits become 1152921504606847000.
+    // 2⁶⁰, which a number holds and writes as 1152921504606847000.
     ['[1152921504606846976]', '1152921504606846976'],
     ['[1152921504606846977, 9007199254740993]', '1152921504606846977'],
-    // A number prints these digits, but holds 2512292042120999936.
-    ['2512292042121000000', '2512292042121000000'],
     [`${'9'.repeat(400)}`, '9'.repeat(400)],
     ['{"\\\\": 9007199254740993}', '9007199254740993'],
     ['{"a\\"b": 9007199254740993}', '9007199254740993'],
@@ -21,8 +26,8 @@ describe('unsafeInteger', () => {
   test.each([
     '9007199254740991',
     '[-9007199254740991, 0, -0, 12]',
-    // 10¹⁸ is a multiple of 2¹⁸, which a number holds.
-    '1000000000000000000',
+    // A number writes the same digits.
+    '[9007199254740992, 1000000000000000000, 2512292042121000000, 123456789012345680000]',
     '"2512292042121000001"',
     '{"2512292042121000001": "id \\"2512292042121000001\\" 2512292042121000001"}',
     '"\\\\2512292042121000001"',
@@ -63,7 +68,21 @@ describe('exactJson', () => {
       n: null,
     });
     expect(exactJson(text, (value) => bigintsAs('number', value))).toEqual(JSON.parse(text));
+    expect(exactJson(text, (value) => bigintsAs('number', value, 'id'))).toMatchObject({
+      id: 2512292042121000001n,
+      ids: [1, 9007199254740992],
+    });
   });
+});
+
+test('exactJsonText writes what exactJson read', () => {
+  const text = '{"id":2512292042121000001,"ids":[1,-9007199254740993,"9007199254740993"]}';
+  expect(exactJsonText(exactJson(text))).toBe(text);
+  expect(tryExactJson(text)).toEqual({
+    id: '2512292042121000001',
+    ids: [1, '-9007199254740993', '9007199254740993'],
+  });
+  expect(tryExactJson('{')).toBeUndefined();
 });
 
 test('a call with such an integer is a mistake that names it and the limit', () => {

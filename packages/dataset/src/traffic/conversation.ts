@@ -1,6 +1,6 @@
 /** Conversation: a line that `toolenv capture` has written, and the task that it began with. */
 import { ToolEnvError } from '@toolenv/core';
-import { isObject, jsonMistake, tryObject } from '@toolenv/core/schemas';
+import { isObject, jsonMistake, tryObject, withoutNulls } from '@toolenv/core/schemas';
 
 /** A message with what tasks and judges need of it. */
 export interface SpokenMessage {
@@ -45,7 +45,7 @@ export function readConversation(text: string, place: string): Conversation {
   const line = tryObject(text) ?? refuse('it', 'a JSON object');
   const wrong = jsonMistake(line, bounds);
   if (wrong) refuse('it', wrong.expected);
-  const { messages, tools = [], user, time } = line;
+  const { messages, tools = [], user, time } = withoutNulls(line, 'tools') as Fields;
   if (!Array.isArray(messages) || messages.length === 0) return refuse('messages', 'a list of messages');
   if (!Array.isArray(tools) || !tools.every(isObject)) return refuse('tools', 'a list of objects');
   if (user !== undefined && typeof user !== 'string') return refuse('user', 'a text');
@@ -66,7 +66,7 @@ function readMessage(
 ): SpokenMessage {
   const { role: named, content, tool_calls } = isObject(given) ? given : refuse(path, 'an object');
   const role = roles.get(named) ?? refuse(`${path}.role`, 'system, developer, user, assistant or tool');
-  const isCalling = role === 'assistant' && tool_calls !== undefined && tool_calls !== null;
+  const isCalling = role === 'assistant' && tool_calls !== undefined;
   const text = content ?? (isCalling ? '' : undefined);
   if (typeof text !== 'string') return refuse(`${path}.content`, 'a text');
   if (!isCalling) return { role, content: text };

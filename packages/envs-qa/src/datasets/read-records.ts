@@ -1,6 +1,6 @@
 /** streamRecords: the records of a published file, one at a time. */
 import { type JsonSchema, ToolEnvError } from '@toolenv/core';
-import { type SchemaMistake, validate } from '@toolenv/core/schemas';
+import { type SchemaMistake, validate, withoutFilledNulls } from '@toolenv/core/schemas';
 import { jsonObjects } from '@toolenv/dataset';
 import type { QaRecord } from '../qa-record.ts';
 
@@ -26,8 +26,9 @@ export interface RecordFormat {
  */
 export async function* streamRecords(path: string, format: RecordFormat): AsyncGenerator<QaRecord> {
   let isEmpty = true;
-  for await (const { value, place } of jsonObjects(path)) {
+  for await (const { value: given, place } of jsonObjects(path)) {
     isEmpty = false;
+    const value = withoutFilledNulls(format.schema, given) as object;
     const [mistake] = validate(format.schema, value);
     if (mistake) throw brokenRecord(value, mistake, place, format);
     yield format.toRecord(value);

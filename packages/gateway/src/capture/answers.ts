@@ -1,5 +1,5 @@
 /** The answers in what a server of models sends, whole or as a stream. */
-import { isObject, tryJson, tryObject } from '@toolenv/core/schemas';
+import { bigintsAs, exactJson, isObject, tryJson } from '@toolenv/core/schemas';
 import { anthropicMessages, readMessage as readAnthropic } from '../wire/anthropic-messages.ts';
 import { chatCompletions, readMessage as readChat } from '../wire/chat-completions.ts';
 import { BadRequest, joinTurns, type SentMessage } from '../wire/model-request.ts';
@@ -36,7 +36,7 @@ export interface Answered {
  */
 export function readAnswers(wire: Wire, text: string, isStream: boolean): Answered {
   const reader = readers.get(wire)!;
-  const body = isStream ? reader.body(eventsOf(text)) : tryObject(text);
+  const body = isStream ? reader.body(eventsOf(text)) : wholeOf(text);
   return body ? { body, answers: reader.answers(body) } : { body: {}, answers: [] };
 }
 
@@ -47,6 +47,24 @@ function eventsOf(text: string): Fields[] {
     const data = tryJson(lines.map((line) => line.slice(5)).join('\n'));
     return isObject(data) ? [data] : [];
   });
+}
+
+/** An integer that a number would round is a bigint in the input of a call. */
+function wholeOf(text: string): Fields | undefined {
+  try {
+    const body = exactJson(text, (value) => bigintsAs('number', value, 'input'));
+    return isObject(body) ? body : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function inputOf(json: string): unknown {
+  try {
+    return exactJson(json);
+  } catch {
+    return json;
+  }
 }
 
 function assistant(messages: readonly SentMessage[]): Answer {
@@ -134,7 +152,7 @@ function anthropicBody(events: readonly Fields[]): Fields | undefined {
   const content = [...blocks.values()].map(({ json, ...block }) => ({
     ...block,
     // What does not parse is refused as a malformed call.
-    ...(json && { input: tryJson(json) ?? json }),
+    ...(json && { input: inputOf(json) }),
   }));
   return { stop_reason, content };
 }

@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { messageOf } from '@toolenv/core';
 import { completeOptions } from '@toolenv/core/plugins';
-import { tryObject } from '@toolenv/core/schemas';
+import { isObject } from '@toolenv/core/schemas';
 import { keepSecret } from '@toolenv/core/secrets';
 import {
   clientKey,
@@ -19,7 +19,7 @@ import { BadRequest } from '../wire/model-request.ts';
 import { itemsOf, responses } from '../wire/responses.ts';
 import { type Item, StoredItems } from '../wire/stored-items.ts';
 import type { Wire } from '../wire/wire.ts';
-import { replyProblem, wireAt } from '../wire/wires.ts';
+import { exactBody, replyProblem, wireAt } from '../wire/wires.ts';
 import { readAnswers } from './answers.ts';
 import { type CaptureOptions, captureSchema } from './capture-options.ts';
 import { ConversationLog } from './conversation-log.ts';
@@ -188,7 +188,7 @@ class RecordingProxy {
     type: string,
   ): void {
     try {
-      const asked = tryObject(body.toString('utf8')) ?? {};
+      const asked = bodyOf(body);
       const { answers, body: answered } = readAnswers(wire, text, type.startsWith('text/event-stream'));
       if (wire === responses) this.#keepItems(asked, answered);
       if (answers.length === 0) return;
@@ -218,6 +218,15 @@ class RecordingProxy {
     if (this.#skipped.has(kind) || this.#skipped.size >= 100) return;
     this.#skipped.add(kind);
     this.#parts.onSkip(kind);
+  }
+}
+
+function bodyOf(bytes: Buffer): Record<string, unknown> {
+  try {
+    const body = exactBody(bytes.toString('utf8'));
+    return isObject(body) ? body : {};
+  } catch {
+    return {};
   }
 }
 

@@ -1,9 +1,8 @@
 /** Conversations: those of clients that go on, so that the policy keeps its cache from turn to turn. A client names none: its messages tell. */
 import type { Action, Message, Observation, Policy, ToolCall } from '@toolenv/core';
 import { parsedCalls, turnMessage } from '@toolenv/core';
-import { tryObject } from '@toolenv/core/schemas';
 import { numberCalls } from '../number-calls.ts';
-import { digestsOf, keyOf, next, replyOf, servedCall } from '../sent-messages.ts';
+import { argumentsOf, digestsOf, keyOf, next, replyOf, servedCall } from '../sent-messages.ts';
 import type { ModelReply } from '../wire/model-reply.ts';
 import type { ModelRequest, SentCall, SentMessage } from '../wire/model-request.ts';
 
@@ -164,7 +163,7 @@ function toMessages(
     if (message.role !== 'assistant') return { role: message.role, content: message.text };
     for (const { id, name } of message.calls) calls.set(id, { id, name });
     const toolCalls = message.calls.map(
-      ({ id, name, arguments: args }): ToolCall => ({ id, name, arguments: tryObject(args) ?? {} }),
+      (call): ToolCall => ({ id: call.id, name: call.name, arguments: argumentsOf(call) }),
     );
     return { role: 'assistant', content: message.text, ...(toolCalls.length > 0 && { toolCalls }) };
   });

@@ -20,7 +20,7 @@ import { BadRequest } from '../wire/model-request.ts';
 import type { Problem } from '../wire/problem.ts';
 import { StoredItems } from '../wire/stored-items.ts';
 import type { Wire } from '../wire/wire.ts';
-import { countPath, notServed, readRequest, replyProblem, servedAt } from '../wire/wires.ts';
+import { countPath, exactBody, notServed, readRequest, replyProblem, servedAt } from '../wire/wires.ts';
 import { Conversations } from './conversations.ts';
 import { Places } from './places.ts';
 import { PolicyMetrics } from './policy-metrics.ts';
@@ -159,7 +159,7 @@ class PolicyServer {
   async #bodyOf(http: IncomingMessage, response: ServerResponse): Promise<unknown> {
     this.#refuseIfFull(response);
     const { maxBodyBytes } = this.#options;
-    const body = await readBody(http, maxBodyBytes);
+    const body = await readBody(http, maxBodyBytes, exactBody);
     if (body === 'broken') return undefined;
     if (body === 'not_json') throw new Refused({ status: 400, message: 'The body is not JSON.' });
     if (body === 'too_large') {

@@ -1,7 +1,8 @@
 /** Anthropic's Messages API. */
 
-import { tryObject } from '@toolenv/core/schemas';
+import { exactJsonText } from '@toolenv/core/schemas';
 import { mintId } from '../mint-id.ts';
+import { argumentsOf } from '../sent-messages.ts';
 import { type ModelReply, usageOf } from './model-reply.ts';
 import {
   BadRequest,
@@ -45,17 +46,18 @@ export const anthropicMessages: Wire = {
 
   read(body, stored) {
     expectNone(body, ['container', 'mcp_servers'], 'the policy does not have it');
-    const { stream = false, model = 'policy', tool_choice } = body;
+    const { stream = false, model, tool_choice } = body;
     const { type: choice = 'auto' } = Object(tool_choice);
     if (choice !== 'auto' && choice !== 'none')
       refuse('tool_choice', 'the policy decides whether it calls a tool');
     return {
       ...this.conversation(body, stored),
       stream: stream === true,
-      model: stringAt(model, 'model'),
+      model: stringAt(model ?? 'policy', 'model'),
       asked: numbersOf(body, ['temperature', 'top_p', 'top_k', 'max_tokens']),
       stop: textsAt(body.stop_sequences, 'stop_sequences'),
       usage: true,
+      thinks: ['enabled', 'adaptive'].includes(Object(body.thinking).type),
       tokenIds: body.return_token_ids === true,
       logprobs: false,
     };
@@ -65,7 +67,7 @@ export const anthropicMessages: Wire = {
     const { tokens } = reply;
     return {
       ...headOf(reply, request),
-      content: blocksOf(reply),
+      content: blocksOf(reply, request),
       stop_reason: stopReasonOf(reply),
       usage: { input_tokens: usageOf(reply).prompt, output_tokens: usageOf(reply).completion },
       ...(request.tokenIds &&
@@ -77,13 +79,15 @@ export const anthropicMessages: Wire = {
     const event = (type: string, fields: object = {}) =>
       `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`;
     yield event('message_start', { message: headOf(reply, request) });
-    for (const [index, block] of blocksOf(reply).entries()) {
-      const { text, input } = block as { text?: string; input?: object };
-      const start = text === undefined ? { ...block, input: {} } : { ...block, text: '' };
-      const delta =
-        text === undefined
-          ? { type: 'input_json_delta', partial_json: JSON.stringify(input) }
-          : { type: 'text_delta', text };
+    for (const [index, block] of blocksOf(reply, request).entries()) {
+      const { text, input, thinking } = block as { text?: string; input?: object; thinking?: string };
+      const [empty, delta] =
+        thinking !== undefined
+          ? [{ thinking: '' }, { type: 'thinking_delta', thinking }]
+          : text !== undefined
+            ? [{ text: '' }, { type: 'text_delta', text }]
+            : [{ input: {} }, { type: 'input_json_delta', partial_json: JSON.stringify(input) }];
+      const start = { ...block, ...empty };
       yield event('content_block_start', { index, content_block: start });
       yield event('content_block_delta', { index, delta });
       yield event('content_block_stop', { index });
@@ -137,7 +141,7 @@ export function readMessage(given: unknown, index: number): SentMessage[] {
     const at = `${field}.content[${i}]`;
     const block = objectAt(each, at);
     if (block.type === 'tool_use') {
-      const input = JSON.stringify(block.input ?? {});
+      const input = exactJsonText(block.input ?? {});
       calls.push({
         id: stringAt(block.id, `${at}.id`),
         name: stringAt(block.name, `${at}.name`),
@@ -168,16 +172,18 @@ function headOf(reply: ModelReply, { model }: ModelRequest): object {
   };
 }
 
-function blocksOf({ text, calls }: ModelReply): object[] {
+function blocksOf({ text, reasoning, calls }: ModelReply, { thinks }: ModelRequest): object[] {
+  const thought =
+    thinks && reasoning !== undefined ? [{ type: 'thinking', thinking: reasoning, signature: '' }] : [];
   const said = text === '' && calls.length > 0 ? [] : [{ type: 'text', text }];
   const uses = calls.map(({ id, name, arguments: args }) => ({
     type: 'tool_use',
     id,
     name,
     // Here arguments are objects. What does not parse has no place, and clients refuse an answer with such keys as a whole.
-    input: (!/"(__proto__|constructor)"/.test(args) && tryObject(args)) || {},
+    input: /"(__proto__|constructor)"/.test(args) ? {} : argumentsOf({ arguments: args }),
   }));
-  return [...said, ...uses];
+  return [...thought, ...said, ...uses];
 }
 
 function stopReasonOf({ calls, isCut }: ModelReply): string {

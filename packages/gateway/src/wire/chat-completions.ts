@@ -37,11 +37,11 @@ export const chatCompletions: Wire = {
     if (format !== undefined && format !== 'text')
       refuse('response_format', 'the policy writes as it was trained to');
     readToolChoice(body.tool_choice);
-    const { stream = false, model = 'policy', stream_options: streamed } = body;
+    const { stream = false, model, stream_options: streamed } = body;
     return {
       ...this.conversation(body, stored),
       stream: stream === true,
-      model: stringAt(model, 'model'),
+      model: stringAt(model ?? 'policy', 'model'),
       asked: numbersOf(body, [
         'temperature',
         'top_p',
@@ -86,6 +86,7 @@ export const chatCompletions: Wire = {
       ...(request.logprobs && { logprobs: logprobsOf(reply, request) }),
       ...(request.tokenIds && { token_ids: [...(reply.tokens?.action ?? [])] }),
     };
+    if (reply.reasoning !== undefined) yield event({ reasoning_content: reply.reasoning });
     if (reply.text !== '' || Object.keys(tokens).length > 0) yield event({ content: reply.text }, tokens);
     for (const [index, { id, name, arguments: args }] of reply.calls.entries()) {
       const start = { index, id, type: 'function', function: { name, arguments: '' } };
@@ -143,7 +144,10 @@ function headOf({ model }: ModelRequest, object: string): Record<string, unknown
   return { id: mintId('chatcmpl'), object, created: unixSeconds(), model };
 }
 
-function messageOf({ text, calls, isCut }: ModelReply): { message: object; finish_reason: string } {
+function messageOf({ text, reasoning, calls, isCut }: ModelReply): {
+  message: object;
+  finish_reason: string;
+} {
   const tool_calls = calls.map(({ id, name, arguments: args }) => ({
     id,
     type: 'function',
@@ -151,7 +155,13 @@ function messageOf({ text, calls, isCut }: ModelReply): { message: object; finis
   }));
   const hasCalls = calls.length > 0;
   const content = text === '' && hasCalls ? null : text;
-  const message = { role: 'assistant', content, ...(hasCalls && { tool_calls }) };
+  const message = {
+    role: 'assistant',
+    content,
+    // vLLM, SGLang and DeepSeek name it so.
+    ...(reasoning !== undefined && { reasoning_content: reasoning }),
+    ...(hasCalls && { tool_calls }),
+  };
   return { message, finish_reason: isCut ? 'length' : hasCalls ? 'tool_calls' : 'stop' };
 }
 

@@ -5,6 +5,8 @@ import type { SentCall } from './model-request.ts';
 /** What a client receives. */
 export interface ModelReply {
   text: string;
+  /** What the model thought. Clients need not send it back: a turn keeps its own thoughts. */
+  reasoning?: string | undefined;
   /** With ids that are unique in the episode. */
   calls: SentCall[];
   /** Whether the answer was cut off at the largest number of tokens. */

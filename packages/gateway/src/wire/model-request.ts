@@ -34,6 +34,8 @@ export interface ModelRequest extends Conversation {
   usage: boolean;
   /** Whether the answer has the ids of its tokens, as vLLM gives them. */
   tokenIds: boolean;
+  /** Whether the client of a wire that names it wants thoughts. */
+  thinks?: boolean;
   /** Whether the answer has the log-probabilities of its tokens. */
   logprobs: boolean;
 }

@@ -37,11 +37,11 @@ export const responses: Wire = {
     if (format !== undefined && format !== 'text')
       refuse('text.format', 'the policy writes as it was trained to');
     readToolChoice(body.tool_choice);
-    const { stream = false, model = 'policy', include } = body;
+    const { stream = false, model, include } = body;
     const request: ModelRequest = {
       ...this.conversation(body, stored),
       stream: stream === true,
-      model: stringAt(model, 'model'),
+      model: stringAt(model ?? 'policy', 'model'),
       asked: numbersOf(body, ['temperature', 'top_p', 'top_k', 'min_p', 'max_output_tokens', 'seed']),
       stop: textsAt(body.stop, 'stop'),
       usage: true,
@@ -75,6 +75,13 @@ export const responses: Wire = {
         yield event('response.output_text.delta', { ...text, delta: part!.text, logprobs: [] });
         yield event('response.output_text.done', { ...text, text: part!.text, logprobs: [] });
         yield event('response.content_part.done', { ...text, part });
+      } else if (item.type === 'reasoning') {
+        const [part] = item.content as { text: string }[];
+        const text = { ...at, content_index: 0 };
+        const started = { ...item, status: 'in_progress', content: [] };
+        yield event('response.output_item.added', { output_index, item: started });
+        yield event('response.reasoning_text.delta', { ...text, delta: part!.text });
+        yield event('response.reasoning_text.done', { ...text, text: part!.text });
       } else {
         yield event('response.output_item.added', {
           output_index,
@@ -158,8 +165,12 @@ function answerOf(
   request: ModelRequest,
   stored: StoredItems,
 ): { response: object; output: Item[] } {
-  const { text, calls, isCut, tokens } = reply;
+  const { text, reasoning, calls, isCut, tokens } = reply;
   const output: Item[] = [];
+  if (reasoning !== undefined) {
+    const content = [{ type: 'reasoning_text', text: reasoning }];
+    output.push({ id: mintId('rs'), type: 'reasoning', summary: [], content, status: 'completed' });
+  }
   if (text !== '' || calls.length === 0) {
     const part = { type: 'output_text', text, annotations: [], logprobs: logprobsOf(reply, request) };
     output.push({

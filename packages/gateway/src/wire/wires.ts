@@ -1,6 +1,6 @@
 /** The wires by path, and what they share: reading the request of a body, and refusing it. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { jsonMistake, tryJson } from '@toolenv/core/schemas';
+import { bigintsAs, exactJson, isObject, jsonMistake, tryJson } from '@toolenv/core/schemas';
 import { replyJson, requestUrl } from '@toolenv/core/serving';
 import { anthropicMessages } from './anthropic-messages.ts';
 import { chatCompletions } from './chat-completions.ts';
@@ -41,6 +41,21 @@ export function servedAt(path: string): Wire | undefined {
 export function notServed(http: IncomingMessage, others: string): Problem {
   const message = `${http.method} ${requestUrl(http).pathname} is not served, but ${routes}, ${others}.`;
   return { status: http.headers.upgrade === undefined ? 404 : 426, message };
+}
+
+/**
+ * The value of a body. In the messages, the input of a call has bigints where a number would round.
+ * @throws SyntaxError if the text is not JSON.
+ */
+export function exactBody(text: string): unknown {
+  return exactJson(text, (body) => {
+    if (!isObject(body)) return bigintsAs('number', body);
+    const { messages, ...rest } = body;
+    return {
+      ...(bigintsAs('number', rest) as object),
+      ...(messages !== undefined && { messages: bigintsAs('number', messages, 'input') }),
+    };
+  });
 }
 
 /** @throws BadRequest */

@@ -63,6 +63,23 @@ test('a conversation that grows is one episode, with the words and ids of the po
   expect(policy.ended).toEqual([]);
 });
 
+test('a call of another model keeps the digits of its integers', async () => {
+  const { policy, say } = await talking();
+  const of = (id: string) => ({
+    role: 'assistant',
+    content: null,
+    tool_calls: [{ id: 'a', type: 'function', function: { name: 'lookup', arguments: `{"id": ${id}}` } }],
+  });
+  const result = { role: 'tool', tool_call_id: 'a', content: '3' };
+  await say([question, of('2512292042121000001'), result]);
+  await say([question, of('2512292042121000002'), result]);
+  const said = policy.asked.map(({ observation }) => observation.messages[1]);
+  expect(said).toMatchObject([
+    { toolCalls: [{ arguments: { id: '2512292042121000001' } }] },
+    { toolCalls: [{ arguments: { id: '2512292042121000002' } }] },
+  ]);
+});
+
 test('an edited past is another episode, as the client writes it', async () => {
   const { policy, say, episodes } = await talking();
   const said = await say([question]);

@@ -16,8 +16,7 @@ import { ServerLink } from './server-link.ts';
  * `callTimeout`, `infrastructure.mcp_result` for a result that breaks the tool's schema, and `infrastructure.mcp_error` for
  * any other failure of the transport. If the context's signal aborts, they throw its reason and cancel the call on the server.
  * @throws ToolEnvError `usage.mcp_command`, `usage.mcp_url`, `usage.mcp_tool` (a name in `only`), `usage.mcp_authorization`,
- *   `infrastructure.mcp_connect`, and `infrastructure.mcp_schema` if a tool in `only` has a
- *   schema that cannot be compiled. Without `only`, such a tool is left out, with a warning.
+ *   `infrastructure.mcp_connect`.
  */
 export async function connectMcp(server: McpServer, options: McpOptions = {}): Promise<McpConnection> {
   const name = describeServer(server);

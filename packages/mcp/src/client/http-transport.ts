@@ -8,6 +8,7 @@ import {
   type TransportSendOptions,
 } from '@modelcontextprotocol/client';
 import { asClause, messageOf } from '@toolenv/core';
+import { exactResponse } from './exact-response.ts';
 import { type McpUrl, toUrl } from './mcp-server.ts';
 import { RequestLost, streamEnded } from './server-gone.ts';
 import { withEnd } from './stream-end.ts';
@@ -75,7 +76,7 @@ export class HttpTransport extends StreamableHTTPClientTransport {
   }
 
   async #fetch(input: string | URL, init?: RequestInit): Promise<Response> {
-    const response = await fetch(input, init);
+    const response = exactResponse(await fetch(input, init));
     const resumes = new Headers(init?.headers).has('last-event-id');
     if (resumes && !response.ok) {
       for (const [id, { ended }] of this.#pending) if (ended) this.#fail(id);

@@ -20,8 +20,6 @@ export interface McpOptions extends McpHooks {
    * server's own tool with one of these names replaces it. Default: none.
    */
   offer?: readonly McpMaterial[];
-  /** Names of tools that must not be left out because of their schema. Default: those in `only`. */
-  required?: readonly string[];
   /** Milliseconds for starting the server, connecting and listing its tools. Default 30,000. */
   connectTimeout?: number;
   /**
@@ -46,8 +44,8 @@ export interface McpOptions extends McpHooks {
    */
   initialize?: boolean;
   /**
-   * Called with each warning, a sentence, when a tool is left out because its schema is unusable or its name is taken, or when many
-   * models cannot call it by its name. Default: write it to stderr.
+   * Called with each warning, a sentence, when constraints of a tool's schema cannot be checked here, when a tool is left out because its
+   * name is taken, or when many models cannot call it by its name. Default: write it to stderr.
    */
   onWarning?(message: string): void;
   /** Called with the progress of calls, if the server reports it. */
@@ -60,8 +58,8 @@ export interface McpOptions extends McpHooks {
 
 export interface McpConnection {
   /**
-   * The server's tools as last listed, except tools that run only as tasks (experimental in MCP 2025-11-25) and tools with a
-   * schema that cannot be compiled.
+   * The server's tools as last listed, except tools that run only as tasks (experimental in MCP 2025-11-25). Constraints of their schemas
+   * that cannot be checked here are left to the server.
    */
   readonly tools: readonly McpTool[];
   /** Why the connection can no longer be used; `undefined` while it is open. */
@@ -195,7 +193,7 @@ export class Connection implements McpConnection, LinkOwner {
     this.#material = new Map(extra.map((tool) => [tool.definition.name, tool]));
     const definitions = [...own, ...extra.map(({ definition }) => definition)];
     const offered = definitions.filter(({ name }) => only === undefined || only.includes(name));
-    this.tools = offered.flatMap((definition) => this.#toTool(definition) ?? []);
+    this.tools = offered.map((definition) => this.#toTool(definition));
     return definitions;
   }
 
@@ -211,16 +209,13 @@ export class Connection implements McpConnection, LinkOwner {
     return [...first.values()];
   }
 
-  /** `undefined`, with a warning, for a tool with an unusable schema, unless `only` asks for it. */
-  #toTool(definition: McpToolDefinition): McpTool | undefined {
-    try {
-      return mcpTool(definition, (name, args, context) => this.#call(name, args, context), this.#name);
-    } catch (error) {
-      const { only, required = only } = this.#options;
-      if (required?.includes(definition.name)) throw error;
-      this.#warn(`Left out: ${messageOf(error)}`);
-      return undefined;
-    }
+  #toTool(definition: McpToolDefinition): McpTool {
+    return mcpTool(
+      definition,
+      (name, args, context) => this.#call(name, args, context),
+      this.#name,
+      this.#warn,
+    );
   }
 
   hookFailed(error: unknown): void {

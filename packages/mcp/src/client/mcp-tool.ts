@@ -3,13 +3,18 @@ import {
   asClause,
   type ContentBlock,
   type JsonSchema,
-  messageOf,
   type Tool,
   type ToolContext,
   ToolEnvError,
   type ToolResult,
 } from '@toolenv/core';
-import { validate } from '@toolenv/core/schemas';
+import {
+  leaveOutUnusable,
+  resolvePointer,
+  type SchemaMistake,
+  unsafeInteger,
+  validate,
+} from '@toolenv/core/schemas';
 import { answerOf, isErrorAnswer } from './client-error.ts';
 import type { McpToolDefinition } from './mcp-client.ts';
 import { withDefaults, withoutDefaulted } from './required-defaults.ts';
@@ -20,6 +25,7 @@ export interface McpTool extends Tool {
   execute(args: Record<string, unknown>, context: ToolContext): Promise<McpToolResult>;
 }
 
+/** In `structuredContent`, an integer beyond ±(2⁵³ − 1) is the text of its digits, because a number would round it. */
 export interface McpToolResult extends ToolResult {
   /** The server's own metadata of the result. Models do not see it. */
   _meta?: Record<string, unknown>;
@@ -34,20 +40,26 @@ export type Call = (
 
 /**
  * @param owner Names the server in errors.
- * @throws ToolEnvError `infrastructure.mcp_schema` for a schema that cannot be compiled.
+ * @param warn Called with a sentence if constraints of a schema cannot be checked here. The model still reads them, and the server judges.
  */
-export function mcpTool(definition: McpToolDefinition, call: Call, owner: string): McpTool {
+export function mcpTool(
+  definition: McpToolDefinition,
+  call: Call,
+  owner: string,
+  warn: (message: string) => void,
+): McpTool {
   const { name, description = '', title } = definition;
   const annotations = title === undefined ? definition.annotations : { title, ...definition.annotations };
   const listed = definition.inputSchema as JsonSchema;
   const outputSchema = definition.outputSchema as JsonSchema | undefined;
   const subject = `Tool "${name}" of ${owner}`;
-  checkSchema(listed, `${subject}: its inputSchema`);
-  if (outputSchema) checkSchema(outputSchema, `${subject}: its outputSchema`);
+  const inputSchema = withoutDefaulted(listed);
+  warnOfUnusable(inputSchema, `${subject}: its inputSchema`, warn);
+  if (outputSchema) warnOfUnusable(outputSchema, `${subject}: its outputSchema`, warn);
   return {
     name,
     description,
-    inputSchema: withoutDefaulted(listed),
+    inputSchema,
     ...(outputSchema && { outputSchema }),
     ...(annotations && { annotations }),
     definition,
@@ -75,7 +87,7 @@ function toResult(
   }
   const failed = isError === true;
   if (outputSchema && !failed) {
-    const [wrong] = validate(outputSchema, structuredContent);
+    const wrong = outputMistake(outputSchema, structuredContent);
     if (wrong) {
       const where = `structuredContent${wrong.path}`;
       const what = `expected ${wrong.expected}; received ${wrong.received}`;
@@ -90,14 +102,34 @@ function toResult(
   };
 }
 
-function checkSchema(schema: JsonSchema, subject: string): void {
-  try {
-    validate(schema, {});
-  } catch (error) {
-    const message = `${subject} is not a usable JSON Schema: ${asClause(messageOf(error))}`;
-    const remedy = 'fix the server, or name other tools in "only"';
-    throw new ToolEnvError('infrastructure.mcp_schema', `${message}: ${remedy}.`, { cause: error });
+/** The first mistake of structured content, in which a long integer is the text of its digits (`exactMessage`). */
+function outputMistake(schema: JsonSchema, data: unknown): SchemaMistake | undefined {
+  const mistakes = validate(schema, data);
+  const digits = mistakes.map(({ path }) => path).filter((path) => isLongInteger(resolvePointer(data, path)));
+  if (digits.length === 0) return mistakes[0];
+  const rounded = { data: structuredClone(data) };
+  for (const path of digits.map((path) => `/data${path}`)) {
+    const slash = path.lastIndexOf('/');
+    const owner = resolvePointer(rounded, path.slice(0, slash)) as Record<string, unknown>;
+    const key = path
+      .slice(slash + 1)
+      .replaceAll('~1', '/')
+      .replaceAll('~0', '~');
+    owner[key] = Number(owner[key]);
   }
+  return validate(schema, rounded.data)[0];
+}
+
+function isLongInteger(value: unknown): boolean {
+  return typeof value === 'string' && unsafeInteger(value) === value;
+}
+
+function warnOfUnusable(schema: JsonSchema, subject: string, warn: (message: string) => void): void {
+  const leftOut = leaveOutUnusable(schema);
+  if (leftOut.length === 0) return;
+  const places = leftOut.slice(0, 3).map(({ path, why }) => `${path || 'all of it'} (${asClause(why)})`);
+  const more = leftOut.length > 3 ? `, and ${leftOut.length - 3} more` : '';
+  warn(`${subject} has constraints that only the server checks: ${places.join(', ')}${more}.`);
 }
 
 function badResult(message: string): ToolEnvError {

@@ -1,6 +1,6 @@
 /** policyHooks: a policy answers the forms of a server, and writes the texts that the server wants from a model. */
 import { deriveSeed, type Message, type Policy } from '@toolenv/core';
-import { tryObject, validate } from '@toolenv/core/schemas';
+import { tryObject, unsafeInteger, validate } from '@toolenv/core/schemas';
 import type { McpFormAnswer, McpHooks } from './mcp-hooks.ts';
 
 export interface PolicyHooksOptions {
@@ -34,7 +34,8 @@ export function policyHooks(
       const text = await write([{ role: 'user', content }], { maxTokens, temperature, signal });
       const [, json = text] = /```(?:json)?\s*([\s\S]*?)```/.exec(text) ?? [];
       const given = tryObject(json.trim());
-      if (!given || validate(schema, given).length > 0) return { action: 'decline' };
+      const isExact = unsafeInteger(json) === undefined;
+      if (!given || !isExact || validate(schema, given).length > 0) return { action: 'decline' };
       return { action: 'accept', content: given as Extract<McpFormAnswer, { action: 'accept' }>['content'] };
     },
     onSample: ({ messages, signal, ...asked }) => write(messages, { temperature, ...asked, signal }),

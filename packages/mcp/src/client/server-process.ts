@@ -2,13 +2,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import {
   type JSONRPCMessage,
-  ReadBuffer,
+  parseJSONRPCMessage,
   serializeMessage,
   type Transport,
 } from '@modelcontextprotocol/client';
 import { getDefaultEnvironment } from '@modelcontextprotocol/client/stdio';
 import { asClause, messageOf, ToolEnvError } from '@toolenv/core';
 import { withinDeadline } from '@toolenv/core/tools';
+import { MessageLines } from '../message-lines.ts';
 import { lastError } from './last-error.ts';
 import { describeServer, type McpCommand } from './mcp-server.ts';
 import type { ExpandedServer } from './server-additions.ts';
@@ -31,7 +32,7 @@ export class ServerProcess implements Transport {
 
   readonly #command: ExpandedServer<McpCommand>;
   readonly #grace: number;
-  readonly #buffer = new ReadBuffer();
+  readonly #lines = new MessageLines(parseJSONRPCMessage);
   #child: ChildProcess | undefined;
   #ended: Promise<void> = Promise.resolve();
   #delivering = false;
@@ -136,15 +137,15 @@ export class ServerProcess implements Transport {
       });
     });
     await settlesWithin(closed, drainTime);
-    this.#buffer.clear();
+    this.#lines.clear();
     this.onclose?.();
   }
 
   async #read(chunk: Buffer): Promise<void> {
     try {
-      this.#buffer.append(chunk);
+      this.#lines.append(chunk);
     } catch (error) {
-      // The message exceeds the SDK's limit, so the start of the next message is unknown.
+      // The start of the next message is unknown.
       this.#end ??= `it sent a message that is too long (${messageOf(error)})`;
       this.#closing = true;
       this.onerror?.(error as Error);
@@ -164,7 +165,7 @@ export class ServerProcess implements Transport {
   /** The next complete message; `undefined` for a line that is not a message, `null` if there is none yet. */
   #next(): JSONRPCMessage | null | undefined {
     try {
-      return this.#buffer.readMessage();
+      return this.#lines.next();
     } catch (error) {
       this.onerror?.(error as Error);
       return undefined;

@@ -1,5 +1,6 @@
 /** SseTransport: the HTTP transport of MCP 2024-11-05, for servers that speak nothing newer. The session ends with its stream. */
 import { SSEClientTransport } from '@modelcontextprotocol/client';
+import { exactResponse } from './exact-response.ts';
 import { type McpUrl, toUrl } from './mcp-server.ts';
 import { withEnd } from './stream-end.ts';
 
@@ -16,7 +17,7 @@ export class SseTransport extends SSEClientTransport {
   }
 
   async #open(input: string | URL, init?: RequestInit): Promise<Response> {
-    const response = await fetch(input, init);
+    const response = exactResponse(await fetch(input, init));
     // The SDK would open another stream, in which the calls of this one are never answered.
     return response.ok ? withEnd(response, () => this.#endStream()) : response;
   }

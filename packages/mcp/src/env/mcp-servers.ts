@@ -79,7 +79,6 @@ export async function openMcpServers<Task, Options>(
       lifetime,
       serverPerLease: isOwn,
       offer,
-      required: only?.map((tool) => (tool.startsWith(prefix) ? tool.slice(prefix.length) : tool)),
     });
     return { name, prefix, server, pool };
   });

@@ -10,7 +10,7 @@ import {
   taskSets,
 } from '@toolenv/core';
 import { readJsonLines } from '@toolenv/core/recording';
-import { validate } from '@toolenv/core/schemas';
+import { bigintsAs, exactJson, validate, withoutFilledNulls } from '@toolenv/core/schemas';
 
 /** A task of an environment with the default episode and reward, for example a line of a task file. */
 export interface McpTask {
@@ -90,13 +90,15 @@ async function readFile<Task>(file: string, schema: JsonSchema): Promise<Task[]>
 function readTask(line: string, schema: JsonSchema, where: string): unknown {
   let task: unknown;
   try {
-    task = JSON.parse(line);
+    // A number would round a long integer, so it is the text of its digits, as in rows of datasets.
+    task = exactJson(line, (value) => bigintsAs('text', value));
   } catch (error) {
     const message = `${where}: ${messageOf(error)}: write one JSON object per line.`;
     throw new ToolEnvError('usage.mcp_tasks', message, { cause: error });
   }
-  const [wrong] = validate(schema, task);
-  if (!wrong) return task;
+  const own = withoutFilledNulls(schema, task);
+  const [wrong] = validate(schema, own);
+  if (!wrong) return own;
   const message = `${where}${wrong.path}: expected ${wrong.expected}; received ${wrong.received}.`;
   throw new ToolEnvError('usage.mcp_tasks', message);
 }

@@ -23,8 +23,8 @@ export interface ScoreRecord {
   outcome: RecordedOutcome;
   /** Components, summed over the turns. Absent if the episode was aborted. */
   rewards?: Rewards;
-  /** Weighted sum of the components. */
-  reward?: number;
+  /** Weighted sum of the components; `null` if nothing was scored. */
+  reward?: number | null;
   turns: number;
   /** Time of the first observation, ISO 8601. */
   begun: string;

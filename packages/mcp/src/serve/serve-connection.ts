@@ -1,9 +1,10 @@
 /** serveConnection: serves one client over stdio or a given transport. Its first message shows its revision. */
 import { ProtocolError, ProtocolErrorCode, type Transport } from '@modelcontextprotocol/server';
-import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
+import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { serveProperties } from '@toolenv/core/serving';
 import { createAgentServer } from './agent-server.ts';
 import type { SessionSource } from './env-session.ts';
+import { ExactStdio } from './exact-stdio.ts';
 import { HandleView } from './handle-view.ts';
 import { createSessionServer } from './session-server.ts';
 import { tooMany } from './too-many.ts';
@@ -20,7 +21,7 @@ export function serveConnection(
   given: 'stdio' | Transport,
   maxSessions: number = serveProperties.maxSessions.default,
 ): Connection {
-  const transport = given === 'stdio' ? new StdioServerTransport() : given;
+  const transport = given === 'stdio' ? new ExactStdio() : given;
   const handles = new HandleView(source, {
     assertRoom() {
       if (handles.episodes.size < maxSessions) return;

@@ -8,6 +8,7 @@ import { ToolEnvError } from '@toolenv/core';
 import { completeOptions } from '@toolenv/core/plugins';
 import type { OptionsOf } from '@toolenv/core/schemas';
 import { HttpAccess, listen, readBody, replyJson, requestUrl } from '@toolenv/core/serving';
+import { exactMessage } from '../exact-message.ts';
 import type { SessionSource } from './env-session.ts';
 import { type ControlledEpisode, EpisodeControl } from './episode-control.ts';
 import { HandleView } from './handle-view.ts';
@@ -122,7 +123,7 @@ export async function serveHttp(
     const episode = isControl || handle === undefined ? undefined : control.episodes.find(handle);
     if (!isControl && handle !== undefined && !episode) return refuse(response, refusals.episode);
     const hasBody = request.method === 'POST' && !(isControl && isEmpty(request));
-    const body = hasBody ? await readBody(request, maxBodyBytes) : { json: undefined };
+    const body = hasBody ? await readBody(request, maxBodyBytes, exactMessage) : { json: undefined };
     // Node has answered 408, or the client is gone.
     if (body === 'broken') return;
     if (body === 'not_json') return refuse(response, refusals.not_json);

@@ -60,7 +60,7 @@ describe('a server that fails in a call', () => {
   test('sends too much: that, and not the exit that closing causes', async () => {
     const connection = await connect('shouts');
     const message = await messageOf(connection.tools[0]!.execute({}, context()));
-    expect(message).toContain('it sent a message that is too long (ReadBuffer exceeded maximum size of');
+    expect(message).toContain('it sent a message that is too long (it has more than 10485760 bytes)');
     expect(message).not.toMatch(/exited|input has ended/);
     await connection.close();
   });

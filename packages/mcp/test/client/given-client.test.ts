@@ -3,6 +3,7 @@ import { Client as ClientV2 } from '@modelcontextprotocol/client';
 import { StdioClientTransport as StdioV2 } from '@modelcontextprotocol/client/stdio';
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport as StdioV1 } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { defineToolEnv, openEnv, playTask } from '@toolenv/core';
 import { connectMcp, type McpClient, type McpRequestOptions } from '@toolenv/mcp';
 import { describe, expect, test } from 'vitest';
 import { badServer, context, realServer } from '../servers.ts';
@@ -89,33 +90,67 @@ test('reports a result without content as the server’s fault', async () => {
   await expect(tools[0]!.execute({}, context())).rejects.toMatchObject({ code: 'infrastructure.mcp_result' });
 });
 
-describe('a tool with an unusable schema', () => {
+describe('a tool with constraints that cannot be checked here', () => {
+  const month = {
+    $schema: 'https://json-schema.org/draft-07/schema',
+    type: 'object',
+    properties: {
+      month: { type: 'string', pattern: '^\\d{4}\\-\\d{2}$' },
+      count: { type: 'integer', format: 'uint8' },
+    },
+    required: ['month'],
+  };
+  const called: unknown[] = [];
   const client: McpClient = {
     listTools: async () => ({
       tools: [
         { name: 'good', inputSchema: { type: 'object' } },
-        { name: 'odd', inputSchema: { $ref: '#/nowhere' } },
+        { name: 'month', inputSchema: month },
         { name: 'late', inputSchema: { type: 'object' }, outputSchema: { type: 'no-such-type' } },
       ],
     }),
-    callTool: async () => ({ content: [] }),
+    callTool: async (params: object) => {
+      called.push(params);
+      return { content: [{ type: 'text', text: 'ok' }], structuredContent: { a: 1 } };
+    },
   };
 
-  test('is left out with a warning that names the tool and the reason', async () => {
+  test('is offered as it is listed, with a warning that names them', async () => {
     const warnings: string[] = [];
     const { tools } = await connectMcp({ client }, { onWarning: (message) => warnings.push(message) });
-    expect(tools.map(({ name }) => name)).toEqual(['good']);
-    expect(warnings).toEqual([
-      expect.stringMatching(/^Left out: Tool "odd" of .*its inputSchema is not a usable .*#\/nowhere/),
-      expect.stringMatching(/^Left out: Tool "late" of .*its outputSchema is not a usable .*type/),
+    expect(tools.map(({ name, inputSchema }) => [name, inputSchema])).toEqual([
+      ['good', { type: 'object' }],
+      ['month', month],
+      ['late', { type: 'object' }],
     ]);
+    expect(warnings).toEqual([
+      expect.stringMatching(
+        /^Tool "month" of .*its inputSchema has constraints that only the server checks: \/properties\/month\/pattern \(Invalid regular expression.*\)\.$/,
+      ),
+      expect.stringMatching(
+        /^Tool "late" of .*its outputSchema has constraints .*: \/type \(schema is invalid/,
+      ),
+    ]);
+    expect(await tools[2]!.execute({}, context())).toMatchObject({ structuredContent: { a: 1 } });
   });
 
-  test('is refused if "only" asks for it', async () => {
-    await expect(connectMcp({ client }, { only: ['good', 'odd'] })).rejects.toMatchObject({
-      code: 'infrastructure.mcp_schema',
-      message: expect.stringContaining('"odd"'),
-    });
-    expect((await connectMcp({ client }, { only: ['good'] })).tools).toHaveLength(1);
+  test('plays in an environment: the other constraints are checked, and the server judges the rest', async () => {
+    const { tools } = await connectMcp({ client }, { onWarning() {} });
+    const env = await openEnv(
+      defineToolEnv({
+        name: 'months-v1',
+        description: 'Months.',
+        tasks: { test: ['go'] },
+        rewards: { right: { kind: 'outcome' } },
+        episode: ({ task }) => ({ messages: task, tools, onAnswer: () => ({ end: 'answered' }) }),
+      }),
+    );
+    called.length = 0;
+    const turn = (args: object) => [{ name: 'month', arguments: args as Record<string, unknown> }];
+    const { steps } = await playTask(env, 'go', [turn({ month: 7 }), turn({ month: 'May' }), 'done']);
+    expect(steps[0]!.calls[0]).toMatchObject({ mistake: { code: 'invalid_arguments', path: '/month' } });
+    expect(steps[1]!.calls[0]).toMatchObject({ text: 'ok' });
+    expect(called).toEqual([{ name: 'month', arguments: { month: 'May' } }]);
+    await env.close();
   });
 });

@@ -93,6 +93,8 @@ describe('by a policy', () => {
     expect(await call(hooks, 'trigger-elicitation-request')).toContain('- Name: Ada');
     // An answer that does not fit is no answer.
     expect(await call(hooks, 'trigger-elicitation-request')).toContain('declined');
+    const long = policyHooks(saying('{"name": "Ada", "integer": 9007199254740993}').policy, { seed: 7 });
+    expect(await call(long, 'trigger-elicitation-request')).toContain('declined');
   });
 });
 

@@ -133,6 +133,17 @@ async function initialize(url: string, headers: Record<string, string> = {}) {
   return { status: response.status, headers: response.headers, body, session };
 }
 
+test('an integer that a number would round is a mistake of the model that names the limit', async () => {
+  const { url } = await serve();
+  const { session } = await initialize(url);
+  const body =
+    '{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"knock","arguments":{"force":2512292042121000001}}}';
+  const answer = await fetch(url, { method: 'POST', headers: { ...json, ...session }, body });
+  expect(await answer.text()).toMatch(
+    /the integer 2512292042121000001.* within ±9007199254740991.*"isError":true/,
+  );
+});
+
 describe('limits', () => {
   test('a client too many gets 503 with the limit', async () => {
     const { url } = await serve({ maxSessions: 2 });

@@ -1,3 +1,6 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
 import {
   Client as ModernClient,
   StreamableHTTPClientTransport as ModernTransport,
@@ -17,7 +20,7 @@ import {
   type ServeOptions,
   serveMcp,
 } from '@toolenv/mcp';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { doors, openDoors } from '../door-env.ts';
 import { duels, expectRefusal } from '../duel-env.ts';
 import { badServer, context, doorServer, groupLives, realServer } from '../servers.ts';
@@ -51,6 +54,30 @@ async function call(client: Client, name: string, args = {}, options = {}): Prom
 }
 
 const textOf = ({ content }: CallToolResult) => (content[0] as { text: string }).text;
+
+test('over stdio, an integer that a number would round is a mistake of the model that names the limit', async () => {
+  const { command, args } = doorServer;
+  const server = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+  onTestFinished(() => void server.kill('SIGKILL'));
+  const lines = createInterface({ input: server.stdout })[Symbol.asyncIterator]();
+  const ask = async (id: number, method: string, params: string) => {
+    server.stdin.write(`{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${params}}\n`);
+    for (;;) {
+      const { value } = await lines.next();
+      if (JSON.parse(value).id === id) return value as string;
+    }
+  };
+  const client = '"capabilities":{},"clientInfo":{"name":"raw","version":"1"}';
+  await ask(1, 'initialize', `{"protocolVersion":"2025-11-25",${client}}`);
+  server.stdin.write('no message\n{"jsonrpc":"2.0","method":"notifications/initialized"}\n');
+  expect(await ask(2, 'tools/call', '{"name":"knock","arguments":{"force":2512292042121000001}}')).toMatch(
+    /the integer 2512292042121000001.* within ±9007199254740991.*"isError":true/,
+  );
+  expect(await ask(3, 'tools/call', '{"name":"knock","arguments":{"force":1}}')).toContain('The door opens.');
+  const left = once(server, 'exit');
+  server.stdin.end();
+  expect(await left).toEqual([0, null]);
+});
 
 describe('the SDK’s client plays an episode', () => {
   test('from its task to its end', async () => {

@@ -39,7 +39,7 @@ async function oracleWins(subject: EnvSubject): Promise<void> {
     }
     const declared = subject.definition.best?.(task);
     const earned = weigh(spec, total);
-    if (declared !== undefined && Math.abs(earned - declared) >= rewardTolerance) {
+    if (declared !== undefined && !(Math.abs((earned ?? Number.NaN) - declared) < rewardTolerance)) {
       throw new Violation(
         'ENV-32',
         `the declared best, ${declared}, for the oracle on ${brief(task)}`,
@@ -51,9 +51,10 @@ async function oracleWins(subject: EnvSubject): Promise<void> {
       throw new Violation('ENV-32', `"${name}" ${best} for the oracle on ${brief(task)}`, brief(total));
     }
     const idle = sumRewards(spec, await playNothing(subject, task, index));
-    if (weigh(spec, idle) < weigh(spec, total)) continue;
-    const expected = `less than the oracle's ${weigh(spec, total)} for an empty answer on ${brief(task)}`;
-    throw new Violation('ENV-33', expected, `${weigh(spec, idle)}`);
+    const unearned = weigh(spec, idle);
+    if (unearned === null || earned === null || unearned < earned) continue;
+    const expected = `less than the oracle's ${earned} for an empty answer on ${brief(task)}`;
+    throw new Violation('ENV-33', expected, `${unearned}`);
   }
 }
 

@@ -37,6 +37,7 @@ export function noteOf(
   const failed = tasks.flatMap((task) => {
     const own = task.scores[metric] ?? task.reward;
     const score = own.reduce((sum, value) => sum + value, 0) / own.length;
+    // No number without a score, which is not below any.
     return score < passScore ? [{ index: task.index, question: task.question, score }] : [];
   });
   const scores = [

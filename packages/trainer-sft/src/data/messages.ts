@@ -1,6 +1,6 @@
 /** Messages and tools of data files, in the shapes of OpenAI, TRL and toolenv, as the protocol has them. */
 import type { Message, ToolCall, ToolDescription } from '@toolenv/core';
-import { isObject } from '@toolenv/core/schemas';
+import { bigintsAs, exactJson, isObject, withoutFilledNulls, withoutNulls } from '@toolenv/core/schemas';
 import { BadExample } from './example.ts';
 
 type Fields = Record<string, unknown>;
@@ -12,18 +12,26 @@ export interface ReadMessages {
   learned: boolean[];
 }
 
+/** What is known when messages are read. */
+interface Around {
+  /** What the calls may call: their schemas say which arguments may be null. */
+  tools: readonly ToolDescription[];
+  /** Messages that come before these, in which a call may have been made. */
+  before?: readonly Message[];
+}
+
 /**
- * @param before Messages that come before these, in which a call may have been made.
+ * @param given Without null properties, except in arguments.
  * @throws BadExample
  */
-export function readMessages(given: unknown, path: string, before: readonly Message[] = []): ReadMessages {
+export function readMessages(given: unknown, path: string, { tools, before = [] }: Around): ReadMessages {
   if (!Array.isArray(given) || given.length === 0) throw new BadExample(path, 'a list of messages', given);
   const calls = new Map<string, string>();
   for (const message of before) remember(message, calls);
   const messages: Message[] = [];
   const learned: boolean[] = [];
   for (const [index, each] of given.entries()) {
-    const message = readMessage(fieldsOf(each, `${path}/${index}`), `${path}/${index}`, calls);
+    const message = readMessage(fieldsOf(each, `${path}/${index}`), `${path}/${index}`, { calls, tools });
     remember(message, calls);
     messages.push(message);
     if (message.role === 'assistant') learned.push((each as Fields).weight !== 0);
@@ -33,7 +41,8 @@ export function readMessages(given: unknown, path: string, before: readonly Mess
 
 /** Tools as OpenAI and TRL have them (`{ type: 'function', function }`), as MCP and toolenv, or as JSON text of a list. */
 export function readTools(given: unknown, path: string): ToolDescription[] {
-  const tools = typeof given === 'string' ? parseJson(given, path) : (given ?? []);
+  // Arrow gives each schema the properties of all schemas.
+  const tools = withoutNulls(typeof given === 'string' ? parseJson(given, path) : (given ?? []));
   if (!Array.isArray(tools)) throw new BadExample(path, 'a list of tools', given);
   return tools.map((each, index) => {
     const at = `${path}/${index}`;
@@ -58,12 +67,18 @@ function remember(message: Message, calls: Map<string, string>): void {
   for (const { id, name } of message.toolCalls ?? []) calls.set(id, name);
 }
 
-function readMessage(given: Fields, path: string, calls: ReadonlyMap<string, string>): Message {
+interface Known {
+  tools: readonly ToolDescription[];
+  /** Names of the calls so far, by their ids. */
+  calls: ReadonlyMap<string, string>;
+}
+
+function readMessage(given: Fields, path: string, { calls, tools }: Known): Message {
   const { role } = given;
   const content = readContent(given.content, `${path}/content`, role === 'assistant');
   if (role === 'system' || role === 'developer') return { role: 'system', content };
   if (role === 'user') return { role, content };
-  if (role === 'assistant') return readAssistant(given, content, path);
+  if (role === 'assistant') return readAssistant(given, content, path, tools);
   if (role === 'tool') return readResult(given, content, path, calls);
   throw new BadExample(`${path}/role`, 'system, developer, user, assistant or tool', role);
 }
@@ -81,7 +96,12 @@ function readContent(given: unknown, path: string, mayBeNull: boolean): string {
   return texts.join('');
 }
 
-function readAssistant(given: Fields, content: string, path: string): AssistantMessage {
+function readAssistant(
+  given: Fields,
+  content: string,
+  path: string,
+  tools: readonly ToolDescription[],
+): AssistantMessage {
   for (const name of ['reasoning_content', 'thinking', 'function_call']) {
     if (given[name] === undefined || given[name] === null) continue;
     const remedy = name === 'function_call' ? 'tool_calls' : 'the thought in content, as the model writes it';
@@ -91,23 +111,33 @@ function readAssistant(given: Fields, content: string, path: string): AssistantM
   if (weight !== 0 && weight !== 1) throw new BadExample(`${path}/weight`, '0 or 1', weight);
   const calls = given.tool_calls ?? given.toolCalls ?? [];
   if (!Array.isArray(calls)) throw new BadExample(`${path}/tool_calls`, 'a list of calls', calls);
-  const toolCalls = calls.map((call, index) => readCall(call, `${path}/tool_calls/${index}`, index));
+  const toolCalls = calls.map((call, index) =>
+    readCall(call, `${path}/tool_calls/${index}`, { index, tools }),
+  );
   // Text may be empty: a model can end its turn at once, and pairs show that it should not.
   if (typeof given.content !== 'string' && content === '' && toolCalls.length === 0)
     throw new BadExample(path, 'content or tool_calls', given.content);
   return { role: 'assistant', content, ...(toolCalls.length > 0 && { toolCalls }) };
 }
 
-function readCall(given: unknown, path: string, index: number): ToolCall {
+function readCall(
+  given: unknown,
+  path: string,
+  { index, tools }: { index: number; tools: readonly ToolDescription[] },
+): ToolCall {
   const outer = fieldsOf(given, path);
   const call = outer.function === undefined ? outer : fieldsOf(outer.function, `${path}/function`);
   const at = call === outer ? path : `${path}/function`;
-  const { name, arguments: args = {} } = call;
+  const { name } = call;
+  const args = call.arguments ?? {};
   const { id = `call-${index}` } = outer;
   if (typeof name !== 'string' || name === '') throw new BadExample(`${at}/name`, 'the name of a tool', name);
   if (typeof id !== 'string') throw new BadExample(`${path}/id`, 'a text', id);
-  const read = typeof args === 'string' ? parseJson(args, `${at}/arguments`) : args;
-  return { id, name, arguments: fieldsOf(read, `${at}/arguments`) };
+  if (typeof args === 'string')
+    return { id, name, arguments: fieldsOf(parseJson(args, `${at}/arguments`), `${at}/arguments`) };
+  const schema = tools.find((tool) => tool.name === name)?.inputSchema;
+  const own = schema?.properties ? withoutFilledNulls(schema, args, 'drop') : withoutNulls(args);
+  return { id, name, arguments: fieldsOf(own, `${at}/arguments`) };
 }
 
 function readResult(
@@ -126,10 +156,10 @@ function readResult(
   return { role: 'tool', content, toolCallId, name };
 }
 
-/** @throws BadExample */
+/** As in rows, an integer that a number would round is the text of its digits. @throws BadExample */
 export function parseJson(text: string, path: string, expected = 'JSON'): unknown {
   try {
-    return JSON.parse(text);
+    return exactJson(text, (value) => bigintsAs('text', value));
   } catch {
     throw new BadExample(path, expected, text);
   }

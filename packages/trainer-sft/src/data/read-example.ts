@@ -1,5 +1,6 @@
 /** readExamples: one line of a data file becomes examples, whatever of the known formats it has. */
 import { decodeTrajectory } from '@toolenv/core/recording';
+import { withoutNulls } from '@toolenv/core/schemas';
 import { outcomeScore } from '@toolenv/training';
 import { BadExample, type Example } from './example.ts';
 import { fieldsOf, parseJson, readMessages, readTools } from './messages.ts';
@@ -40,8 +41,9 @@ export function readExamples(
     return isGood ? trajectoryExamples(trajectory) : [];
   }
   if (line.messages !== undefined) {
-    const { messages, learned } = readMessages(line.messages, '/messages');
-    const content = { messages, tools: readTools(line.tools, '/tools') };
+    const tools = readTools(line.tools, '/tools');
+    const { messages, learned } = readMessages(line.messages, '/messages', { tools });
+    const content = { messages, tools };
     return [{ content, learns: (turn) => learned[turn]! }];
   }
   if (line.completion !== undefined) return [readCompletion(line)];
@@ -53,9 +55,12 @@ export function readExamples(
   throw new BadExample('', `one of the formats ${formats}`, Object.keys(line));
 }
 
-/** @throws BadExample */
+/**
+ * The fields of a line. Those that are null count as absent, as Arrow fills missing fields, except in the arguments of calls.
+ * @throws BadExample
+ */
 export function parseLine(text: string): Record<string, unknown> {
-  return fieldsOf(parseJson(text, '', 'a line of JSON'), '');
+  return fieldsOf(withoutNulls(parseJson(text, '', 'a line of JSON'), 'arguments'), '');
 }
 
 function readCompletion({ prompt, completion, tools }: Record<string, unknown>): Example {
@@ -66,11 +71,12 @@ function readCompletion({ prompt, completion, tools }: Record<string, unknown>):
     ];
     return { content: { segments, ends: true } };
   }
-  const before = readMessages(prompt, '/prompt');
-  const after = readMessages(completion, '/completion', before.messages);
+  const described = readTools(tools, '/tools');
+  const before = readMessages(prompt, '/prompt', { tools: described });
+  const after = readMessages(completion, '/completion', { tools: described, before: before.messages });
   const first = before.learned.length;
   const messages = [...before.messages, ...after.messages];
-  const content = { messages, tools: readTools(tools, '/tools') };
+  const content = { messages, tools: described };
   return { content, learns: (turn) => turn >= first && after.learned[turn - first]! };
 }
 

@@ -21,11 +21,12 @@ export function readPair(text: string): ExamplePair {
       throw new BadExample('/prompt', 'text, as chosen and rejected are', prompt);
     return { chosen: textExample(prompt, chosen), rejected: textExample(prompt, rejected) };
   }
-  const before = prompt === undefined ? [] : readMessages(prompt, '/prompt').messages;
   const described = readTools(tools, '/tools');
+  const before = prompt === undefined ? [] : readMessages(prompt, '/prompt', { tools: described }).messages;
+  const around = { tools: described, before };
   const [good, bad] = [
-    [...before, ...readMessages(chosen, '/chosen', before).messages],
-    [...before, ...readMessages(rejected, '/rejected', before).messages],
+    [...before, ...readMessages(chosen, '/chosen', around).messages],
+    [...before, ...readMessages(rejected, '/rejected', around).messages],
   ];
   const shared = prompt === undefined ? sharedMessages(good!, bad!) : before.length;
   const first = good!.slice(0, shared).filter(({ role }) => role === 'assistant').length;

@@ -46,6 +46,8 @@ export interface Evaluation {
   episodes: number;
   /** Episodes that infrastructure faults ended. They enter no mean. */
   aborted: number;
+  /** Episodes that ended and that nothing scored: every reward that weighs is `null`. They enter no mean of the reward. Absent if there are none. */
+  unscored?: number | undefined;
   /** Aborted episodes by their cause, the most frequent first: `infrastructure.tool_failed: Tool "f" failed: …`. Absent if there are none. */
   causes?: Record<string, number> | undefined;
   /** Mean of each reward component over the episodes that scored it; `null` if none did. */
@@ -151,6 +153,7 @@ function summarise(
   return {
     episodes: summaries.length,
     aborted: summaries.length - episodes,
+    ...(statistics.unscored > 0 && { unscored: statistics.unscored }),
     ...(summaries.length > episodes && { causes: statistics.causes }),
     means: Object.fromEntries(components.map((name) => [name, rewards[name] ?? null])),
     reward,
@@ -186,7 +189,7 @@ function* episodesOf<Task>(
   }
 }
 
-/** pass@k of the score that says which episodes were right. An episode without this score did not pass. */
+/** pass@k of the score that says which episodes were right. A scored episode without this score did not pass. */
 function passOf(
   summaries: readonly EpisodeSummary[],
   components: readonly string[],
@@ -194,7 +197,9 @@ function passOf(
 ): Evaluation['pass'] {
   const score = headlineScore(components);
   if (score === undefined) return undefined;
-  const scores = taskScores(summaries, samples, ({ rewards }) => rewards[score] ?? Number.NEGATIVE_INFINITY);
+  const scores = taskScores(summaries, samples, ({ rewards, reward }) =>
+    reward === null ? null : (rewards[score] ?? Number.NEGATIVE_INFINITY),
+  );
   const passed = scores.map((task) => task.map((value) => value >= passScore));
   return { score, at: passRates(passed, samples) };
 }

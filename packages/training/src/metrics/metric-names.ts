@@ -24,8 +24,10 @@ export const metricNames = {
   num_gen_batches: 'rollouts of the step, with dynamic sampling (verl: train/num_gen_batches)',
   // Episodes
   episodes: 'episodes played',
-  aborted: 'episodes without a score, because the infrastructure failed',
+  aborted: 'episodes that ended because the infrastructure failed',
   'response/aborted_ratio': 'share of these episodes',
+  unscored:
+    'episodes that ended and that nothing scored, if there are any; the trainer does not learn from them',
   'completions/clipped_ratio': 'share of the episodes that were truncated',
   'truncated/<reason>':
     'share of the episodes truncated for this reason: max_turns, max_tokens, deadline or context',

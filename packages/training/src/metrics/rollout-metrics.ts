@@ -39,10 +39,14 @@ export interface RolloutTime {
   environment?: number;
 }
 
-/** Everything is of the scored trajectories, except what counts all: `episodes`, `aborted` and `generated_tokens`. */
+/**
+ * Rewards are of the scored trajectories. Everything else is of those that were not aborted, except what counts all: `episodes`, `aborted`
+ * and `generated_tokens`.
+ */
 export function rolloutMetrics(trajectories: readonly Trajectory[], time: RolloutTime): Metrics {
-  const scored = trajectories.filter(({ reward }) => reward !== null);
-  const aborted = trajectories.length - scored.length;
+  const ended = trajectories.filter(({ outcome }) => outcome.kind !== 'aborted');
+  const scored = ended.filter(({ reward }) => reward !== null);
+  const aborted = trajectories.length - ended.length;
   const isGrouped = new Set(trajectories.map(({ group }) => group)).size < trajectories.length;
   const generated = trajectories.flatMap(turnLengths).reduce((sum, length) => sum + length, 0);
   return {
@@ -50,10 +54,11 @@ export function rolloutMetrics(trajectories: readonly Trajectory[], time: Rollou
     episodes: trajectories.length,
     aborted,
     'response/aborted_ratio': aborted / Math.max(trajectories.length, 1),
-    ...episodeMetrics(scored),
-    ...toolMetrics(scored),
-    ...metricsByTool(scored),
-    ...unusedTools(scored),
+    ...(scored.length < ended.length && { unscored: ended.length - scored.length }),
+    ...episodeMetrics(ended),
+    ...toolMetrics(ended),
+    ...metricsByTool(ended),
+    ...unusedTools(ended),
     generated_tokens: generated,
     ...namedTurnUsage(turnUsage(trajectories)),
     ...namedUsage(toolUsage(trajectories)),
@@ -87,16 +92,16 @@ function rewardMetrics(scored: readonly Trajectory[], isGrouped: boolean): Metri
   return metrics;
 }
 
-function episodeMetrics(scored: readonly Trajectory[]): Metrics {
-  const turns = scored.map(({ steps }) => steps.length);
-  const lengths = scored.map((trajectory) => turnLengths(trajectory).reduce((sum, each) => sum + each, 0));
-  const ofTurns = scored.flatMap(turnLengths);
-  const cut = scored.flatMap(({ steps }) => steps.filter(({ action }) => action.stopReason === 'length'));
-  const reasons = scored.map(({ outcome }) => (outcome.kind === 'truncated' ? outcome.reason : undefined));
+function episodeMetrics(ended: readonly Trajectory[]): Metrics {
+  const turns = ended.map(({ steps }) => steps.length);
+  const lengths = ended.map((trajectory) => turnLengths(trajectory).reduce((sum, each) => sum + each, 0));
+  const ofTurns = ended.flatMap(turnLengths);
+  const cut = ended.flatMap(({ steps }) => steps.filter(({ action }) => action.stopReason === 'length'));
+  const reasons = ended.map(({ outcome }) => (outcome.kind === 'truncated' ? outcome.reason : undefined));
   const share = (reason: string) =>
-    reasons.filter((each) => each === reason).length / Math.max(scored.length, 1);
+    reasons.filter((each) => each === reason).length / Math.max(ended.length, 1);
   return {
-    'completions/clipped_ratio': reasons.filter(Boolean).length / Math.max(scored.length, 1),
+    'completions/clipped_ratio': reasons.filter(Boolean).length / Math.max(ended.length, 1),
     ...Object.fromEntries(Object.keys(truncations).map((reason) => [`truncated/${reason}`, share(reason)])),
     'num_turns/mean': mean(turns),
     'num_turns/min': least(turns),
@@ -107,18 +112,18 @@ function episodeMetrics(scored: readonly Trajectory[]): Metrics {
     'tokens_per_turn/mean': mean(ofTurns),
     'tokens_per_turn/max': most(ofTurns),
     'tokens_per_turn/clipped_ratio': cut.length / Math.max(ofTurns.length, 1),
-    ...logPerplexity(scored),
+    ...logPerplexity(ended),
   };
 }
 
-function toolMetrics(scored: readonly Trajectory[]): Metrics {
-  const calls = scored.flatMap(({ steps }) => steps.flatMap((step) => step.calls));
+function toolMetrics(ended: readonly Trajectory[]): Metrics {
+  const calls = ended.flatMap(({ steps }) => steps.flatMap((step) => step.calls));
   const kinds = calls.map(
     ({ mistake, result }) => mistake?.code ?? (result?.isError ? 'tool_error' : undefined),
   );
   const share = (count: number) => count / Math.max(calls.length, 1);
   return {
-    'tools/call_frequency': calls.length / Math.max(scored.length, 1),
+    'tools/call_frequency': calls.length / Math.max(ended.length, 1),
     'tools/failure_frequency': share(kinds.filter(Boolean).length),
     ...Object.fromEntries(
       Object.keys(mistakes).map((kind) => [
@@ -130,15 +135,15 @@ function toolMetrics(scored: readonly Trajectory[]): Metrics {
 }
 
 /** Only tools that answered a call: names that the model made up would have no end. */
-function metricsByTool(scored: readonly Trajectory[]): Metrics {
-  const answered = scored.flatMap(({ steps }) =>
+function metricsByTool(ended: readonly Trajectory[]): Metrics {
+  const answered = ended.flatMap(({ steps }) =>
     steps.flatMap(({ calls }) =>
       calls.flatMap(({ call, result }) => (result && 'name' in call ? [{ name: call.name, result }] : [])),
     ),
   );
   const metrics: Metrics = {};
   for (const [name, calls] of groupBy(answered, (call) => call.name)) {
-    metrics[`tools/${name}/call_frequency`] = calls.length / scored.length;
+    metrics[`tools/${name}/call_frequency`] = calls.length / ended.length;
     metrics[`tools/${name}/error_frequency`] = mean(
       calls.map(({ result }) => Number(result.isError === true)),
     );
@@ -147,19 +152,17 @@ function metricsByTool(scored: readonly Trajectory[]): Metrics {
 }
 
 /** Nothing if no episode has tools. */
-function unusedTools(scored: readonly Trajectory[]): Metrics {
-  const equipped = scored.filter(({ steps }) =>
-    steps.some(({ observation }) => observation.tools.length > 0),
-  );
+function unusedTools(ended: readonly Trajectory[]): Metrics {
+  const equipped = ended.filter(({ steps }) => steps.some(({ observation }) => observation.tools.length > 0));
   if (equipped.length === 0) return {};
   // The tools of an agent run in the agent, so that only its turns have the calls.
   const isUnused = ({ steps }: Trajectory) =>
     steps.every(({ action, calls }) => calls.length + action.toolCalls.length === 0);
   const unused = equipped.filter(isUnused);
-  const outcomes = unused.map((trajectory) => outcomeScore(trajectory)!);
+  const outcomes = unused.map((trajectory) => outcomeScore(trajectory)).filter((score) => score !== null);
   return {
     'tools/unused_ratio': unused.length / equipped.length,
-    ...(unused.length > 0 && { 'tools/unused_outcome': mean(outcomes) }),
+    ...(outcomes.length > 0 && { 'tools/unused_outcome': mean(outcomes) }),
   };
 }
 
@@ -191,8 +194,8 @@ function turnLengths({ steps }: Trajectory): number[] {
   return steps.map(({ action }) => action.tokens?.action.length ?? 0);
 }
 
-function logPerplexity(scored: readonly Trajectory[]): Metrics {
-  const ofEpisodes = scored
+function logPerplexity(ended: readonly Trajectory[]): Metrics {
+  const ofEpisodes = ended
     .map(({ steps }) => steps.flatMap(({ action }) => [...(action.tokens?.logprobs ?? [])]))
     .filter(({ length }) => length > 0);
   if (ofEpisodes.length === 0) return {};

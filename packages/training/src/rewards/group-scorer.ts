@@ -47,7 +47,9 @@ export class GroupScorer {
    * @throws ToolEnvError `bug.scorer` for scores that are not those of the episodes; what else the scorer throws.
    */
   async score(trajectories: readonly Trajectory[], signal: AbortSignal | undefined): Promise<Trajectory[]> {
-    const scored = trajectories.filter(({ reward, steps }) => reward !== null && steps.length > 0);
+    const scored = trajectories.filter(
+      ({ outcome, steps }) => outcome.kind !== 'aborted' && steps.length > 0,
+    );
     const said = new Map<Trajectory, ScoredEpisode | ToolEnvError>();
     const groups = [...groupBy(scored, ({ group }) => group).values()];
     await Promise.all(

@@ -103,7 +103,8 @@ export function shapedByLength<Batch extends Pick<RolloutBatch, 'trajectories' |
   const lengths = trajectories.map(actionTokens);
   const ofGroup = groupLengthRewards(
     lengths,
-    trajectories.map((trajectory) => outcomeScore(trajectory)!),
+    // Without an outcome, an episode is no success.
+    trajectories.map((trajectory) => outcomeScore(trajectory) ?? Number.NEGATIVE_INFINITY),
     trajectories.map(({ group }) => group),
   );
   const lengthRewards = lengths.map((length, n) => {

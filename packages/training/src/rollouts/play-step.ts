@@ -13,6 +13,7 @@ import { BusyClock } from '../metrics/busy-clock.ts';
 import { rolloutMetrics } from '../metrics/rollout-metrics.ts';
 import type { RunOptions } from '../options/run-options.ts';
 import { type GroupScorer, scoredGroups } from '../rewards/group-scorer.ts';
+import { learnable } from '../rows/learnable.ts';
 import type { Algorithm } from '../trainer/algorithm.ts';
 import type { AbortWatch } from './abort-watch.ts';
 import { draw } from './draw-episodes.ts';
@@ -49,7 +50,7 @@ export async function playStep(
   },
   options: RunOptions,
   step: number,
-  resample: Algorithm['resample'],
+  algorithm: Pick<Algorithm, 'resample' | 'learnsUnscored'>,
   watch: AbortWatch,
   results: ReadonlyMap<number, TaskResult>,
 ): Promise<PlayedStep> {
@@ -66,7 +67,7 @@ export async function playStep(
   const groups = { tasksPerStep, groupSize, seed };
   const tasks = new Map<number, number>();
   const played: Trajectory[] = [];
-  const { scored, metrics } = await resampled(resample, tasksPerStep, async (count, attempt) => {
+  const { scored, metrics } = await resampled(algorithm.resample, tasksPerStep, async (count, attempt) => {
     const drawn = await draw(env, groups, { step, count, attempt, results });
     for (const [group, index] of drawn.tasks) tasks.set(group, index);
     const { episodes } = drawn;
@@ -74,7 +75,7 @@ export async function playStep(
     const ended = await collect(watched(ending, watch));
     const trajectories = scorer ? await scoredGroups(ended, { scorer, watch, signal }) : ended;
     for (const trajectory of trajectories) trajectory.index = played.push(trajectory) - 1;
-    const counting = trajectories.filter(({ reward }) => reward !== null);
+    const counting = learnable(trajectories, algorithm);
     return options.shuffleRewards ? shuffleRewards(counting, stepSeed) : counting;
   });
   const time = { rollout: (performance.now() - started) / 1000, environment: waiting.seconds };

@@ -7,6 +7,7 @@ import type { GroupScorer } from '../rewards/group-scorer.ts';
 import { AbortWatch } from '../rollouts/abort-watch.ts';
 import { type PlayedStep, playStep } from '../rollouts/play-step.ts';
 import { rolloutsAhead } from '../rollouts/rollouts-ahead.ts';
+import { learnable } from '../rows/learnable.ts';
 import { playerEpisodes } from '../rows/player-episodes.ts';
 import { toTrainingRows } from '../rows/training-row.ts';
 import type { Algorithm, DataAlgorithm, PromptAlgorithm } from '../trainer/algorithm.ts';
@@ -46,7 +47,7 @@ export async function* episodeSteps(
   const range = { from, to, ahead: maxStaleness, signal: run.signal };
   const watch = new AbortWatch(options.maxAborted);
   const rollouts = rolloutsAhead(range, (at, stop) =>
-    playStep({ ...run, signal: stop }, options, at, algorithm.resample, watch, results),
+    playStep({ ...run, signal: stop }, options, at, algorithm, watch, results),
   );
   for await (const { rollout, staleness } of rollouts) {
     yield {
@@ -70,7 +71,7 @@ export async function* promptSteps(
     const time = { rollout: (performance.now() - started) / 1000 };
     // A group is a task with the text before and after a change: nothing is learned from its variance.
     const { frac_reward_zero_std: _, ...metrics } = rolloutMetrics(trajectories, time);
-    const scored = trajectories.filter(({ reward }) => reward !== null);
+    const scored = learnable(trajectories);
     yield {
       rollout: { played: trajectories, scored, tasks: new Map(), metrics },
       learn: async () => learn(),
@@ -88,12 +89,7 @@ export async function* workerSteps(
   try {
     await rollouts.begin(from);
     for (let step = from; step < to; step++) {
-      const { rollout, staleness, close } = await rollouts.rollout(
-        step,
-        to - step,
-        algorithm.resample,
-        scorer,
-      );
+      const { rollout, staleness, close } = await rollouts.rollout(step, to - step, algorithm, scorer);
       yield {
         rollout,
         staleness,
@@ -115,7 +111,7 @@ async function update(
   scored: PlayedStep['scored'],
   at: { step: number; seed: number },
 ): Promise<Metrics> {
-  const trajectories = scored.flatMap(playerEpisodes);
+  const trajectories = learnable(scored.flatMap(playerEpisodes), algorithm);
   const rows = trajectories.flatMap(toTrainingRows);
   if (rows.length === 0) return nothingLearned;
   return algorithm.update({ ...at, trajectories, rows });

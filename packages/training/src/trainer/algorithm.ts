@@ -13,7 +13,7 @@ import type { RunOptions } from '../options/run-options.ts';
 import type { TrainingRow } from '../rows/training-row.ts';
 import type { CheckpointPart } from '../run-folder/checkpoints.ts';
 
-/** What an update learns from: the scored episodes of a rollout. Aborted episodes are not among them. */
+/** What an update learns from: the scored episodes of a rollout. Aborted episodes, and those that nothing scored, are not among them. */
 export interface RolloutBatch {
   /** Updates done before. */
   step: number;
@@ -39,6 +39,8 @@ export interface Algorithm {
     /** Times that other tasks are played. */
     maxAttempts: number;
   };
+  /** Whether it learns also from episodes that nothing scored, because it needs no rewards. Their `reward` is `null`. */
+  learnsUnscored?: boolean;
   /** Releases what the algorithm has opened, at the end of the run. */
   close?(): Promise<void>;
 }

@@ -20,6 +20,7 @@ import type { PlayedStep } from '../rollouts/play-step.ts';
 import { resampled } from '../rollouts/resampled.ts';
 import { shuffleRewards } from '../rollouts/shuffle-rewards.ts';
 import { mean } from '../rows/averages.ts';
+import { learnable } from '../rows/learnable.ts';
 import { type FolderLock, lockFolder } from '../run-folder/folder-lock.ts';
 import { writeFolder } from '../run-folder/write-whole.ts';
 import type { Algorithm } from '../trainer/algorithm.ts';
@@ -103,21 +104,21 @@ export class WorkerRollouts {
   async rollout(
     step: number,
     left: number,
-    resample: Algorithm['resample'],
+    algorithm: Pick<Algorithm, 'resample' | 'learnsUnscored'>,
     scorer: GroupScorer | undefined,
   ): Promise<{ rollout: PlayedStep; staleness: number; close(): void }> {
     const { tasksPerStep, maxStaleness } = this.#options;
     const started = performance.now();
     const wanted = tasksPerStep * Math.min(maxStaleness + 1, left);
     const taken: ReadyGroup[] = [];
-    const { scored, metrics: attempts } = await resampled(resample, tasksPerStep, async (count) => {
+    const { scored, metrics: attempts } = await resampled(algorithm.resample, tasksPerStep, async (count) => {
       const open = taken.length + count + wanted - tasksPerStep;
       await this.groups.fill(open, (draws) => this.#draw(draws));
       await this.#publish(step);
       const found = await this.#take(step, count, taken);
       const more = scorer ? await this.#withScores(found, scorer) : found;
       taken.push(...more);
-      return this.#scored(more, step);
+      return this.#scored(more, step, algorithm);
     });
     const played = taken.flatMap(({ episodes }) => episodes);
     for (const [index, trajectory] of played.entries()) trajectory.index = index;
@@ -173,8 +174,15 @@ export class WorkerRollouts {
     );
   }
 
-  #scored(groups: readonly ReadyGroup[], step: number): Trajectory[] {
-    const scored = groups.flatMap(({ episodes }) => episodes).filter(({ reward }) => reward !== null);
+  #scored(
+    groups: readonly ReadyGroup[],
+    step: number,
+    algorithm: Pick<Algorithm, 'learnsUnscored'>,
+  ): Trajectory[] {
+    const scored = learnable(
+      groups.flatMap(({ episodes }) => episodes),
+      algorithm,
+    );
     return this.#options.shuffleRewards ? shuffleRewards(scored, step) : scored;
   }
 

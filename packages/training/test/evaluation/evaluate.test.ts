@@ -1,5 +1,7 @@
 import {
+  defineToolEnv,
   type Observation,
+  openEnv,
   type SamplingOptions,
   scriptedPolicy,
   ToolEnvError,
@@ -82,6 +84,37 @@ test('counts aborted episodes, and leaves them out of the means', async () => {
   expect(some).toMatchObject({ episodes: 2, aborted: 1, means: { right: 1 }, reward: 1.1, turns: 2 });
   const none = await evaluate({ ...common, env, policy, count: 1 });
   expect(none).toMatchObject({ episodes: 1, aborted: 1, means: { right: null }, reward: null, toolCalls: 0 });
+});
+
+test('counts episodes that nothing scored, and leaves them out of the means of rewards', async () => {
+  const judged = defineToolEnv({
+    name: 'judged-v1',
+    description: 'A judge that knows every second answer.',
+    tasks: { validation: [0, 1, 2, 3] },
+    rewards: {
+      right: { kind: 'outcome', score: ({ task }) => (task % 2 === 0 ? 0.5 : null) },
+      length: { kind: 'outcome', weight: 0, score: () => 1 },
+    },
+    episode: () => ({ messages: 'Answer.' }),
+  });
+  const env = await openEnv(judged);
+  const evaluation = await evaluate({
+    ...common,
+    env,
+    policy: scriptedPolicy(() => 'x'),
+    count: 4,
+    samples: 2,
+  });
+  expect(evaluation).toMatchObject({
+    episodes: 8,
+    aborted: 0,
+    unscored: 4,
+    reward: 0.5,
+    means: { right: 0.5, length: 1 },
+    outcomes: { 'terminated:answered': 8 },
+    turns: 1,
+  });
+  expect(evaluation.tasks.map(({ reward }) => reward)).toEqual([[0.5, 0.5], [], [0.5, 0.5], []]);
 });
 
 test('refuses a split without tasks; a count beyond its length means all tasks', async () => {

@@ -77,6 +77,14 @@ const trajectories = [
   }),
 ];
 
+test('an episode that nothing scored enters no mean of a reward, and is counted', () => {
+  const unscored = episode(0, null, { steps: [turn(3), turn(3)] });
+  const metrics = rolloutMetrics([trajectories[0]!, unscored], { rollout: 1 });
+  expect(metrics).toMatchObject({ reward: 1, episodes: 2, aborted: 0, unscored: 1, 'num_turns/mean': 2 });
+  expect(metrics['tools/unused_ratio']).toBeUndefined();
+  expect(rolloutMetrics([trajectories[0]!], { rollout: 1 })).not.toHaveProperty('unscored');
+});
+
 test('counts rewards, turns, tokens, ends and mistakes', () => {
   const metrics = rolloutMetrics(trajectories, { rollout: 7, environment: 2.5 });
   expect(metrics).toMatchObject({

@@ -13,7 +13,9 @@ const rewardSpec: RewardSpec = {
 test('the score is that of the outcome rewards, with their weights', () => {
   expect(outcomeScore({ rewardSpec, rewards: { em: 0, f1: 0.5, retrieved: 1 }, reward: 0.1 })).toBe(0);
   expect(outcomeScore({ rewardSpec, rewards: { em: 1, f1: 1, retrieved: 1 }, reward: 2.1 })).toBe(2);
-  expect(outcomeScore({ rewardSpec, rewards: { em: null, f1: null, retrieved: 1 }, reward: 0.1 })).toBe(0);
+  expect(outcomeScore({ rewardSpec, rewards: { em: 0, f1: null, retrieved: 1 }, reward: 0.1 })).toBe(0);
+  // A weight of 0 makes no score.
+  expect(outcomeScore({ rewardSpec, rewards: { em: null, f1: 1, retrieved: 1 }, reward: 0.1 })).toBeNull();
 });
 
 test('a component is taken as it is', () => {

@@ -38,7 +38,7 @@ function kindOf(type: unknown): Field['kind'] {
 /**
  * Empty fields are left out, except a required text. The environment checks the arguments: a person may make the mistakes of a policy.
  * @param written Texts of the fields, by name.
- * @throws SyntaxError for JSON that cannot be read.
+ * @throws SyntaxError for JSON that cannot be read, and for an integer that a number would round.
  */
 export function argumentsOf(
   fields: readonly Field[],
@@ -49,7 +49,17 @@ export function argumentsOf(
     if (text === '') return isRequired && kind === 'text' ? [[name, '']] : [];
     if (kind === 'text') return [[name, text]];
     if (kind === 'choice') return [[name, values[Number(text)]]];
-    return [[name, JSON.parse(text)]];
+    return [[name, parse(text)]];
   });
   return Object.fromEntries(given);
+}
+
+function parse(text: string): unknown {
+  const value: unknown = JSON.parse(text);
+  const exact = JSON.stringify(value);
+  const rounded = text.match(/(?<![\d.])\d{16,}(?![\d.eE])/g)?.find((digits) => !exact.includes(digits));
+  if (rounded === undefined) return value;
+  throw new SyntaxError(
+    `${rounded} is beyond ±${Number.MAX_SAFE_INTEGER}, where numbers are rounded: write it as a string.`,
+  );
 }
