@@ -98,7 +98,10 @@ async function openTokens(
   }
   const { chat, contextLength: trained, vocabularySize } = tokens!;
   const { model, contextLength = trained } = await findModel(server, wanted);
-  const spec = specOf(server, model, given ?? Math.min(contextLength, trained));
+  const spec = {
+    ...specOf(server, model, given ?? Math.min(contextLength, trained)),
+    ...(chat.toldTools === false && { capabilities: { knownTools: true } }),
+  };
   const greeting: Observation = { messages: [{ role: 'user', content: 'Hello' }], tools: [] };
   const logprobsAt = await probeTokens(server, model, { prompt: chat.prompt(greeting), vocabularySize });
   return { policy: tokenPolicy({ server, spec, model, chat, vocabularySize, logprobsAt }), model };

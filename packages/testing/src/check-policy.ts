@@ -117,7 +117,7 @@ class Asker {
   /** The prompt of an action on an observation; `undefined` if the policy shows no tokens. */
   async prompt(rule: RuleId, observation: Observation): Promise<Int32Array | undefined> {
     const { policy, timeout, seed } = this.#of;
-    const sampling = { maxTokens: 1, temperature: 0, seed };
+    const sampling = { maxTokens: 1, temperature: 1, seed };
     const action = await answered(rule, 'an action', timeout, () => policy.act(observation, sampling));
     return action.tokens?.prompt;
   }

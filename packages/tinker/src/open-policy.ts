@@ -75,7 +75,8 @@ export async function tinkerPolicy(options: TinkerPolicyOptions): Promise<Tinker
     const contextLength = Math.min(tokens.contextLength, options.contextLength ?? Number.POSITIVE_INFINITY);
     const name = `tinker:${connection.url}#${session.baseModel}`;
     // The server samples with another engine than it trains with.
-    const spec = { name, contextLength, samplesElsewhere: true };
+    const known = chat.toldTools === false && { capabilities: { knownTools: true } };
+    const spec = { name, contextLength, samplesElsewhere: true, ...known };
     return new TinkerPolicy({ spec, connection, shared, learner, chat, vocabularySize, encode, leave });
   } catch (error) {
     leave();

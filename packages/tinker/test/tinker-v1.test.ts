@@ -27,6 +27,7 @@ test('the command line’s name of a model opens it', async () => {
     name: `tinker:${server.url}#random-qwen3`,
     contextLength: 1024,
     samplesElsewhere: true,
+    capabilities: { knownTools: true },
   });
   expect(policy.vocabulary!.get(845)).toBe('<|im_end|>');
   expect(policy.learner!.trains).toBe('adapter');

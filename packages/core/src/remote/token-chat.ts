@@ -16,6 +16,8 @@ export interface TokenChat {
   readonly endTokens: readonly number[];
   /** The tokens by their ids: `vocabulary` of the policy. */
   readonly vocabulary?: ReadonlyMap<number, string>;
+  /** Whether prompts describe tools. Default true. */
+  readonly toldTools?: boolean;
   prompt(observation: Observation): Int32Array;
   /** The prompt of the next turn, which begins with the tokens of the last turn; `undefined` if the past has changed. */
   continuation(previous: TokenTurn, observation: Observation): Int32Array | undefined;

@@ -35,6 +35,7 @@ export const metricNames = {
   'num_turns/min': 'fewest turns',
   'num_turns/max': 'most turns',
   'completions/mean_length': 'generated tokens of an episode: mean (verl: response_length/mean)',
+  'completions/mean_thought': 'characters of the thoughts of an episode: mean, where a turn had a thought',
   'completions/min_length': 'fewest tokens',
   'completions/max_length': 'most tokens',
   'tokens_per_turn/mean': 'generated tokens of a turn: mean',

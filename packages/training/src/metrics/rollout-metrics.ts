@@ -100,7 +100,11 @@ function episodeMetrics(ended: readonly Trajectory[]): Metrics {
   const reasons = ended.map(({ outcome }) => (outcome.kind === 'truncated' ? outcome.reason : undefined));
   const share = (reason: string) =>
     reasons.filter((each) => each === reason).length / Math.max(ended.length, 1);
+  const thoughts = ended.map(({ steps }) =>
+    steps.reduce((sum, { action }) => sum + (action.reasoning?.length ?? 0), 0),
+  );
   return {
+    ...(thoughts.some(Boolean) && { 'completions/mean_thought': mean(thoughts) }),
     'completions/clipped_ratio': reasons.filter(Boolean).length / Math.max(ended.length, 1),
     ...Object.fromEntries(Object.keys(truncations).map((reason) => [`truncated/${reason}`, share(reason)])),
     'num_turns/mean': mean(turns),

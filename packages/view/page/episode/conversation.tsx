@@ -84,6 +84,7 @@ function Turn({
           />
         ) : (
           <>
+            <Thought of={action.reasoning} />
             {action.text !== '' && <pre>{action.text}</pre>}
             {action.toolCalls.map((call, at) => (
               <pre key={at} class="call">
@@ -107,12 +108,24 @@ function Turn({
   );
 }
 
+/** What a model thought, folded: it is often longer than what it said. */
+function Thought({ of: thought }: { of: string | undefined }) {
+  if (thought === undefined) return null;
+  return (
+    <details class="thought">
+      <summary>thought, {plural(thought.length, 'character')}</summary>
+      <pre>{thought}</pre>
+    </details>
+  );
+}
+
 export function Messages({ of: messages }: { of: readonly Message[] }) {
   return (
     <>
       {messages.map(({ role, content, ...rest }, at) => (
         <div key={at} class={`message ${role}`}>
           <h4>{role}</h4>
+          {'reasoning' in rest && <Thought of={rest.reasoning} />}
           {role !== 'tool' && <pre>{content}</pre>}
           {'images' in rest && <Images of={rest.images} />}
         </div>
