@@ -202,6 +202,12 @@ it('a name that is neither a folder nor of the Hub is one line with both remedie
   );
 });
 
+it('checks a model by its name', async () => {
+  const { code, stdout } = await run(['check', `hf:${name}`]);
+  expect(stdout).toMatch(/tiny-chat, its policy {2}\d+ rules hold/);
+  expect(code).toBe(0);
+});
+
 it('a run without a policy cannot be pushed, and neither can a name with a revision', async () => {
   for (const [args, message] of [
     [['push', folder, 'some-user/trained'], 'is not a run folder'],

@@ -1,5 +1,6 @@
 /** @toolenv/dataset: tasks from the rows of a file, read as they are needed. */
 export { type DatasetOptions, dataset } from './dataset.ts';
+export type { HubSplit } from './hub-split.ts';
 export { jsonObjects } from './json-rows.ts';
 export type { Row } from './row.ts';
 export type { SpokenMessage } from './traffic/conversation.ts';

@@ -57,9 +57,15 @@ export async function fetchFiles(wanted: Wanted): Promise<Fetched> {
   const repo = { type, name, revision: commit };
   const listing = (await cached.listing(commit)) ?? (await fetchListing(settings, repo, signal));
   const files = choose(listing);
-  await cached.keepListing(commit, listing);
   const isMissing = await Promise.all(files.map((file) => cached.has(commit, file).then((has) => !has)));
   const missing = files.filter((_, index) => isMissing[index]);
+  if (missing.length === 0) {
+    // A cache that several people share may be one that cannot be written.
+    await cached.keepListing(commit, listing).catch(() => {});
+    await cached.keepCommit(revision, commit).catch(() => {});
+    return { folder: cached.snapshot(commit), revision: commit, files };
+  }
+  await cached.keepListing(commit, listing);
   const first = wanted.plan ? files[0] : undefined;
   const fetching = { cached, repo, settings, signal };
   if (first !== undefined && missing.includes(first)) await fetchFile(first, fetching);

@@ -25,6 +25,7 @@ export interface Repo {
  */
 export function hubFetch(settings: HubSettings, repo: Repo, signal?: AbortSignal): typeof fetch {
   const { endpoint, silence } = settings;
+  const { name, access } = repo;
   return async (input, init = {}) => {
     const url = new URL(input instanceof Request ? input.url : input);
     const headers = withToken(settings, url, new Headers(init.headers));
@@ -59,8 +60,11 @@ export function hubFetch(settings: HubSettings, repo: Repo, signal?: AbortSignal
     } catch (error) {
       signal?.throwIfAborted();
       if (ToolEnvError.isInstance(error)) throw error;
-      const offline = init.body ? '' : ', or set HF_HUB_OFFLINE=1 to use what the cache has';
-      const message = `${endpoint} cannot be used for ${repo.name} (${reasonOf(error)}): check the network and HF_ENDPOINT${offline}.`;
+      const why = `${endpoint} cannot be used (${reasonOf(error)})`;
+      const message =
+        access === 'write'
+          ? `${name} is not written, because ${why}: check the network and HF_ENDPOINT, and run the same command again.`
+          : `${name} is no path here, and ${why}: correct the path, or check the network and HF_ENDPOINT; HF_HUB_OFFLINE=1 uses what the cache has.`;
       throw new ToolEnvError('infrastructure.hub', message, { cause: error });
     }
   };

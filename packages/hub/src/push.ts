@@ -66,7 +66,9 @@ export async function push(plan: Push): Promise<Pushed> {
       path,
       content: 'file' in each ? pathToFileURL(each.file) : new Blob([each.content]),
     }));
+    // By LFS: Xet would first cut all weights into chunks in this process.
     const events = commitIter({
+      useXet: false,
       ...ask,
       operations,
       title,

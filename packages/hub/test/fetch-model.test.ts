@@ -190,6 +190,8 @@ describe('a model of the Hub', () => {
     vi.stubEnv('HF_HUB_OFFLINE', '0');
     await fetchModel(name);
     expect(hub.seen.map(({ part }) => part)).toEqual(['info', 'tree']);
+    hub.close();
+    expect(await fetchModel(name)).toMatchObject({ revision: commit });
   });
 
   test('is not asked for offline', async () => {

@@ -1,4 +1,5 @@
 /** Uploads to a stand-in of the Hub. */
+import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +8,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { StandInHub } from './stand-in-hub.ts';
 
 const name = 'some-user/trained';
-const weights = Buffer.alloc(200_000, 'w');
+const weights = randomBytes(200_000);
 let hub: StandInHub;
 let folder: string;
 beforeEach(async () => {
@@ -31,6 +32,7 @@ const upload = (more: Partial<Push> = {}) =>
     files: {
       'README.md': { content: '# A card' },
       'adapter/model.safetensors': { file: join(folder, 'model.safetensors') },
+      'small.safetensors': { content: 'small' },
     },
     ...more,
   });
@@ -45,11 +47,18 @@ test('makes the repository, and adds the files in one commit', async () => {
   expect(pushed).toEqual({
     url: `${hub.url}/${name}`,
     commit: hub.repos.get(`models/${name}`)!.refs.get('main'),
-    bytes: weights.length + 8,
+    bytes: weights.length + 8 + 5,
   });
   expect(hub.repos.get(`models/${name}`)!.isPrivate).toBe(true);
   expect(contentOf()['README.md']!.toString()).toBe('# A card');
   expect(contentOf()['adapter/model.safetensors']!.equals(weights)).toBe(true);
+  expect(contentOf()['small.safetensors']!.toString()).toBe('small');
+  expect(
+    hub
+      .parts('storage')
+      .map(({ method }) => method)
+      .sort(),
+  ).toEqual(['POST', 'PUT', 'PUT', 'PUT']);
   expect(seen.at(-1)).toBeGreaterThanOrEqual(weights.length);
   for (const { part, authorization } of hub.seen)
     expect(authorization).toBe(part === 'storage' ? undefined : 'Bearer hf_standInToken');
@@ -58,7 +67,12 @@ test('makes the repository, and adds the files in one commit', async () => {
 test('into a repository that exists, its other files stay, and a branch is made', async () => {
   hub.add(name, { 'other.txt': 'stays' });
   await upload();
-  expect(Object.keys(contentOf()).sort()).toEqual(['README.md', 'adapter/model.safetensors', 'other.txt']);
+  expect(Object.keys(contentOf()).sort()).toEqual([
+    'README.md',
+    'adapter/model.safetensors',
+    'other.txt',
+    'small.safetensors',
+  ]);
   await upload({ revision: 'step-8', files: { 'README.md': { content: 'another' } } });
   await upload({ revision: 'step-8', files: { 'README.md': { content: 'another one' } } });
   expect(contentOf('step-8')['README.md']!.toString()).toBe('another one');

@@ -32,6 +32,9 @@ interface Repo {
   isPrivate?: boolean;
 }
 
+/** Bytes above which a file is uploaded in parts. */
+const partSize = 100_000;
+
 export const sha256 = (content: Buffer) => createHash('sha256').update(content).digest('hex');
 export const gitSha1 = (content: Buffer) =>
   createHash('sha1').update(`blob ${content.length}\0`).update(content).digest('hex');
@@ -156,16 +159,35 @@ export class StandInHub {
     const digest = /([0-9a-f]{64})/.exec(request.url!)?.[1];
     if (request.method === 'PUT') {
       void bodyOf(request).then((body) => {
-        this.#uploaded.set(digest!, body);
+        const at = new URL(request.url!, this.storage).searchParams.get('part');
+        this.#uploaded.set(`${digest}${at ?? ''}`, body);
         response.writeHead(200, { etag: '"1"' }).end();
       });
       return undefined;
+    }
+    if (request.method === 'POST') {
+      // Of a large file, all parts are there.
+      const parts = [...this.#uploaded.keys()].filter((key) => key.startsWith(digest!)).sort();
+      this.#uploaded.set(digest!, Buffer.concat(parts.map((key) => this.#uploaded.get(key)!)));
+      request.resume();
+      return send(response, 200, {});
     }
     for (const { commits } of this.repos.values())
       for (const files of commits.values())
         for (const content of files.values())
           if (sha256(content) === digest) return sendFile(request, response, content);
     return response.writeHead(404).end();
+  }
+
+  /** One address, or one for each part of a large file, as the Hub has them. */
+  #uploadOf({ oid, size }: { oid: string; size: number }): object {
+    const href = `${this.storage}/upload/${oid}`;
+    if (size <= partSize) return { href: `${href}?signature=1`, header: {} };
+    const parts = Array.from({ length: Math.ceil(size / partSize) }, (_, n) =>
+      String(n + 1).padStart(5, '0'),
+    );
+    const header = Object.fromEntries(parts.map((part) => [part, `${href}?part=${part}`]));
+    return { href: `${href}?complete=1`, header: { ...header, chunk_size: String(partSize) } };
   }
 
   async #write(path: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -195,10 +217,12 @@ export class StandInHub {
       return send(response, 200, { files });
     }
     if (action === 'info') {
-      const objects = (JSON.parse(body).objects as { oid: string; size: number }[]).map((each) => ({
-        ...each,
-        actions: { upload: { href: `${this.storage}/upload/${each.oid}?signature=1`, header: {} } },
-      }));
+      const { objects: asked, transfers } = JSON.parse(body) as {
+        objects: { oid: string; size: number }[];
+        transfers: string[];
+      };
+      const objects = asked.map((each) => ({ ...each, actions: { upload: this.#uploadOf(each) } }));
+      if (!transfers.includes('basic')) return send(response, 400, { error: 'No known transfer' });
       return send(response, 200, { transfer: 'basic', objects });
     }
     const at = decodeURIComponent(branch!);
@@ -214,7 +238,11 @@ export class StandInHub {
     for (const line of body.split('\n')) {
       const { key, value } = JSON.parse(line);
       if (key === 'file') files[value.path] = Buffer.from(value.content, value.encoding ?? 'utf8');
-      if (key === 'lfsFile') files[value.path] = this.#uploaded.get(value.oid)!;
+      if (key !== 'lfsFile') continue;
+      const content = this.#uploaded.get(value.oid);
+      if (!content || sha256(content) !== value.oid)
+        return send(response, 400, { error: 'The file was not uploaded' });
+      files[value.path] = content;
     }
     const commit = this.add(name!, files, { branch: at });
     send(response, 200, {

@@ -36,7 +36,7 @@ export const make: MakeCommand = async (command, { words, signal }) => {
     )
     .argument(
       '<subject>',
-      'reference (@toolenv/envs-qa/bridge-v1), package folder, checkpoint folder, module or .jsonl file',
+      'reference (@toolenv/envs-qa/bridge-v1), package folder, checkpoint folder, hf:<owner>/<name>, module or .jsonl file',
     )
     .option('--json', 'print one JSON array of reports')
     .option(

@@ -17,7 +17,7 @@ export type Subject =
   | { type: 'plugin'; kind: PluginKind; ref: string }
   /** A folder with a package.json. */
   | { type: 'package'; folder: string }
-  /** A Hugging Face folder. */
+  /** A Hugging Face folder, or a name of the Hugging Face Hub that begins with `hf:`. */
   | { type: 'checkpoint'; folder: string }
   /** A file whose default export is a plugin. */
   | { type: 'module'; file: string }
@@ -30,6 +30,7 @@ export function pluginFolders(): string[] {
 
 /** A path that exists, or else a reference. An unknown reference counts as an environment: loading it says what exists. */
 export function findSubject(name: string): Subject {
+  if (!existsSync(name) && name.startsWith('hf:')) return { type: 'checkpoint', folder: name };
   if (!existsSync(name))
     return { type: 'plugin', kind: kindOfPlugin(name, pluginFolders()) ?? 'envs', ref: name };
   const path = resolve(name);

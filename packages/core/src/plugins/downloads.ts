@@ -21,17 +21,18 @@ export interface DownloadWatch {
   end(): void;
 }
 
-type Watcher = (plan: DownloadPlan) => DownloadWatch | Promise<DownloadWatch>;
+/** Is told of a download before it begins. */
+export type DownloadWatcher = (plan: DownloadPlan) => DownloadWatch | Promise<DownloadWatch>;
 
 /** Every copy of this package in a process has the same watcher. */
-const shared = globalThis as { [key: symbol]: Watcher | undefined };
+const shared = globalThis as { [key: symbol]: DownloadWatcher | undefined };
 const key = Symbol.for('toolenv.downloads');
 
 /**
  * Calls `watcher` before each download of this process. What it throws ends the download. One watcher at a time.
  * @returns Ends the watch.
  */
-export function watchDownloads(watcher: Watcher): () => void {
+export function watchDownloads(watcher: DownloadWatcher): () => void {
   shared[key] = watcher;
   return () => {
     if (shared[key] === watcher) shared[key] = undefined;

@@ -3,7 +3,13 @@
 export { type Manifest, type PluginKind, pluginKinds } from '../protocol/manifest.ts';
 export type { PolicyUsage } from '../protocol/turn-usage.ts';
 export { changeableOptions, completeOptions } from '../schemas/complete-options.ts';
-export { type DownloadPlan, type DownloadWatch, startDownload, watchDownloads } from './downloads.ts';
+export {
+  type DownloadPlan,
+  type DownloadWatch,
+  type DownloadWatcher,
+  startDownload,
+  watchDownloads,
+} from './downloads.ts';
 export {
   allPackages,
   findPackage,
