@@ -15,6 +15,7 @@ import {
   Namespace,
   numberOf,
   textOf,
+  typeName,
   type Value,
 } from './values.ts';
 
@@ -69,9 +70,8 @@ function sequenceOf(object: Value, meter: Meter): readonly Value[] | undefined {
 
 /** `object[start:stop:step]`. */
 export function sliceOf(object: Value, bounds: readonly Value[], meter: Meter): Value {
-  if (object === undefined) throw new Error('it slices an undefined value');
   const items = sequenceOf(object, meter);
-  if (!items) return undefined;
+  if (!items) throw new Error(`a ${typeName(object)} has no slices`);
   const [start, stop, step = 1] = bounds.map((bound) => {
     if (bound === undefined || bound === null) return undefined;
     const number = isFloat(bound) ? undefined : numberOf(bound);

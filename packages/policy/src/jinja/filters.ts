@@ -244,11 +244,12 @@ const own: Record<string, Filter> = {
   truncate: takes(
     ['length', 'killwords', 'end', 'leeway'],
     (value, [length, kill, end = '...', leeway], meter) => {
-      const [characters, ending] = [charactersOf(needText(value)), needText(end)];
-      meter.spend(characters.length * 8);
       const [most, spare] = [intOf(length, 255), intOf(leeway ?? undefined, 5)];
+      const ending = needText(end);
       if (most < ending.length || spare < 0) throw new Error('the length of truncate is too small');
-      if (characters.length <= most + spare) return value;
+      if (lengthOf(value, meter) <= most + spare) return value;
+      const characters = charactersOf(needText(value));
+      meter.spend(characters.length * 8);
       const cut = characters.slice(0, most - ending.length).join('');
       const word = cut.lastIndexOf(' ');
       return (isTrue(kill) || word < 0 ? cut : cut.slice(0, word)) + ending;

@@ -6,6 +6,7 @@ import {
   charactersOf,
   isDict,
   isFloat,
+  isList,
   numberOf,
   Tuple,
   textOf,
@@ -162,7 +163,7 @@ export function percentFormat(text: string, value: Value, meter: Meter): string 
       return pad(digits, sign, { ...spec, ...(flags.includes('0') && { zero: '0' }) }, meter);
     },
   );
-  if (next < values.length && !isDict(value) && (value instanceof Tuple || next === 0))
+  if (next < values.length && !isDict(value) && (value instanceof Tuple || !isList(value)))
     throw new Error('a format has too many values');
   return result;
 }

@@ -31,6 +31,7 @@ export function methodOf(object: Value, name: string, meter: Meter): Callable | 
     return method ? new Callable(name, (args) => method(object, args)) : 'unsafe';
   }
   if (isList(object)) {
+    if (name === 'copy' && !(object instanceof Tuple)) return new Callable(name, () => object);
     if (name !== 'index' && name !== 'count') return undefined;
     return new Callable(name, (args) => {
       const [value] = bind(args, ['value']);

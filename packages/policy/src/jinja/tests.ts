@@ -3,6 +3,7 @@ import type { Meter } from './meter.ts';
 import { arithmetic, comparisons } from './operators.ts';
 import { str } from './python-text.ts';
 import {
+  areEqual,
   Callable,
   contains,
   Items,
@@ -12,7 +13,6 @@ import {
   Markup,
   numberOf,
   textOf,
-  typeName,
   type Value,
 } from './values.ts';
 
@@ -30,13 +30,10 @@ const compared =
   (operator: string): Test =>
   (value, [other], meter) =>
     comparisons[operator]!(value, other, meter);
-const isDivisible = (value: Value, by: Value, meter: Meter) =>
-  numberOf(arithmetic['%']!(needNumber(value), by, meter)) === 0;
-
-function needNumber(value: Value): Value {
-  if (numberOf(value) === undefined) throw new Error(`a number is needed, not a ${typeName(value)}`);
-  return value;
-}
+const leaves =
+  (rest: number): Test =>
+  (value, [by], meter) =>
+    areEqual(arithmetic['%']!(value, by, meter), rest, meter);
 
 const own: Record<string, Test> = {
   defined: (value) => value !== undefined,
@@ -53,9 +50,9 @@ const own: Record<string, Test> = {
   sequence: (value) => isIterable(value) && !(value instanceof Items && value.kind !== 'range'),
   iterable: isIterable,
   callable: (value) => value === undefined || value instanceof Callable,
-  odd: (value, _, meter) => !isDivisible(value, 2, meter),
-  even: (value, _, meter) => isDivisible(value, 2, meter),
-  divisibleby: (value, [by], meter) => isDivisible(value, by, meter),
+  odd: (value, _, meter) => leaves(1)(value, [2], meter),
+  even: (value, _, meter) => leaves(0)(value, [2], meter),
+  divisibleby: leaves(0),
   lower: (value, _, meter) =>
     isCased(
       str(value, meter),
