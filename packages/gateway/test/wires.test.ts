@@ -314,6 +314,24 @@ test.each([
   });
 });
 
+test('fields that are null count as absent', async () => {
+  const nothing = {
+    model: null,
+    tools: null,
+    stop: null,
+    stream: null,
+    temperature: null,
+    tool_choice: null,
+  };
+  const messages = [{ role: 'user', content: 'q', name: null, tool_calls: null }];
+  for (const [path, body] of [
+    ['/chat/completions', { messages }],
+    ['/responses', { input: 'q', instructions: null }],
+    ['/messages', { messages, system: null }],
+  ] as const)
+    expect(await (await send(path, { ...nothing, ...body })).json()).toMatchObject({ model: 'policy' });
+});
+
 test('the integers of calls keep their digits', async () => {
   let seen: Exchange['request'] | undefined;
   const before = answer;

@@ -1,6 +1,6 @@
 /** ServerTurn: what the server has said since the policy's last turn. */
 import { failure, type Message, ToolEnvError, type ToolResult, type TurnDecision } from '@toolenv/core';
-import { isObject } from '@toolenv/core/schemas';
+import { contentText, isObject } from '@toolenv/core/schemas';
 import pLimit, { type LimitFunction } from 'p-limit';
 import type { StepResult } from './frame.ts';
 import { refused, type ServerSocket } from './server-socket.ts';
@@ -69,12 +69,14 @@ export class ServerTurn {
   }
 }
 
-/** The messages of a list; empty if `given` is not a list of messages. The environment's boundary checks them further. */
+/** The messages of a list, whose contents may be lists of parts of text; empty if `given` is not a list of messages. The environment's boundary checks them further. */
 export function readMessages(given: unknown): Message[] {
   if (!Array.isArray(given)) return [];
-  const isMessage = (each: unknown) =>
-    isObject(each) && typeof each.role === 'string' && typeof each.content === 'string';
-  return given.every(isMessage) ? (given as Message[]) : [];
+  const messages = given.map((each) => {
+    const content = isObject(each) && typeof each.role === 'string' ? contentText(each.content) : undefined;
+    return content === undefined ? undefined : ({ ...each, content } as Message);
+  });
+  return messages.every((message) => message !== undefined) ? messages : [];
 }
 
 /** Why the episode has ended, in a word, if the server says so. */

@@ -222,6 +222,24 @@ test('calls of one turn are steps in order, and those after the end are not sent
   expect(frames.filter(({ data }) => data.type === 'call_tool')).toHaveLength(2);
 });
 
+test('messages whose contents are lists of parts are texts', async () => {
+  const messages = [
+    {
+      role: 'user',
+      content: [
+        { type: 'text', text: 'Look ' },
+        { type: 'text', text: 'there.' },
+      ],
+    },
+  ];
+  const { url } = await fake({
+    reply: ({ type, data }) =>
+      type === 'reset' ? observed({ messages }) : data.type === 'list_tools' ? listed : observed({}, 1, true),
+  });
+  const { steps } = await play(url, [[tool('look', { at: 'a' })]]);
+  expect(steps[0]!.observation.messages).toEqual([{ role: 'user', content: 'Look there.' }]);
+});
+
 test('a tool with a constraint that cannot be checked here is called, and the server judges', async () => {
   const input_schema = { type: 'object', properties: { at: { type: 'string', pattern: '(?i)^a' } } };
   const tools = [{ name: 'look', description: '', input_schema }];

@@ -1,6 +1,6 @@
 /** Conversation: a line that `toolenv capture` has written, and the task that it began with. */
 import { ToolEnvError } from '@toolenv/core';
-import { isObject, jsonMistake, tryObject, withoutNulls } from '@toolenv/core/schemas';
+import { contentText, isObject, jsonMistake, tryObject, withoutNulls } from '@toolenv/core/schemas';
 
 /** A message with what tasks and judges need of it. */
 export interface SpokenMessage {
@@ -67,8 +67,8 @@ function readMessage(
   const { role: named, content, tool_calls } = isObject(given) ? given : refuse(path, 'an object');
   const role = roles.get(named) ?? refuse(`${path}.role`, 'system, developer, user, assistant or tool');
   const isCalling = role === 'assistant' && tool_calls !== undefined;
-  const text = content ?? (isCalling ? '' : undefined);
-  if (typeof text !== 'string') return refuse(`${path}.content`, 'a text');
+  const text = contentText(content ?? (isCalling ? '' : undefined));
+  if (text === undefined) return refuse(`${path}.content`, 'a text, or a list of parts of text');
   if (!isCalling) return { role, content: text };
   const calls = Array.isArray(tool_calls) ? tool_calls : refuse(`${path}.tool_calls`, 'a list of calls');
   return {

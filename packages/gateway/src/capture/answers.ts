@@ -85,17 +85,29 @@ function chatAnswers({ choices }: Fields): Answer[] {
   });
 }
 
+interface StreamedChoice {
+  /** Of the content. */
+  parts: Fields[];
+  calls: Map<unknown, Fields>;
+  end: unknown;
+  refusal: string;
+}
+
+function newChoice(): StreamedChoice {
+  return { parts: [], calls: new Map(), end: undefined, refusal: '' };
+}
+
 function chatBody(events: readonly Fields[]): Fields | undefined {
-  const choices = new Map<
-    unknown,
-    { text: string; calls: Map<unknown, Fields>; end: unknown; refusal: string }
-  >();
+  const choices = new Map<unknown, StreamedChoice>();
   for (const event of events) {
     for (const { index, delta, finish_reason } of objectsIn(event.choices)) {
-      const choice = choices.get(index) ?? { text: '', calls: new Map(), end: undefined, refusal: '' };
+      const choice = choices.get(index) ?? newChoice();
       choices.set(index, choice);
       const { content, refusal, tool_calls } = Object(delta);
-      choice.text += typeof content === 'string' ? content : '';
+      // Some servers stream lists of parts.
+      choice.parts.push(
+        ...(typeof content === 'string' ? [{ type: 'text', text: content }] : objectsIn(content)),
+      );
       choice.refusal += typeof refusal === 'string' ? refusal : '';
       for (const { index: at, id, function: called } of objectsIn(tool_calls)) {
         const before = choice.calls.get(at) ?? { id: '', name: '', arguments: '' };
@@ -110,10 +122,10 @@ function chatBody(events: readonly Fields[]): Fields | undefined {
     }
   }
   return {
-    choices: [...choices.values()].map(({ text, calls, end, refusal }) => ({
+    choices: [...choices.values()].map(({ parts, calls, end, refusal }) => ({
       finish_reason: end,
       message: {
-        ...{ content: text, refusal },
+        ...{ content: parts, refusal },
         tool_calls: [...calls.values()].map(({ id, ...called }) => ({ id, function: called })),
       },
     })),

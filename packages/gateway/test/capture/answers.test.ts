@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { readAnswers } from '../../src/capture/answers.ts';
 import { anthropicMessages } from '../../src/wire/anthropic-messages.ts';
+import { chatCompletions } from '../../src/wire/chat-completions.ts';
 
 const id = '2512292042121000001';
 
@@ -22,3 +23,17 @@ test.each([false, true])(
     expect(answers).toMatchObject([{ calls: [{ name: 'find', arguments: `{"id":${id}}` }] }]);
   },
 );
+
+test.each([false, true])('a content of parts is the text of its parts (streamed: %s)', (isStream) => {
+  const parts = [
+    { type: 'text', text: 'By the ' },
+    { type: 'text', text: 'sea.' },
+  ];
+  const chunk = (delta: object, finish_reason: string | null = null) =>
+    `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
+  const text = isStream
+    ? chunk({ content: [parts[0]] }) + chunk({ content: 'deep ' }) + chunk({ content: [parts[1]] }, 'stop')
+    : JSON.stringify({ choices: [{ index: 0, message: { content: parts }, finish_reason: 'stop' }] });
+  const { answers } = readAnswers(chatCompletions, text, isStream);
+  expect(answers).toMatchObject([{ text: isStream ? 'By the deep sea.' : 'By the sea.' }]);
+});

@@ -87,8 +87,11 @@ const getPrompt = tool(
     const asked = { name: String(name), arguments: args as Record<string, string> | undefined };
     const { messages } = await client.getPrompt!(asked, options);
     return {
-      content: messages.map(({ role, content }) =>
-        content.type === 'text' ? { ...content, text: `${role}: ${content.text}` } : content,
+      // Some servers give several blocks.
+      content: messages.flatMap(({ role, content }) =>
+        [content]
+          .flat()
+          .map((block) => (block.type === 'text' ? { ...block, text: `${role}: ${block.text}` } : block)),
       ),
     };
   },

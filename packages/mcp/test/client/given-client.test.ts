@@ -90,6 +90,25 @@ test('reports a result without content as the server’s fault', async () => {
   await expect(tools[0]!.execute({}, context())).rejects.toMatchObject({ code: 'infrastructure.mcp_result' });
 });
 
+test('a prompt may have several blocks in a message', async () => {
+  const content = [
+    { type: 'text', text: 'Hello' },
+    { type: 'image', data: 'iVBORw==', mimeType: 'image/png' },
+  ];
+  const client: McpClient = {
+    listTools: async () => ({ tools: [] }),
+    callTool: async () => ({}),
+    getServerCapabilities: () => ({ prompts: {} }),
+    listPrompts: async () => ({ prompts: [{ name: 'greet' }] }),
+    getPrompt: async () => ({ messages: [{ role: 'user', content: content as never }] }),
+  };
+  const { tools } = await connectMcp({ client }, { offer: ['prompts'] });
+  const prompt = tools.find(({ name }) => name === 'get_prompt')!;
+  expect(await prompt.execute({ name: 'greet' }, context())).toEqual({
+    content: [{ type: 'text', text: 'user: Hello' }, content[1]],
+  });
+});
+
 describe('a tool with constraints that cannot be checked here', () => {
   const month = {
     $schema: 'https://json-schema.org/draft-07/schema',

@@ -1,6 +1,13 @@
 /** Messages and tools of data files, in the shapes of OpenAI, TRL and toolenv, as the protocol has them. */
 import type { Message, ToolCall, ToolDescription } from '@toolenv/core';
-import { bigintsAs, exactJson, isObject, withoutFilledNulls, withoutNulls } from '@toolenv/core/schemas';
+import {
+  bigintsAs,
+  contentText,
+  exactJson,
+  isObject,
+  withoutFilledNulls,
+  withoutNulls,
+} from '@toolenv/core/schemas';
 import { BadExample } from './example.ts';
 
 type Fields = Record<string, unknown>;
@@ -88,12 +95,9 @@ function readContent(given: unknown, path: string, mayBeNull: boolean): string {
   if (typeof given === 'string') return given;
   if (mayBeNull && (given === null || given === undefined)) return '';
   if (!Array.isArray(given)) throw new BadExample(path, 'text', given);
-  const texts = given.map((part, index) => {
-    const { type, text } = fieldsOf(part, `${path}/${index}`);
-    if (type === 'text' && typeof text === 'string') return text;
-    throw new BadExample(`${path}/${index}`, 'a part of the type text', part);
-  });
-  return texts.join('');
+  const wrong = given.findIndex((part) => contentText([part]) === undefined);
+  if (wrong < 0) return contentText(given)!;
+  throw new BadExample(`${path}/${wrong}`, 'a part of the type text', given[wrong]);
 }
 
 function readAssistant(
