@@ -2,10 +2,11 @@
 
 import type { Action, EncodedRow, Observation, PlainText, PolicySpec, SamplingOptions } from '@toolenv/core';
 import type { TrainablePolicy } from '@toolenv/core/learner';
-import type { MemoryEstimate, PolicyHandle } from '@toolenv/core/plugins';
+import type { Ability, MemoryEstimate, PolicyHandle } from '@toolenv/core/plugins';
 import { TokenTurns } from '@toolenv/core/remote';
 import { checkpointFolder } from '#checkpoint-folder';
 import { Chat, type ChatOptions } from './chat/chat.ts';
+import { chatAbilities, tokenizerAbilities } from './chat/chat-abilities.ts';
 import { encodeExample } from './chat/encode-example.ts';
 import { completesStop } from './chat/stop-text.ts';
 import { type Checkpoint, readCheckpoint } from './checkpoint/checkpoint.ts';
@@ -51,6 +52,11 @@ export class TransformerPolicy implements TrainablePolicy, PolicyHandle {
 
   get vocabulary(): ReadonlyMap<number, string> {
     return this.chat.vocabulary;
+  }
+
+  /** What the model can do here, by its chat template and tokenizer. */
+  get abilities(): Ability[] {
+    return [...chatAbilities(this.chat), ...tokenizerAbilities(this.chat)];
   }
 
   /** An estimate of the memory for training, without a critic. */

@@ -1,5 +1,6 @@
 /** Report of a conformance check: each rule as passed, broken or not checked. */
 import { ToolEnvError } from '@toolenv/core';
+import type { Ability } from '@toolenv/core/plugins';
 import { type RuleId, rules } from './rules.ts';
 import { Violation } from './violation.ts';
 
@@ -25,6 +26,8 @@ export interface Report {
   passed: RuleId[];
   /** Rules that were not checked, and why. */
   skipped: { rule: RuleId; reason: string }[];
+  /** What a model can do here, in a report of its own. No rule is broken by what it cannot do. */
+  abilities?: readonly Ability[];
 }
 
 /** Options of every check. */

@@ -158,6 +158,10 @@ async function* checkPolicyPlugin(
   // An action of a large model takes longer than a step of an environment.
   const timeout = Math.max(options.timeout, 60_000);
   try {
+    const { abilities } = policy;
+    const nothing = { ok: true, findings: [], warnings: [], passed: [], skipped: [] };
+    // The rules take minutes for a large model, and its abilities a moment.
+    if (abilities) yield { subject: `${name}, what its model can do`, ...nothing, abilities };
     yield named(`${name}, its policy`, await checkPolicy(policy, { ...options, timeout }));
     if (learner) yield named(`${name}, its learner`, await checkLearner(learner, { ...options, timeout }));
   } finally {

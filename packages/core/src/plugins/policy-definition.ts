@@ -21,6 +21,14 @@ export interface MemoryEstimate {
   savers?: Record<string, unknown>;
 }
 
+/** Something that a model can do here, or cannot. */
+export interface Ability {
+  name: string;
+  does: boolean;
+  /** How it does so, or why not. */
+  how: string;
+}
+
 /** A policy that is open for a run. */
 export interface PolicyHandle extends Policy {
   /** Trains the policy's weights; absent if they cannot be trained here. */
@@ -33,6 +41,8 @@ export interface PolicyHandle extends Policy {
   score?(batch: TokenBatch, options?: { signal?: AbortSignal | undefined }): Promise<Rows>;
   /** Absent if the policy does not know. */
   readonly memory?: MemoryEstimate;
+  /** What its model can do here, by its chat template and tokenizer. Absent if the policy does not know. */
+  readonly abilities?: readonly Ability[];
   /** Absent if the policy computes on this machine. */
   readonly usage?: PolicyUsage;
   /** Commit of the model in the repository that it was fetched from; absent for a local folder. */

@@ -209,6 +209,7 @@ const report: JsonSchema = object({
   warnings: findings,
   passed: { type: 'array', items: rule },
   skipped: { type: 'array', items: object({ rule, reason: name }) },
+  abilities: optional({ type: 'array', items: object({ name, does: { type: 'boolean' }, how: string }) }),
 });
 
 const pluginInfo: JsonSchema = object({

@@ -129,7 +129,7 @@ export class Chat implements TokenChat {
    */
   render(observation: Observation, addGenerationPrompt = true): string {
     const { messages, tools } = observation;
-    const isPrompted = this.#promptsTools(tools);
+    const isPrompted = this.promptsTools(tools);
     const template = tools.length > 0 && !isPrompted ? this.#toolTemplate : this.#template;
     const form = this.#forms.get(template)!;
     const told = isPrompted ? withTextTools(observation) : messages;
@@ -178,7 +178,7 @@ export class Chat implements TokenChat {
    * Whether tools are described by the tool prompt. A template that shows no tools would leave the model without any word of them.
    * @throws ToolEnvError `usage.chat_template` if the template shows tools and writes calls that no format reads.
    */
-  #promptsTools(tools: Observation['tools']): boolean {
+  promptsTools(tools: Observation['tools']): boolean {
     if (tools.length === 0) return false;
     const { toolsName, format } = this.form;
     if (this.#toolPrompt ?? toolsName === undefined) {
@@ -228,7 +228,7 @@ export class Chat implements TokenChat {
 
   /** Separates the thoughts of a turn, and parses its tool calls in the format of the checkpoint. */
   parse(written: string, tools: Observation['tools'] = []): ParsedTurn {
-    const isPrompted = this.#promptsTools(tools);
+    const isPrompted = this.promptsTools(tools);
     const template = tools.length > 0 && !isPrompted ? this.#toolTemplate : this.#template;
     const { thoughts, begun, format } = this.#forms.get(template)!;
     const reader = (isPrompted ? undefined : format) ?? hermesFormat;
@@ -244,7 +244,7 @@ export class Chat implements TokenChat {
   constrainCalls(tools: Observation['tools'], size: number): TokenLimit {
     const { endTokens } = this;
     const { name: format, markers } =
-      (this.#promptsTools(tools) ? undefined : this.form.format) ?? hermesFormat;
+      (this.promptsTools(tools) ? undefined : this.form.format) ?? hermesFormat;
     this.#constraints ??= new CallConstraints({ ...this.#checkpoint, format, markers, endTokens, size });
     return this.#constraints.limit(tools);
   }
