@@ -12,11 +12,21 @@ type View = { text: string } | { error: string };
 
 const date = '2026-03-09T14:05:06';
 
-/** Prints a line for each template: how many conversations have the same text, are refused by both, or differ. */
+/** How many conversations have the same text here and in transformers, are refused by both, or differ. */
+export interface Comparison {
+  name: string;
+  source: string;
+  equal: number;
+  refused: number;
+  differ: number;
+}
+
+/** Prints a line for each template. */
 export async function compareTemplates(
   python: string,
   check: (passed: boolean, title: string, otherwise: string) => void,
-): Promise<void> {
+): Promise<Comparison[]> {
+  const comparisons: Comparison[] = [];
   const files = await templateFiles();
   const sources = await Promise.all(files.map(({ path }) => readFile(path, 'utf8')));
   const variables = conversations();
@@ -36,9 +46,11 @@ export async function compareTemplates(
     }
     const numbers = [counts.equal, counts.refused, counts.differ].map((count) => String(count).padStart(6));
     console.log(name.padEnd(64), ...numbers);
+    comparisons.push({ name, source: sources[i]!, ...counts });
     check(counts.differ === 0, `${name} renders as in transformers`, example);
   }
   console.log('all'.padEnd(64), ...Object.values(total).map((count) => String(count).padStart(6)));
+  return comparisons;
 }
 
 function renderHere(source: string, variables: readonly Variables[]): View[] {

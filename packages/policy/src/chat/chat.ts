@@ -180,7 +180,7 @@ export class Chat implements TokenChat {
    */
   promptsTools(tools: Observation['tools']): boolean {
     if (tools.length === 0) return false;
-    const { toolsName, format } = this.form;
+    const { toolsName, format, problem } = this.form;
     if (this.#toolPrompt ?? toolsName === undefined) {
       if (this.#toolPrompt === undefined && !this.#hasWarned) {
         this.#hasWarned = true;
@@ -192,7 +192,7 @@ export class Chat implements TokenChat {
       return true;
     }
     if (format || this.#toolPrompt === false) return false;
-    const message = `The chat template of ${this.#folder} writes calls in a form that no known format reads: give toolPrompt: true, to describe tools in the message of the system.`;
+    const message = `The chat template of ${this.#folder} shows tools and ${problem}: give toolPrompt: true, to describe tools in the message of the system.`;
     throw new ToolEnvError('usage.chat_template', message);
   }
 

@@ -45,8 +45,10 @@ export interface TemplateForm {
   hasSystem: boolean;
   /** The name under which the template shows tools; `undefined` if it shows none. */
   toolsName: 'tools' | 'xml_tools' | undefined;
-  /** The format of the calls that the template writes; `undefined` if no format reads them. */
+  /** The format of the calls that the template writes; `undefined` if there is none. */
   format: ToolCallFormat | undefined;
+  /** Why there is no format, as the end of a sentence about the template. */
+  problem: 'refuses calls' | 'leaves calls out' | 'writes calls that no known format reads' | undefined;
   /** Whether the template takes a call's arguments as an object, or as JSON in a text. */
   arguments: 'object' | 'text';
   /** Whether several calls of a turn come back. */
@@ -54,6 +56,8 @@ export interface TemplateForm {
   /** The name under which the template takes thoughts; `undefined` if it leaves them out. */
   reasoningName: (typeof reasoningNames)[number] | undefined;
   thoughts: ThoughtMarks;
+  /** The text with which the template ends a turn. */
+  ending: string;
   /** The end of the prompt from which a thought that has not ended, or a call, begins. */
   begun: string;
   /** The end of the prompt with the marks of a thought, ended or not. Templates leave it out of turns that are over. */
@@ -172,15 +176,25 @@ export function templateForm(
   const found = (['object', 'text'] as const)
     .flatMap((given) => callFormats.map((format) => ({ format, given })))
     .find(({ format, given }) => readsBack(format, 1, given));
+  const plain = turnOf([templateCall(probeCalls[0]!, {}, 'object')]);
+  const problem = found
+    ? undefined
+    : plain === undefined
+      ? 'refuses calls'
+      : plain.includes(probeCalls[0]!.name)
+        ? 'writes calls that no known format reads'
+        : 'leaves calls out';
   return {
     content,
     hasSystem,
     toolsName,
     format: found?.format,
+    problem,
     arguments: found?.given ?? 'object',
     hasParallelCalls: found !== undefined && readsBack(found.format, 2, found.given),
     reasoningName,
     thoughts,
+    ending,
     begun: begun || (found ? markOf(found.format) : ''),
     opened,
   };
