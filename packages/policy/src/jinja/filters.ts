@@ -43,11 +43,12 @@ function takes<const Names extends readonly string[]>(
     filter(value, bind(args, parameters) as { [I in keyof Names]: Value }, meter);
 }
 
-const ofText = (change: (text: string, meter: Meter) => string): Filter =>
+/** @param keepsMarkup Whether the text of markup is markup. */
+const ofText = (change: (text: string) => string, keepsMarkup = true): Filter =>
   takes([], (value, _, meter) => {
     const text = str(value, meter);
     meter.spend(text.length * 8);
-    return change(text, meter);
+    return value instanceof Markup && keepsMarkup ? new Markup(change(text)) : change(text);
   });
 
 const generator = (items: readonly Value[]) => new Items('generator', items);
@@ -66,7 +67,7 @@ const own: Record<string, Filter> = {
   }),
   attr: takes(['name'], (value, [name], meter) => (isDict(value) ? undefined : itemOf(value, name, meter))),
   batch: takes(['linecount', 'fill_with'], (value, [count, fill], meter) => {
-    const [items, size] = [read(value, meter), intOf(count)];
+    const [items, size] = [[...read(value, meter)], intOf(count)];
     if (size < 1) throw new Error('a batch has at least one item');
     const batches = Array.from({ length: Math.ceil(items.length / size) }, (_, i) =>
       items.slice(i * size, (i + 1) * size),
@@ -196,7 +197,7 @@ const own: Record<string, Filter> = {
   select: selecting(false, true),
   selectattr: selecting(true, true),
   slice: takes(['slices', 'fill_with'], (value, [slices, fill], meter) => {
-    const [items, count] = [read(value, meter), intOf(slices)];
+    const [items, count] = [[...read(value, meter)], intOf(slices)];
     meter.spend(Math.abs(count) * 64);
     if (count === 0) throw new Error('it divides by zero');
     const [each, more] = [Math.floor(items.length / count), items.length % count];
@@ -221,15 +222,7 @@ const own: Record<string, Filter> = {
       return arithmetic['+']!(sum, read1(item, attribute, meter), meter);
     }, start),
   ),
-  title: ofText((text) =>
-    text
-      .split(titleBreak)
-      .map((word) => {
-        const [first = ''] = charactersOf(word);
-        return first.toUpperCase() + word.slice(first.length).toLowerCase();
-      })
-      .join(''),
-  ),
+  title: ofText((text) => text.split(titleBreak).map(capitalize).join(''), false),
   tojson: takes(
     ['ensure_ascii', 'indent', 'separators', 'sort_keys'],
     (value, [asciiOnly, indent, separators, sorted], meter) =>
