@@ -3,6 +3,7 @@ import { formatText } from './format.ts';
 import type { Meter } from './meter.ts';
 import { methodOf } from './methods.ts';
 import {
+  aType,
   Callable,
   charactersOf,
   Group,
@@ -15,7 +16,6 @@ import {
   Namespace,
   numberOf,
   textOf,
-  typeName,
   type Value,
 } from './values.ts';
 
@@ -37,7 +37,8 @@ export function itemOf(object: Value, key: Value, meter: Meter, orAttribute = tr
   } else {
     const index = isFloat(key) ? undefined : numberOf(key);
     const items = index === undefined ? undefined : sequenceOf(object, meter);
-    if (items) return items.at(index!);
+    const item = items?.at(index!);
+    if (items) return typeof item === 'string' ? remade(object, item) : item;
   }
   return orAttribute && name !== undefined ? ownAttribute(object, name, meter, () => undefined) : undefined;
 }
@@ -71,7 +72,7 @@ function sequenceOf(object: Value, meter: Meter): readonly Value[] | undefined {
 /** `object[start:stop:step]`. */
 export function sliceOf(object: Value, bounds: readonly Value[], meter: Meter): Value {
   const items = sequenceOf(object, meter);
-  if (!items) throw new Error(`a ${typeName(object)} has no slices`);
+  if (!items) throw new Error(`${aType(object)} has no slices`);
   const [start, stop, step = 1] = bounds.map((bound) => {
     if (bound === undefined || bound === null) return undefined;
     const number = isFloat(bound) ? undefined : numberOf(bound);

@@ -9,6 +9,7 @@ import type { Scope } from './scope.ts';
 import { tests } from './tests.ts';
 import {
   type Arguments,
+  aType,
   Callable,
   isDict,
   isTrue,
@@ -19,7 +20,6 @@ import {
   Tuple,
   toFloat,
   toInt,
-  typeName,
   type Value,
 } from './values.ts';
 
@@ -356,7 +356,7 @@ export class ExpressionParser {
     const call: Call = (scope, caller) => {
       const called = callee(scope);
       const args = read(scope);
-      if (!(called instanceof Callable)) throw new Error(`a ${typeName(called)} cannot be called`);
+      if (!(called instanceof Callable)) throw new Error(`${aType(called)} cannot be called`);
       this.meter.spend(100);
       return called.call(caller ? { ...args, named: new Map([...args.named, ['caller', caller]]) } : args);
     };

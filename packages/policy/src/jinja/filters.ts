@@ -8,6 +8,7 @@ import { type JsonStyle, json, str } from './python-text.ts';
 import { tests } from './tests.ts';
 import {
   type Arguments,
+  aType,
   charactersOf,
   compare,
   Float,
@@ -27,7 +28,6 @@ import {
   textOf,
   toFloat,
   toInt,
-  typeName,
   type Value,
 } from './values.ts';
 import { whitespace } from './whitespace.ts';
@@ -62,7 +62,7 @@ const escapeFilter = takes([], (value, _, meter) => new Markup(escaped(value, me
 const own: Record<string, Filter> = {
   abs: takes([], (value) => {
     const number = numberOf(value);
-    if (number === undefined) throw new Error(`a ${typeName(value)} has no absolute value`);
+    if (number === undefined) throw new Error(`${aType(value)} has no absolute value`);
     return isFloat(value) ? toFloat(Math.abs(number)) : Math.abs(number);
   }),
   attr: takes(['name'], (value, [name], meter) => (isDict(value) ? undefined : itemOf(value, name, meter))),
@@ -91,7 +91,7 @@ const own: Record<string, Filter> = {
   d: defaultFilter,
   default: defaultFilter,
   dictsort: takes(['case_sensitive', 'by', 'reverse'], (value, [isCased, by = 'key', reverse], meter) => {
-    if (!isDict(value)) throw new Error(`a ${typeName(value)} is no dict`);
+    if (!isDict(value)) throw new Error(`${aType(value)} is no dict`);
     if (by !== 'key' && by !== 'value') throw new Error('a dict is sorted by "key" or "value"');
     const at = by === 'key' ? 0 : 1;
     return sort(pairsOf(value), (pair) => [folded((pair as Tuple)[at], isCased)], isTrue(reverse), meter);
@@ -145,7 +145,7 @@ const own: Record<string, Filter> = {
     return number === undefined || !Number.isFinite(number) ? fallback : toInt(Math.trunc(number));
   }),
   items: takes([], (value) => {
-    if (value !== undefined && !isDict(value)) throw new Error(`a ${typeName(value)} is no dict`);
+    if (value !== undefined && !isDict(value)) throw new Error(`${aType(value)} is no dict`);
     return generator(value === undefined ? [] : pairsOf(value));
   }),
   join: takes(['d', 'attribute'], (value, [by = '', attribute], meter) => {
@@ -184,7 +184,7 @@ const own: Record<string, Filter> = {
   }),
   round: takes(['precision', 'method'], (value, [precision = 0, method = 'common']) => {
     const [number, digits] = [numberOf(value), intOf(precision)];
-    if (number === undefined) throw new Error(`a ${typeName(value)} cannot be rounded`);
+    if (number === undefined) throw new Error(`${aType(value)} cannot be rounded`);
     if (method === 'ceil' || method === 'floor') {
       const rounded = Math[method](number * 10 ** digits) / 10 ** digits;
       return toFloat(rounded);
@@ -313,8 +313,7 @@ function sort(
 ): Value[] {
   meter.spend(items.length * 64);
   const sign = reverse ? -1 : 1;
-  return items
-    .map((item) => [keys(item), item] as const)
+  return Array.from(items, (item) => [keys(item), item] as const)
     .sort(([a], [b]) => sign * compare(a, b, meter))
     .map(([, item]) => item);
 }
