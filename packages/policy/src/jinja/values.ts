@@ -195,9 +195,14 @@ export function keyOf(value: Value): Key {
   throw new Error(`${aType(value)} is no key of a dict`);
 }
 
+/** Whether some characters of a text take two of JavaScript's. */
+export function hasSurrogates(text: string): boolean {
+  return /[\ud800-\udfff]/.test(text);
+}
+
 /** Characters of Python, which are code points. */
 export function charactersOf(text: string): readonly string[] {
-  return /[\ud800-\udfff]/.test(text) ? Array.from(text) : text.split('');
+  return hasSurrogates(text) ? Array.from(text) : text.split('');
 }
 
 /** @throws Error for a value that cannot be gone through. */
@@ -220,7 +225,7 @@ export function lengthOf(value: Value, meter: Meter): number {
   const text = textOf(value);
   if (text !== undefined) {
     meter.read(text);
-    return /[\ud800-\udfff]/.test(text) ? charactersOf(text).length : text.length;
+    return hasSurrogates(text) ? charactersOf(text).length : text.length;
   }
   if (isDict(value)) return value.size;
   if (isList(value) || value === undefined || (value instanceof Items && value.kind !== 'generator'))
