@@ -61,6 +61,19 @@ const tools = [
     },
   },
   {
+    // No description, neither of the tool nor of a parameter.
+    name: 'note',
+    parameters: {
+      type: 'object',
+      properties: {
+        text: { type: 'string' },
+        count: { type: 'integer' },
+        tags: { type: 'array', items: { type: 'string' } },
+      },
+      required: ['text'],
+    },
+  },
+  {
     name: 'set_flags',
     description: 'Sets flags.',
     parameters: {
@@ -75,16 +88,19 @@ const tools = [
   },
 ];
 
+type Tool = (typeof tools)[number];
+
 const someArguments: readonly (readonly [name: string, args: object])[] = [
   ['search', { query: 'the river' }],
   ['search', { query: 'line\n"quoted" \\ é 🙂 </tool_call>', limit: 3 }],
   ['lookup', {}],
+  ['note', { text: 'naïve', tags: ['a', '<b>'] }],
   ['plan_trip', { stops: [{ name: 'é', at: [48.8566, -0.5] }, { name: 'b' }], mode: null, budget: 1e-7 }],
   ['set_flags', { on: false, ratio: 0.1, labels: { a: '<x>', 'b c': "it's" }, values: [1, 'two', []] }],
 ];
 
 /** At least 30 conversations that differ in what templates read. */
-export function conversations(count = 48, seed = 7): Variables[] {
+export function conversations(count = 60, seed = 7): Variables[] {
   const rng = createRng(seed, 'conversations');
   return Array.from({ length: count }, (_, index) => conversation(index, rng));
 }
@@ -95,13 +111,25 @@ function conversation(index: number, rng: Rng): Variables {
   const isPlain = index % 2 === 0;
   const say = () => (isPlain ? texts[rng.pick([0, 3, 4])]! : rng.pick(texts));
   if (index % 3 === 0) messages.push({ role: 'system', content: say() || 'Be brief.' });
-  const offered = [undefined, tools.slice(0, 1), tools, tools.slice(2), undefined, tools.slice(1, 3)][
-    index % 6
+  const [search, lookup, trip, note, flags] = tools as [Tool, Tool, Tool, Tool, Tool];
+  const offers = [
+    undefined,
+    [search],
+    [note],
+    tools,
+    [search, note, lookup],
+    undefined,
+    [flags, trip],
+    [lookup],
   ];
+  const offered = offers[index % offers.length];
   const callsInTurn = index % 4 === 3 ? 2 + rng.int(2) : 1;
   const rounds = 1 + rng.int(3);
   for (let round = 0; round < rounds; round++) {
-    messages.push({ role: 'user', content: say() });
+    const text = say();
+    // As parts, which some templates refuse.
+    const content = index % 12 === 11 ? [{ type: 'text', text }] : text;
+    messages.push({ role: 'user', content });
     const steps = offered ? rng.int(3) : 0;
     for (let step = 0; step < steps; step++) {
       const calls = Array.from({ length: callsInTurn }, (_, n) => {

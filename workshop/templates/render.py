@@ -25,7 +25,8 @@ for line in sys.stdin:
         try:
             # A template keeps nothing between renderings.
             template = chat_template_utils._compile_jinja_template(source)
-            views.append({"text": template.render(**variables)})
+            # As template.render, which would rewrite the long traceback of each template that calls itself for ever.
+            views.append({"text": "".join(template.root_render_func(template.new_context(variables)))})
         except Exception as error:
             views.append({"error": f"{type(error).__name__}: {error}"})
     print(json.dumps(views, ensure_ascii=True), flush=True)

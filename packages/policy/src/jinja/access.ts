@@ -3,9 +3,11 @@ import { formatText } from './format.ts';
 import type { Meter } from './meter.ts';
 import { methodOf } from './methods.ts';
 import {
+  aType,
   Callable,
   charactersOf,
   Group,
+  hasSurrogates,
   Items,
   isDict,
   isFloat,
@@ -14,8 +16,8 @@ import {
   Markup,
   Namespace,
   numberOf,
+  Tuple,
   textOf,
-  typeName,
   type Value,
 } from './values.ts';
 
@@ -37,7 +39,10 @@ export function itemOf(object: Value, key: Value, meter: Meter, orAttribute = tr
   } else {
     const index = isFloat(key) ? undefined : numberOf(key);
     const items = index === undefined ? undefined : sequenceOf(object, meter);
-    if (items) return items.at(index!);
+    if (items !== undefined) {
+      const item = items.at(index!);
+      return typeof item === 'string' && textOf(object) !== undefined ? remade(object, item) : item;
+    }
   }
   return orAttribute && name !== undefined ? ownAttribute(object, name, meter, () => undefined) : undefined;
 }
@@ -58,20 +63,21 @@ function ownAttribute(object: Value, name: string, meter: Meter, otherwise: () =
   return method === 'unsafe' ? undefined : method;
 }
 
-/** The items of a value that has an order; characters become texts. */
-function sequenceOf(object: Value, meter: Meter): readonly Value[] | undefined {
+/** The items of a value that has an order. A text without surrogate pairs is its own list of characters. */
+function sequenceOf(object: Value, meter: Meter): readonly Value[] | string | undefined {
   if (isList(object)) return object;
   if (object instanceof Items) return object.kind === 'range' ? object.take() : undefined;
   const text = textOf(object);
   if (text === undefined) return undefined;
-  meter.spend(text.length * 4);
-  return charactersOf(text);
+  const isPaired = hasSurrogates(text);
+  meter.spend(text.length * (isPaired ? 8 : 1));
+  return isPaired ? charactersOf(text) : text;
 }
 
 /** `object[start:stop:step]`. */
 export function sliceOf(object: Value, bounds: readonly Value[], meter: Meter): Value {
   const items = sequenceOf(object, meter);
-  if (!items) throw new Error(`a ${typeName(object)} has no slices`);
+  if (items === undefined) throw new Error(`${aType(object)} has no slices`);
   const [start, stop, step = 1] = bounds.map((bound) => {
     if (bound === undefined || bound === null) return undefined;
     const number = isFloat(bound) ? undefined : numberOf(bound);
@@ -86,15 +92,14 @@ export function sliceOf(object: Value, bounds: readonly Value[], meter: Meter): 
   const last = stop === undefined ? (step > 0 ? most : least) : clamp(stop);
   const count = Math.max(0, Math.ceil((last - first) / step));
   meter.spend(count * 8);
-  const text = textOf(object);
-  const isOneRun = step === 1 && text !== undefined && items.length === text.length;
-  if (isOneRun) return remade(object, text.slice(first, first + count));
-  const taken = Array.from({ length: count }, (_, i) => items[first + i * step]);
-  if (text !== undefined) return remade(object, taken.join(''));
+  const taken =
+    step === 1
+      ? items.slice(first, first + count)
+      : Array.from({ length: count }, (_, i) => items[first + i * step]);
+  if (typeof taken === 'string') return remade(object, taken);
+  if (textOf(object) !== undefined) return remade(object, taken.join(''));
   if (object instanceof Items) return new Items('range', taken);
-  return isList(object) && object.constructor !== Array
-    ? (object.constructor as typeof Array).from(taken)
-    : taken;
+  return object instanceof Tuple ? (Tuple.from(taken) as Tuple) : taken;
 }
 
 function remade(object: Value, text: string): Value {

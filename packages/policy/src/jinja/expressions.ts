@@ -7,8 +7,10 @@ import { arithmetic, comparisons, signed } from './operators.ts';
 import { str } from './python-text.ts';
 import type { Scope } from './scope.ts';
 import { tests } from './tests.ts';
+import { TokenReader } from './token-reader.ts';
 import {
   type Arguments,
+  aType,
   Callable,
   isDict,
   isTrue,
@@ -19,7 +21,6 @@ import {
   Tuple,
   toFloat,
   toInt,
-  typeName,
   type Value,
 } from './values.ts';
 
@@ -37,20 +38,12 @@ interface TupleSettings {
   isInBrackets?: boolean;
 }
 
-/** Brackets, blocks and operators inside each other. */
-const deepest = 256;
-
 const constants: Readonly<Record<string, Value>> = {
   ...{ true: true, True: true, false: false, False: false, none: null, None: null },
 };
 
-export class ExpressionParser {
+export class ExpressionParser extends TokenReader {
   readonly meter: Meter;
-  readonly #tokens: readonly Token[];
-  #position = 0;
-  #depth = 0;
-  /** Tokens that the block has so far, without the blocks in it: what a run of the block costs. */
-  size: number = 0;
   /** The names that were read so far. */
   names: Set<string> = new Set();
   /** Whether a condition decides if the code runs. There, an unknown filter or test is refused only if it runs. */
@@ -61,47 +54,8 @@ export class ExpressionParser {
   protected readonly calls: WeakMap<Expression, Call> = new WeakMap();
 
   constructor(tokens: readonly Token[], meter: Meter) {
-    this.#tokens = tokens;
+    super(tokens);
     this.meter = meter;
-  }
-
-  get token(): Token {
-    return this.#tokens[this.#position]!;
-  }
-
-  take(): Token {
-    const { token } = this;
-    if (token.type !== 'end') this.#position += 1;
-    this.size += 1;
-    return token;
-  }
-
-  is(type: string, value?: string): boolean {
-    return this.token.type === type && (value === undefined || this.token.value === value);
-  }
-
-  skip(type: string, value?: string): boolean {
-    const isNext = this.is(type, value);
-    if (isNext) this.take();
-    return isNext;
-  }
-
-  expect(type: string): string {
-    if (this.is(type)) return this.take().value;
-    throw new SyntaxError(`expected ${type}, found ${this.token.value || this.token.type}`);
-  }
-
-  /** Parses something inside what is being parsed. */
-  protected nest<T>(parse: () => T): T {
-    const depth = this.#depth;
-    this.#deepen();
-    const parsed = parse();
-    this.#depth = depth;
-    return parsed;
-  }
-
-  #deepen(): void {
-    if (++this.#depth > deepest) throw new RangeError(`it nests more than ${deepest} levels deep`);
   }
 
   expression(mayBeCondition = true): Expression {
@@ -126,7 +80,7 @@ export class ExpressionParser {
     const { unknown, isConditional } = this;
     let value = this.#or();
     while (this.skip('name', 'if')) {
-      this.#deepen();
+      this.deepen();
       this.unknown = unknown;
       this.isConditional = true;
       const [then, test] = [value, this.#or()];
@@ -140,7 +94,7 @@ export class ExpressionParser {
   #or(): Expression {
     let value = this.#and();
     while (this.skip('name', 'or')) {
-      this.#deepen();
+      this.deepen();
       const [left, right] = [value, this.#and()];
       value = (scope) => {
         const first = left(scope);
@@ -153,7 +107,7 @@ export class ExpressionParser {
   #and(): Expression {
     let value = this.#not();
     while (this.skip('name', 'and')) {
-      this.#deepen();
+      this.deepen();
       const [left, right] = [value, this.#not()];
       value = (scope) => {
         const first = left(scope);
@@ -176,7 +130,7 @@ export class ExpressionParser {
     for (;;) {
       const { type, value } = this.token;
       let operator = type === 'name' ? value : type;
-      const isNotIn = type === 'name' && value === 'not' && this.#tokens[this.#position + 1]?.value === 'in';
+      const isNotIn = type === 'name' && value === 'not' && this.following?.value === 'in';
       if (isNotIn) operator = 'not in';
       const compare = Object.hasOwn(comparisons, operator) ? comparisons[operator] : undefined;
       if (!compare) break;
@@ -222,7 +176,7 @@ export class ExpressionParser {
   #chain(operators: readonly string[], parse: () => Expression): Expression {
     let value = parse();
     while (operators.includes(this.token.type)) {
-      this.#deepen();
+      this.deepen();
       const compute = arithmetic[this.take().type]!;
       const [left, right] = [value, parse()];
       value = (scope) => compute(left(scope), right(scope), this.meter);
@@ -306,16 +260,16 @@ export class ExpressionParser {
     for (;;) {
       const object = value;
       if (this.skip('.')) {
-        this.#deepen();
+        this.deepen();
         const { type, value: name } = this.take();
         if (type === 'name') value = (scope) => attributeOf(object(scope), name, this.meter);
         else if (type === 'integer') value = (scope) => itemOf(object(scope), Number(name), this.meter);
         else throw new SyntaxError('a name must follow a dot');
       } else if (this.skip('[')) {
-        this.#deepen();
+        this.deepen();
         value = this.#subscript(object);
       } else if (this.is('(')) {
-        this.#deepen();
+        this.deepen();
         value = this.#call(object);
       } else return value;
     }
@@ -356,7 +310,7 @@ export class ExpressionParser {
     const call: Call = (scope, caller) => {
       const called = callee(scope);
       const args = read(scope);
-      if (!(called instanceof Callable)) throw new Error(`a ${typeName(called)} cannot be called`);
+      if (!(called instanceof Callable)) throw new Error(`${aType(called)} cannot be called`);
       this.meter.spend(100);
       return called.call(caller ? { ...args, named: new Map([...args.named, ['caller', caller]]) } : args);
     };
@@ -381,7 +335,7 @@ export class ExpressionParser {
       } else if (this.skip('**')) {
         refuse(dict);
         dict = this.expression();
-      } else if (this.is('name') && this.#tokens[this.#position + 1]?.type === '=') {
+      } else if (this.is('name') && this.following?.type === '=') {
         refuse(dict);
         const name = this.take().value;
         this.take();
@@ -413,14 +367,14 @@ export class ExpressionParser {
     for (;;) {
       const operand = value;
       if (this.is('|')) {
-        this.#deepen();
+        this.deepen();
         const change = this.filters();
         value = (scope) => change(operand(scope), scope);
       } else if (this.skip('name', 'is')) {
-        this.#deepen();
+        this.deepen();
         value = this.#test(operand);
       } else if (this.is('(')) {
-        this.#deepen();
+        this.deepen();
         value = this.#call(operand);
       } else return value;
     }

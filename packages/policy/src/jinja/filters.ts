@@ -3,11 +3,13 @@ import { itemOf } from './access.ts';
 import { bind } from './arguments.ts';
 import type { Meter } from './meter.ts';
 import { capitalize, join, linesOf, needText, pairsOf, replace, strip } from './methods.ts';
+import { floatOf, parseInteger, roundHalfEven } from './numbers.ts';
 import { arithmetic, escaped } from './operators.ts';
 import { type JsonStyle, json, str } from './python-text.ts';
 import { tests } from './tests.ts';
 import {
   type Arguments,
+  aType,
   charactersOf,
   compare,
   Float,
@@ -27,7 +29,6 @@ import {
   textOf,
   toFloat,
   toInt,
-  typeName,
   type Value,
 } from './values.ts';
 import { whitespace } from './whitespace.ts';
@@ -43,11 +44,12 @@ function takes<const Names extends readonly string[]>(
     filter(value, bind(args, parameters) as { [I in keyof Names]: Value }, meter);
 }
 
-const ofText = (change: (text: string, meter: Meter) => string): Filter =>
+/** @param keepsMarkup Whether the text of markup is markup. */
+const ofText = (change: (text: string) => string, keepsMarkup = true): Filter =>
   takes([], (value, _, meter) => {
     const text = str(value, meter);
     meter.spend(text.length * 8);
-    return change(text, meter);
+    return value instanceof Markup && keepsMarkup ? new Markup(change(text)) : change(text);
   });
 
 const generator = (items: readonly Value[]) => new Items('generator', items);
@@ -61,12 +63,12 @@ const escapeFilter = takes([], (value, _, meter) => new Markup(escaped(value, me
 const own: Record<string, Filter> = {
   abs: takes([], (value) => {
     const number = numberOf(value);
-    if (number === undefined) throw new Error(`a ${typeName(value)} has no absolute value`);
+    if (number === undefined) throw new Error(`${aType(value)} has no absolute value`);
     return isFloat(value) ? toFloat(Math.abs(number)) : Math.abs(number);
   }),
   attr: takes(['name'], (value, [name], meter) => (isDict(value) ? undefined : itemOf(value, name, meter))),
   batch: takes(['linecount', 'fill_with'], (value, [count, fill], meter) => {
-    const [items, size] = [read(value, meter), intOf(count)];
+    const [items, size] = [[...read(value, meter)], intOf(count)];
     if (size < 1) throw new Error('a batch has at least one item');
     const batches = Array.from({ length: Math.ceil(items.length / size) }, (_, i) =>
       items.slice(i * size, (i + 1) * size),
@@ -90,7 +92,7 @@ const own: Record<string, Filter> = {
   d: defaultFilter,
   default: defaultFilter,
   dictsort: takes(['case_sensitive', 'by', 'reverse'], (value, [isCased, by = 'key', reverse], meter) => {
-    if (!isDict(value)) throw new Error(`a ${typeName(value)} is no dict`);
+    if (!isDict(value)) throw new Error(`${aType(value)} is no dict`);
     if (by !== 'key' && by !== 'value') throw new Error('a dict is sorted by "key" or "value"');
     const at = by === 'key' ? 0 : 1;
     return sort(pairsOf(value), (pair) => [folded((pair as Tuple)[at], isCased)], isTrue(reverse), meter);
@@ -144,7 +146,7 @@ const own: Record<string, Filter> = {
     return number === undefined || !Number.isFinite(number) ? fallback : toInt(Math.trunc(number));
   }),
   items: takes([], (value) => {
-    if (value !== undefined && !isDict(value)) throw new Error(`a ${typeName(value)} is no dict`);
+    if (value !== undefined && !isDict(value)) throw new Error(`${aType(value)} is no dict`);
     return generator(value === undefined ? [] : pairsOf(value));
   }),
   join: takes(['d', 'attribute'], (value, [by = '', attribute], meter) => {
@@ -183,7 +185,7 @@ const own: Record<string, Filter> = {
   }),
   round: takes(['precision', 'method'], (value, [precision = 0, method = 'common']) => {
     const [number, digits] = [numberOf(value), intOf(precision)];
-    if (number === undefined) throw new Error(`a ${typeName(value)} cannot be rounded`);
+    if (number === undefined) throw new Error(`${aType(value)} cannot be rounded`);
     if (method === 'ceil' || method === 'floor') {
       const rounded = Math[method](number * 10 ** digits) / 10 ** digits;
       return toFloat(rounded);
@@ -196,7 +198,7 @@ const own: Record<string, Filter> = {
   select: selecting(false, true),
   selectattr: selecting(true, true),
   slice: takes(['slices', 'fill_with'], (value, [slices, fill], meter) => {
-    const [items, count] = [read(value, meter), intOf(slices)];
+    const [items, count] = [[...read(value, meter)], intOf(slices)];
     meter.spend(Math.abs(count) * 64);
     if (count === 0) throw new Error('it divides by zero');
     const [each, more] = [Math.floor(items.length / count), items.length % count];
@@ -221,15 +223,7 @@ const own: Record<string, Filter> = {
       return arithmetic['+']!(sum, read1(item, attribute, meter), meter);
     }, start),
   ),
-  title: ofText((text) =>
-    text
-      .split(titleBreak)
-      .map((word) => {
-        const [first = ''] = charactersOf(word);
-        return first.toUpperCase() + word.slice(first.length).toLowerCase();
-      })
-      .join(''),
-  ),
+  title: ofText((text) => text.split(titleBreak).map(capitalize).join(''), false),
   tojson: takes(
     ['ensure_ascii', 'indent', 'separators', 'sort_keys'],
     (value, [asciiOnly, indent, separators, sorted], meter) =>
@@ -320,8 +314,7 @@ function sort(
 ): Value[] {
   meter.spend(items.length * 64);
   const sign = reverse ? -1 : 1;
-  return items
-    .map((item) => [keys(item), item] as const)
+  return Array.from(items, (item) => [keys(item), item] as const)
     .sort(([a], [b]) => sign * compare(a, b, meter))
     .map(([, item]) => item);
 }
@@ -349,54 +342,6 @@ function selecting(ofAttribute: boolean, wanted: boolean): Filter {
     if (!test) throw new Error(`the test "${str(name, meter)}" is not supported`);
     return generator(items.filter((item) => test(read1(item, attribute, meter), rest, meter) === wanted));
   };
-}
-
-/** `float(value)`; `undefined` where Python refuses. */
-function floatOf(value: Value, meter: Meter): number | undefined {
-  const text = textOf(value);
-  if (text === undefined) return numberOf(value);
-  meter.read(text);
-  const trimmed = strip(text, undefined).toLowerCase();
-  const special = /^([-+]?)(inf(?:inity)?|nan)$/.exec(trimmed);
-  if (special) return special[2] === 'nan' ? Number.NaN : special[1] === '-' ? -Infinity : Infinity;
-  const isFloating = /^[-+]?(?:\d+(?:_\d+)*\.?(?:\d+(?:_\d+)*)?|\.\d+(?:_\d+)*)(?:e[-+]?\d+)?$/.test(trimmed);
-  return isFloating ? Number(trimmed.replaceAll('_', '')) : undefined;
-}
-
-/** `int(text, base)`; `undefined` where Python refuses. */
-function parseInteger(text: string, base: number): number | undefined {
-  const [, sign, prefix, digits] =
-    /^([-+]?)(0[xob])?([\da-z]+(?:_[\da-z]+)*)$/.exec(strip(text, undefined).toLowerCase()) ?? [];
-  if (digits === undefined) return undefined;
-  const prefixed = { '0x': 16, '0o': 8, '0b': 2 }[prefix ?? ''];
-  const radix = base === 0 ? (prefixed ?? 10) : base;
-  if (prefixed !== undefined && prefixed !== radix) return undefined;
-  let number = 0;
-  for (const digit of digits.replaceAll('_', '')) {
-    const worth = Number.parseInt(digit, 36);
-    if (worth >= radix) return undefined;
-    number = number * radix + worth;
-  }
-  return sign === '-' ? -number : number;
-}
-
-/** `round(number, digits)`, which rounds exact halves to the even neighbour. */
-function roundHalfEven(number: number, digits: number): number {
-  if (Math.abs(digits) > 100) throw new RangeError('a number has more than 100 digits');
-  if (digits > 0 && Math.abs(number) < 1e21) {
-    // All digits of the number, or the first hundred of a tiny one.
-    const exact = number.toFixed(100);
-    const end = exact.indexOf('.') + 1 + digits;
-    const isEvenHalf = /^50*$/.test(exact.slice(end)) && Number(exact[end - 1]) % 2 === 0;
-    return Number(isEvenHalf ? exact.slice(0, end) : number.toFixed(digits));
-  }
-  return digits > 0 ? number : halfToEven(number / 10 ** -digits) * 10 ** -digits;
-}
-
-function halfToEven(number: number): number {
-  const floor = Math.floor(number);
-  const rest = number - floor;
-  return rest < 0.5 || (rest === 0.5 && floor % 2 === 0) ? floor : floor + 1;
 }
 
 interface JsonOptions {

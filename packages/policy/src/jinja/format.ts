@@ -3,6 +3,7 @@ import type { Meter } from './meter.ts';
 import { floatText, repr, str } from './python-text.ts';
 import {
   type Arguments,
+  aType,
   charactersOf,
   isDict,
   isFloat,
@@ -10,7 +11,6 @@ import {
   numberOf,
   Tuple,
   textOf,
-  typeName,
   type Value,
 } from './values.ts';
 
@@ -81,7 +81,7 @@ function formatValue(value: Value, spec: string, meter: Meter): string {
   const number = numberOf(value);
   if (number === undefined || (typeof value === 'boolean' && !parsed.type)) {
     const text = typeof value === 'boolean' ? str(value, meter) : textOf(value);
-    if (text === undefined) throw new Error(`a ${typeName(value)} takes no format`);
+    if (text === undefined) throw new Error(`${aType(value)} takes no format`);
     const cut = precision === undefined ? text : charactersOf(text).slice(0, Number(precision)).join('');
     return pad(cut, '', { align: '<', ...defined(parsed) }, meter);
   }
@@ -149,7 +149,7 @@ export function percentFormat(text: string, value: Value, meter: Meter): string 
         return pad(precision === undefined ? shown : shown.slice(0, Number(precision)), '', spec, meter);
       }
       const number = numberOf(given);
-      if (number === undefined) throw new Error(`a ${typeName(given)} has no format ${whole}`);
+      if (number === undefined) throw new Error(`${aType(given)} has no format ${whole}`);
       const isWhole = 'diu'.includes(type);
       const [sign, digits] = digitsOf(
         isWhole ? Math.trunc(number) : number,

@@ -5,6 +5,7 @@ import { escaped } from './operators.ts';
 import {
   type Arguments,
   areEqual,
+  aType,
   Callable,
   charactersOf,
   type Dict,
@@ -18,7 +19,6 @@ import {
   searching,
   Tuple,
   textOf,
-  typeName,
   type Value,
 } from './values.ts';
 import { isSpace, lineEnd, stripEnd, stripStart, whitespace } from './whitespace.ts';
@@ -125,7 +125,7 @@ const textMethods: Record<string, TextMethod> = {
   rsplit(text, args, meter) {
     const [by, limit] = bind(args, ['sep', 'maxsplit']);
     const [count, all] = [intOf(limit, -1), split(text, by, -1, meter)];
-    if (count < 0 || all.length <= count + 1) return all;
+    if (count < 0 || all.length <= count) return all;
     const kept = all.slice(all.length - count);
     // What is left of them, as it was written.
     let end = text.length;
@@ -273,7 +273,7 @@ export function linesOf(text: string): [line: string, end: string][] {
 /** @throws Error for another value than a str. */
 export function needText(value: Value): string {
   const text = textOf(value);
-  if (text === undefined) throw new Error(`a text is needed, not a ${typeName(value)}`);
+  if (text === undefined) throw new Error(`a text is needed, not ${aType(value)}`);
   return text;
 }
 

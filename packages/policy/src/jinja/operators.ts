@@ -4,6 +4,7 @@ import type { Meter } from './meter.ts';
 import { str } from './python-text.ts';
 import {
   areEqual,
+  aType,
   compare,
   contains,
   isFloat,
@@ -46,7 +47,7 @@ export const comparisons: Readonly<Record<string, (a: Value, b: Value, meter: Me
 /** `-x` and `+x`. */
 export function signed(value: Value, sign: 1 | -1): Value {
   const number = numberOf(value);
-  if (number === undefined) throw new Error(`a ${typeName(value)} has no sign`);
+  if (number === undefined) throw new Error(`${aType(value)} has no sign`);
   return isFloat(value) ? toFloat(sign * number) : toInt(sign * number);
 }
 

@@ -1,6 +1,7 @@
 /** Values as Python writes them: `str`, `repr` and `json.dumps`. */
 import type { Meter } from './meter.ts';
 import {
+  aType,
   compare,
   Items,
   isDict,
@@ -12,7 +13,6 @@ import {
   numberOf,
   Tuple,
   textOf,
-  typeName,
   type Value,
 } from './values.ts';
 
@@ -45,7 +45,7 @@ export function repr(value: Value, meter: Meter, level = 1): string {
   if (value instanceof Items && value.text !== undefined) return value.text;
   if (value instanceof Items && value.kind.startsWith('dict_'))
     return `${value.kind}(${write(value.take())})`;
-  throw new Error(`a ${typeName(value)} cannot be written`);
+  throw new Error(`${aType(value)} cannot be written`);
 }
 
 function dictText(dict: ReadonlyMap<Key, Value>, write: (value: Value) => string): string {
@@ -112,7 +112,7 @@ export function json(value: Value, style: JsonStyle, meter: Meter, level = 1): s
     const entries = [...value];
     if (style.sorted) entries.sort(([a], [b]) => compare(a, b, meter));
     parts = entries.map(([key, each]) => textJson(keyJson(key), style, meter) + colon + inner(each));
-  } else throw new Error(`a ${typeName(value)} has no JSON`);
+  } else throw new Error(`${aType(value)} has no JSON`);
   const [open, close] = isList(value) ? '[]' : '{}';
   meter.spend(parts.length * (item.length + level * (indent?.length ?? 0)));
   if (indent === undefined || parts.length === 0) return open + parts.join(item) + close;

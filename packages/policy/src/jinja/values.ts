@@ -128,6 +128,12 @@ export function typeName(value: Value): string {
   return value.constructor.name;
 }
 
+/** Such as `an int`. */
+export function aType(value: Value): string {
+  const name = typeName(value);
+  return name === 'None' ? name : `${/^[iu]/.test(name) ? 'an' : 'a'} ${name}`;
+}
+
 export function isList(value: Value): value is readonly Value[] {
   return Array.isArray(value);
 }
@@ -166,7 +172,7 @@ export function toInt(number: number): number {
 export function intOf(value: Value, fallback?: number): number {
   if (value === undefined && fallback !== undefined) return fallback;
   const number = isFloat(value) ? undefined : numberOf(value);
-  if (number === undefined) throw new Error(`an integer is needed, not a ${typeName(value)}`);
+  if (number === undefined) throw new Error(`an integer is needed, not ${aType(value)}`);
   return number;
 }
 
@@ -186,12 +192,17 @@ export function keyOf(value: Value): Key {
   if (text !== undefined) return text;
   if (value instanceof Float) return value.number;
   if (typeof value !== 'object' || value === null) return value;
-  throw new Error(`a ${typeName(value)} is no key of a dict`);
+  throw new Error(`${aType(value)} is no key of a dict`);
+}
+
+/** Whether some characters of a text take two of JavaScript's. */
+export function hasSurrogates(text: string): boolean {
+  return /[\ud800-\udfff]/.test(text);
 }
 
 /** Characters of Python, which are code points. */
 export function charactersOf(text: string): readonly string[] {
-  return /[\ud800-\udfff]/.test(text) ? Array.from(text) : text.split('');
+  return hasSurrogates(text) ? Array.from(text) : text.split('');
 }
 
 /** @throws Error for a value that cannot be gone through. */
@@ -204,7 +215,7 @@ export function itemsOf(value: Value, meter: Meter): readonly Value[] {
     meter.spend(text.length * 16);
     return charactersOf(text);
   }
-  if (!isDict(value)) throw new Error(`a ${typeName(value)} has no items`);
+  if (!isDict(value)) throw new Error(`${aType(value)} has no items`);
   meter.spend(value.size * 16);
   return [...value.keys()];
 }
@@ -214,12 +225,12 @@ export function lengthOf(value: Value, meter: Meter): number {
   const text = textOf(value);
   if (text !== undefined) {
     meter.read(text);
-    return /[\ud800-\udfff]/.test(text) ? charactersOf(text).length : text.length;
+    return hasSurrogates(text) ? charactersOf(text).length : text.length;
   }
   if (isDict(value)) return value.size;
   if (isList(value) || value === undefined || (value instanceof Items && value.kind !== 'generator'))
     return itemsOf(value, meter).length;
-  throw new Error(`a ${typeName(value)} has no length`);
+  throw new Error(`${aType(value)} has no length`);
 }
 
 /** `==`. */
@@ -261,7 +272,7 @@ export function compare(a: Value, b: Value, meter: Meter, level = 1): number {
     if (differs < 0 || differs >= b.length) return a.length - b.length;
     return compare(a[differs], b[differs], meter, level + 1);
   }
-  throw new Error(`a ${typeName(a)} and a ${typeName(b)} have no order`);
+  throw new Error(`${aType(a)} and ${aType(b)} have no order`);
 }
 
 /** By code points, where JavaScript compares halves of surrogate pairs. */
@@ -277,7 +288,7 @@ export function contains(container: Value, value: Value, meter: Meter): boolean 
   const text = textOf(container);
   if (text !== undefined) {
     const part = textOf(value);
-    if (part === undefined) throw new Error(`a str cannot hold a ${typeName(value)}`);
+    if (part === undefined) throw new Error(`a str cannot hold ${aType(value)}`);
     searching(text, part, meter);
     return text.includes(part);
   }

@@ -86,7 +86,7 @@ tools = {
 
 
 def arguments():
-    # No 1.0 and no 1e-7: JavaScript writes them as 1 and 1e-7, Python as 1.0 and 1e-07.
+    # No 1.0, which JSON.parse reads as 1.
     return rng.choice(
         [
             {"query": rng.choice(texts)},

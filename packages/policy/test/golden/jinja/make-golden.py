@@ -74,7 +74,7 @@ zero or 'or', 'x' and 'and', '' or none, none and 1
 text.upper(), text.lower(), text.title(), text.capitalize(), text.swapcase()
 text|upper, text|lower, text|title, text|capitalize
 'hello wORLD-foo (bar) don\\'t'|title, 'hello wORLD-foo don\\'t'.title()
-text.split(), text.split(' '), text.split(' ', 1), text.rsplit(' ', 1), text.split(maxsplit=1), text.splitlines(), text.split('z'), 'a,b,,c'.split(','), ' a  b '.split(none, 1), 'a b c'.rsplit(none, 1)
+text.split(), text.split(' '), text.split(' ', 1), text.rsplit(' ', 1), text.split(maxsplit=1), text.splitlines(), text.split('z'), 'a,b,,c'.split(','), ' a  b '.split(none, 1), 'a b c'.rsplit(none, 1), ' a b '.rsplit(none, 1), ' a '.rsplit(none, 3), 'a,b'.rsplit(',', 1), 'a,b'.rsplit(',', 0), ' a b'.rsplit(none, 0)
 'a\\r\\nb\\rc\\u2028d\\x0be'.splitlines(), 'a\\nb\\n'.splitlines(true), ''.split(), ''.split(','), '  '.split()
 spaces.strip()|length, spaces.lstrip()|length, spaces.rstrip()|length, spaces|trim|length
 'xxaxx'.strip('x'), 'abcba'.lstrip('ab'), 'abc'.rstrip('bc'), 'xay'|trim('xy'), ' a '|trim('')
@@ -100,11 +100,12 @@ record.update({})
 text.__class__ is defined, record.__class__ is defined
 text.__class__.__mro__
 list|sort, words|sort, words|sort(case_sensitive=true), list|sort(reverse=true), people|sort(attribute='age')|map(attribute='name')|list, people|sort(attribute='address.city,name')|map(attribute='name')|list
+(3, 1, 2)|sort, ()|sort, 'cab'|sort, (1, 2)|map('string')|list, (2, 1)|reverse|list, (1, 1)|unique|list, (1, 2)|select|list
 [1, 'a']|sort
 list|min, list|max, words|min, words|max, []|max is defined, people|max(attribute='age'), list|sum, people|sum(attribute='age'), []|sum, [1.5, 2]|sum, list|sum(start=10)
 words|unique|list, words|unique(case_sensitive=true)|list, list|first, list|last, []|first is defined, ''|last is defined, 'abc'|first, record|first
 list|reverse|list, 'abc'|reverse, words|join(', '), list|join, list|join('-'), people|join(', ', attribute='name'), 'abc'|join('.'), [none, missing, 1.0]|join('|')
-words|batch(2)|list, words|batch(2, 'x')|list, words|slice(2)|list, words|slice(3, '-')|list
+words|batch(2)|list, words|batch(2, 'x')|list, words|slice(2)|list, words|slice(3, '-')|list, (1, 2, 3)|batch(2)|list
 words|map('upper')|list, words|map('replace', 'p', 'q')|list, people|map(attribute='tags')|list, people|map(attribute='tags', default='none')|list, people|map(attribute='address.city')|join(',')
 words|select('equalto', 'fig')|list, list|select|list, list|select('odd')|list, list|reject('gt', 1)|list, people|selectattr('tags')|map(attribute='name')|list, people|selectattr('age', 'eq', 30)|map(attribute='name')|list, people|rejectattr('tags', 'defined')|map(attribute='name')|list, people|selectattr('name', 'in', ['bob'])|list
 (people|selectattr('age', 'eq', 99)) and 'a generator is true'
@@ -119,7 +120,7 @@ missing|int
 text|indent, text|indent(2), text|indent(2, true), 'a\\n\\nb'|indent(1, blank=true), 'a\\n\\nb'|indent('> ', true), 'a\\r\\nb\\n\\n'|indent
 text|truncate(12), text|truncate(12, true), text|truncate(9, false, '…'), 'foo bar baz qux'|truncate(11), 'foo bar baz qux'|truncate(11, false, '...', 0), 'abc'|truncate(3)
 text|wordcount, 'a'|center(5), 'ab'|center(7)|length, '%s-%s'|format(1, 'b'), '%(a)s'|format(a=1)
-'<a href="x">\\'&'|e, '<b>'|safe, ('<b>'|safe) + '<i>', '<i>' + ('<b>'|safe), ('<b>'|safe) ~ '<i>', '<b>'|safe|string, ('<b>'|safe).upper(), '<b>'|safe|e, '<b>'|escape|length, ('a'|safe)|tojson, ('a'|safe) == 'a', ['a'|safe]
+'<a href="x">\\'&'|e, '<b>'|safe, ('<b>'|safe) + '<i>', '<i>' + ('<b>'|safe), ('<b>'|safe) ~ '<i>', '<b>'|safe|string, ('<b>'|safe).upper(), '<b>'|safe|e, '<b>'|escape|length, ('a'|safe)|tojson, ('a'|safe) == 'a', ['a'|safe], ['a'|safe|upper, 'a'|safe|title, ('a b'|safe).split(), ('ab'|safe)[0]]
 'a'|attr('upper') is callable, record|attr('b') is defined, 'b'|attr('nothing') is defined
 list|list, 'abc'|list, record|length, list|count, missing|length, missing|list, range(3)|list, range(1, 10, 3)|list, range(5, 0, -2)|list, range(3), range(2, 9, 3), range(5, 1), range(4, 0, -3), range(3)|length
 none|length
