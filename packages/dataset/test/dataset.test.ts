@@ -89,7 +89,7 @@ describe('a file of rows becomes tasks', () => {
 
   test('Parquet, whose JSON may have integers that a number would round', async () => {
     const number = 1111111111111111200;
-    const column = { name: 'call', data: [{ arguments: { id: number, n: 7 } }], type: 'JSON' } as const;
+    const column = { name: 'call', data: [{ arguments: { id: number, n: 7 } }], type: 'JSON' as const };
     const parquet = parquetWriteBuffer({ columnData: [column], codec: 'UNCOMPRESSED' });
     // The writer rounds too.
     const bytes = Buffer.from(parquet).toString('latin1').replaceAll(String(number), '2512292042121000001');

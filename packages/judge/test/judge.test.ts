@@ -116,7 +116,7 @@ test('nothing to judge is not scored, and asks nobody', async () => {
   const { reward, rewards } = await playOnce(poems({ model, judged: () => undefined }), { topic: 'rain' }, [
     'It rains.',
   ]);
-  expect([reward, rewards, asked.length]).toEqual([0, { fine: null }, 0]);
+  expect([reward, rewards, asked.length]).toEqual([null, { fine: null }, 0]);
 });
 
 test('an odd reply is asked for once more, with a reminder; two abort the episode', async () => {

@@ -31,6 +31,12 @@ test('reads lines of title and text', async () => {
   ]);
 });
 
+test('numbers as ids keep their digits', async () => {
+  const lines = ['{"id": 2512292042121000001, "text": "x"}', '{"id": 2512292042121000002, "text": "y"}'];
+  const ids = (await read(lines.join('\n'))).map(({ id }) => id);
+  expect(ids).toEqual(['2512292042121000001', '2512292042121000002']);
+});
+
 test('reads BEIR', async () => {
   const line = { _id: 'MED-10', title: 'Statins', text: 'A study.', metadata: { url: 'u' } };
   expect(await read(jsonl(line))).toEqual([{ id: 'MED-10', title: 'Statins', text: 'A study.' }]);

@@ -40,8 +40,13 @@ it('gives values of the types, and leaves out what is empty', () => {
     any: [1],
   });
   expect(() => argumentsOf(fields, { filter: '{' })).toThrow(SyntaxError);
-  for (const long of [{ limit: '2512292042121000001' }, { filter: '{"id": 2512292042121000001}' }])
-    expect(() => argumentsOf(fields, long)).toThrow('2512292042121000001 is beyond ±9007199254740991');
+  for (const [name, text] of [
+    ['limit', '2512292042121000001'],
+    ['filter', '{"id": 2512292042121000001}'],
+  ] as const)
+    expect(() => argumentsOf(fields, { [name]: text })).toThrow(
+      '2512292042121000001 is beyond ±9007199254740991',
+    );
   expect(
     argumentsOf(fields, { limit: '0.12345678901234567', filter: '"2512292042121000001"' }),
   ).toMatchObject({

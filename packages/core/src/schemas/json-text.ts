@@ -90,8 +90,8 @@ export function tryExactJson(text: string): unknown {
 const mark = `integer-${Math.random().toString(36).slice(2)}${Math.random().toString(36).slice(2)}-`;
 
 function* unsafeIntegers(text: string): Generator<{ start: number; integer: string }, undefined> {
-  // Most texts have no number with so many digits.
-  if (!/\d{16}/.test(text)) return;
+  // Most texts have no such number. Fractions, as of embeddings, have as many digits.
+  if (!/(?<![\d.])\d{16}/.test(text)) return;
   const token = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
   for (let i = 0; i < text.length; i++) {
     const character = text[i]!;

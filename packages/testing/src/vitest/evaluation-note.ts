@@ -9,6 +9,8 @@ export interface EvaluationNote {
   /** Tasks played. */
   count: number;
   aborted: number;
+  /** Episodes that ended and that nothing scored. */
+  unscored?: number | undefined;
   /** The metric that says which tasks failed, and these tasks. */
   metric: string;
   failed: { index: number; question: string; score: number }[];
@@ -24,6 +26,7 @@ export function noteOf(
     rewardInterval,
     tasks,
     aborted,
+    unscored,
     transcripts,
   }: Evaluation & { transcripts: string },
   {
@@ -37,7 +40,7 @@ export function noteOf(
   const failed = tasks.flatMap((task) => {
     const own = task.scores[metric] ?? task.reward;
     const score = own.reduce((sum, value) => sum + value, 0) / own.length;
-    // No number without a score, which is not below any.
+    // A task without a score did not fail.
     return score < passScore ? [{ index: task.index, question: task.question, score }] : [];
   });
   const scores = [
@@ -45,7 +48,7 @@ export function noteOf(
     ...components.map((name) => [name, { mean: means[name]!, interval: intervals[name]! }] as const),
   ];
   return {
-    ...{ env, policy, scores: Object.fromEntries(scores), count: tasks.length, aborted },
+    ...{ env, policy, scores: Object.fromEntries(scores), count: tasks.length, aborted, unscored },
     ...{ metric, failed, transcripts },
   };
 }

@@ -35,6 +35,7 @@ function noteText({
   scores,
   count,
   aborted,
+  unscored = 0,
   metric,
   failed,
   transcripts,
@@ -48,8 +49,9 @@ function noteText({
     .map(({ index, question, score }) => `    task ${index}: ${number(score)}  ${question}`);
   const more = failed.length > shown.length ? [`    and ${failed.length - shown.length} more`] : [];
   const abortedText = aborted > 0 ? `, ${aborted} episodes aborted` : '';
+  const unscoredText = unscored > 0 ? `, ${unscored} episodes without a score` : '';
   return [
-    `  ${policy} in ${env ?? 'an environment'}, ${count} tasks${abortedText}`,
+    `  ${policy} in ${env ?? 'an environment'}, ${count} tasks${abortedText}${unscoredText}`,
     `  ${means.join(', ')}`,
     ...(failed.length > 0 ? [`  ${failed.length} tasks failed by ${metric}:`, ...shown, ...more] : []),
     `  transcripts: ${transcripts}`,
