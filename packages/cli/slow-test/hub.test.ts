@@ -36,7 +36,7 @@ afterEach(async () => {
 
 const train = (out: string, ...more: string[]) => [
   ...['train', '@toolenv/envs-qa/bridge-v1', '--policy', name, '--out', join(folder, out)],
-  ...['--steps', '1', '--group-size', '2', '--tasks-per-step', '2', '--max-tokens', '8', '--lora-rank', '2'],
+  ...['--steps', '1', '--group-size', '4', '--tasks-per-step', '4', '--max-tokens', '64', '--lora-rank', '2'],
   ...more,
 ];
 const evaluate = [
@@ -116,12 +116,14 @@ it('trains a model by its name, resumes with its commit, pushes it, and opens wh
     '2',
   ]);
   expect(again).toMatchObject({ code: 0 });
-  const [one, other] = await Promise.all(
-    ['run', 'again'].map((each) => readCheckpoint(join(folder, each, 'policy'))),
+  const [base, one, other] = await Promise.all(
+    [tiny, join(folder, 'run/policy'), join(folder, 'again/policy')].map(async (each) => {
+      const { weights: read } = await readCheckpoint(each);
+      return read['model.layers.0.mlp.up_proj.weight']!.data;
+    }),
   );
-  expect(other!.weights['model.layers.0.mlp.up_proj.weight']!.data).toEqual(
-    one!.weights['model.layers.0.mlp.up_proj.weight']!.data,
-  );
+  expect(other).toEqual(one);
+  expect(one).not.toEqual(base);
 
   const opened = await run(evaluate.map((word) => (word === name ? 'some-user/trained' : word)));
   expect(opened).toMatchObject({ code: 0 });

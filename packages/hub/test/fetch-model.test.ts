@@ -194,6 +194,16 @@ describe('a model of the Hub', () => {
     expect(await fetchModel(name)).toMatchObject({ revision: commit });
   });
 
+  test('that is whole in a cache that cannot be written is opened', async () => {
+    await fetchModel(name);
+    for (const each of ['.toolenv', 'refs']) {
+      await rm(join(repo(), each), { recursive: true });
+      await writeFile(join(repo(), each), 'a file in the place of the folder');
+    }
+    expect(await fetchModel(name)).toMatchObject({ revision: commit });
+    expect(hub.parts('storage')).toHaveLength(1);
+  });
+
   test('is not asked for offline', async () => {
     vi.stubEnv('HF_HUB_OFFLINE', 'true');
     const { code, message } = await failure();
