@@ -27,17 +27,13 @@ type Round = () => Promise<number[]>;
 async function prepare({ threads, task, settings }: Request): Promise<Round> {
   const runtime = onnxRuntime({ threads });
   const { config, weights } = await readCheckpoint(settings.folder);
+  const model = createModel(config, weights);
   if (task.name !== 'sample') {
     const rows = fullRows({ ...task, vocabulary: config.vocab_size });
-    const { run } = await learnerSteps(
-      runtime,
-      config,
-      rows,
-      task.name === 'lora' ? { lora: { rank: task.rank } } : {},
-    );
+    const lora = task.name === 'lora' ? { lora: { rank: task.rank } } : {};
+    const { run } = await learnerSteps(runtime, config, rows, lora, model);
     return async () => [await secondsOf(() => run(1))];
   }
-  const model = createModel(config, weights);
   await placeModel(runtime, model);
   const sampler = new Sampler(runtime, model, { precision: settings.precision });
   let calls = 0;
