@@ -9,6 +9,7 @@ import { measureModel } from './measure-model.ts';
 import { measureMemory } from './memory.ts';
 import { sizes } from './model.ts';
 import { measureSlowTools } from './slow-tools.ts';
+import { measureSmolLm2 } from './smollm2.ts';
 
 interface Choice {
   size?: string;
@@ -25,6 +26,7 @@ const benchmarks: Record<string, (choice: Choice, rounds: number) => Promise<Rec
   tools: measureSlowTools,
   draw: measureDraw,
   gpu: measureGpu,
+  smollm2: measureSmolLm2,
   // These need packages that a machine with a GPU may lack.
   env: async () => (await import('./env.ts')).measureEnv(),
   gateway: async () => (await import('./gateway.ts')).measureGateway(),
@@ -65,6 +67,11 @@ the distribution. The peer has the logits processors of transformers.
 
 gpu: {name, devices, gpu, results}: train and rollout at 100 and 500 million parameters, or at --size, on --device. Default: each of
 CUDA, Core ML, DirectML and WebGPU that multiplies matrices faster than the CPU.
+
+smollm2: {name, threads, otherWork, results, versions}: SmolLM2-135M-Instruct, which \`npm run real-model -- --short\` downloads. The sides are ours
+with weights in float32 and int8, transformers in float32 and bfloat16, and llama.cpp (xllamacpp) with weights in float16 and in 4 bits. For 1 and 8
+conversations, firstToken is the milliseconds of a prompt of 256 tokens and one token, and token those of each of 64 further tokens of all conversations.
+lora and all are training steps on 4 rows of 256 tokens, in tokens per second. Give few --rounds.
 
 env: {name, ours: {call, text}, peers, library, notInstalled, unit, shape, ...} in microseconds per step of a trivial environment,
 over 100,000 steps with a tool call and 100,000 steps with a text. library has the environments of the library, played by their

