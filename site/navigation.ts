@@ -87,9 +87,13 @@ function learningPages(): Item[] {
     {
       text: 'More',
       items: [
-        ...['docs/environments/README.md', 'docs/scale.md', 'docs/mcp-servers.md', 'examples/README.md'].map(
-          item,
-        ),
+        ...[
+          'docs/environments/README.md',
+          'docs/models.md',
+          'docs/scale.md',
+          'docs/mcp-servers.md',
+          'examples/README.md',
+        ].map(item),
         ...['examples/agents/README.md', 'examples/harbor/README.md'].map(item),
         { text: 'Files of the multi-hop recipe', link: addressOf('examples/multihop-qa/README.md') },
       ],

@@ -53,7 +53,7 @@ export default defineConfig({
     // In the order in which a reader follows the pages.
     nav: [
       { text: 'Learn', link: '/start', activeMatch: '^/(start|concepts|glossary)' },
-      { text: 'Guides', link: '/guides/', activeMatch: '^/(guides|scale|mcp-servers|examples)' },
+      { text: 'Guides', link: '/guides/', activeMatch: '^/(guides|models|scale|mcp-servers|examples)' },
       { text: 'Recipes', link: '/recipes/', activeMatch: '^/recipes/' },
       { text: 'Reference', link: '/spec/v1', activeMatch: '^/(api|spec|packages|source)/' },
       {

@@ -34,8 +34,11 @@ export interface SpeedRun {
 }
 
 /** A line of gpu.jsonl. */
-export interface GpuRun extends SpeedRun {
+export interface GpuRun extends Omit<SpeedRun, 'name'> {
+  name: SpeedRun['name'] | 'lora';
   device: string;
+  /** Name and driver. */
+  gpu: string;
 }
 
 /** The line of bench.jsonl about a step of a trivial environment, in microseconds. */

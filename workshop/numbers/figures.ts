@@ -21,6 +21,7 @@ const sizes: Record<string, string> = {
   '1m': '1 million',
   '15m': '15 million',
   '100m': '100 million',
+  '135m': '135 million',
   '500m': '500 million',
 };
 const peers: Record<string, [title: string, packageName: string]> = {
@@ -183,12 +184,14 @@ function speedTable(runs: readonly SpeedRun[], peer: string): string {
 }
 
 function gpuTable(runs: readonly GpuRun[]): string {
-  const header = ['device', 'task', 'parameters', 'toolenv, tokens/s', 'PyTorch, tokens/s', 'ratio'];
+  const header = ['GPU', 'device', 'task', 'parameters', 'toolenv, tokens/s', 'PyTorch, tokens/s', 'ratio'];
+  const tasks = { train: 'training', rollout: 'rollouts', lora: 'LoRA of rank 16' };
   return markdownTable(
     header,
-    runs.map(({ device, name, size, ours, peer, ratio }) => [
+    runs.map(({ gpu, device, name, size, ours, peer, ratio }) => [
+      gpu.includes('H200') ? 'H200' : 'H100',
       device === 'cuda' ? 'CUDA' : 'WebGPU',
-      name === 'train' ? 'training' : 'rollouts',
+      tasks[name],
       sizes[size]!,
       ours.toLocaleString('en'),
       peer.toLocaleString('en'),
