@@ -1,5 +1,6 @@
 /** chatPolicy: a model behind `/chat/completions`, with the server's tool calls or with tools as text. For evaluation. */
 import { type Observation, type Policy, type PolicySpec, ToolEnvError } from '@toolenv/core';
+import { contentText } from '@toolenv/core/schemas';
 import { functionTools, withTextTools } from '@toolenv/core/tools';
 import type { Json } from './answer.ts';
 import { readTurn, type Said } from './read-turn.ts';
@@ -82,19 +83,9 @@ function saidOf(body: Json, spec: PolicySpec): Said {
     (each) => typeof each === 'string' && each !== '',
   );
   return {
-    content: textOf(message.content),
+    content: contentText(message.content) ?? '',
     calls,
     isCut: choice.finish_reason === 'length',
     ...(reasoning !== undefined && { reasoning }),
   };
-}
-
-/** A content is a text, or parts of which some are texts. */
-function textOf(content: unknown): string {
-  if (typeof content === 'string') return content;
-  const parts: unknown[] = Array.isArray(content) ? content : [];
-  return parts
-    .map((part) => Object(part).text)
-    .filter((text) => typeof text === 'string')
-    .join('');
 }
