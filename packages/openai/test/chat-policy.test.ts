@@ -1,5 +1,5 @@
 /** Chat: the server's tool calls, tools as text, what a server does not take, and contexts that are full. */
-import type { Observation } from '@toolenv/core';
+import { type Observation, turnMessage } from '@toolenv/core';
 import { assertConforms, checkPolicy } from '@toolenv/testing';
 import { describe, expect, test } from 'vitest';
 import { openAiPolicy } from '../src/open-policy.ts';
@@ -296,4 +296,65 @@ describe('images', () => {
     await using server = await startWireServer();
     expect((await openAiPolicy({ url: server.url })).spec.capabilities).toBeUndefined();
   });
+});
+
+describe('thoughts', () => {
+  const acts = async (said: Record<string, unknown>, second = false) => {
+    await using server = await startWireServer({ speak: () => said as { content: string } });
+    const policy = await openAiPolicy({ url: server.url });
+    const action = await policy.act(question, sampling);
+    if (!second) return { action, sent: undefined };
+    const messages = [...question.messages, turnMessage(action), { role: 'user', content: 'Sure?' } as const];
+    await policy.act({ ...question, messages }, sampling);
+    return { action, sent: (server.requests.at(-1)!.body as { messages: unknown[] }).messages };
+  };
+
+  test.each(['reasoning_content', 'reasoning'])(
+    'in %s are the reasoning of the action, and go back',
+    async (field) => {
+      const { action, sent } = await acts({ content: 'In the north.', [field]: 'A river rises.' }, true);
+      expect(action).toMatchObject({ text: 'In the north.', reasoning: 'A river rises.', toolCalls: [] });
+      expect(sent).toContainEqual({
+        role: 'assistant',
+        content: 'In the north.',
+        reasoning_content: 'A river rises.',
+      });
+    },
+  );
+
+  test('in the text are separated, and a call in them is no call', async () => {
+    const drafted =
+      '<think>Or <tool_call>{"name": "search", "arguments": {"query": "x"}}</tool_call>?</think>';
+    const { action, sent } = await acts({ content: `${drafted}In the north.` }, true);
+    expect(action).toMatchObject({ text: 'In the north.', toolCalls: [], stopReason: 'stop' });
+    expect(action.reasoning).toMatch(/^Or <tool_call>/);
+    // A server that gives no such field may refuse it.
+    expect(sent).toContainEqual({ role: 'assistant', content: 'In the north.' });
+  });
+});
+
+test('a content of parts is their text', async () => {
+  const content = [
+    { type: 'text', text: 'In the ' },
+    { type: 'text', text: 'north.' },
+  ];
+  await using server = await startWireServer({ speak: () => ({ content }) as never });
+  const policy = await openAiPolicy({ url: server.url });
+  expect((await policy.act(question, sampling)).text).toBe('In the north.');
+});
+
+test('null arguments are none, and an integer that a number would round is a mistake', async () => {
+  const call = (args: unknown) => ({
+    id: 'x',
+    type: 'function',
+    function: { name: 'search', arguments: args },
+  });
+  await using server = await startWireServer({
+    speak: () => ({ content: null, tool_calls: [call(null), call('{"id": 2512292042121000001}')] }) as never,
+  });
+  const policy = await openAiPolicy({ url: server.url });
+  expect((await policy.act(question, sampling)).toolCalls).toEqual([
+    { id: 'call-0', name: 'search', arguments: {} },
+    { parseFailure: expect.stringMatching(/2512292042121000001 is beyond/), text: expect.any(String) },
+  ]);
 });
