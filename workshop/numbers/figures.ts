@@ -46,7 +46,7 @@ export function figuresOf({
 }: BenchmarkFiles): Map<string, string> {
   const speed = bench.filter((run): run is SpeedRun => run.name === 'train' || run.name === 'rollout');
   const env = bench.find((run): run is EnvRun => run.name === 'env')!;
-  const smolLm2 = bench.find((run): run is SmolLm2Run => run.name === 'smollm2')!;
+  const smolLm2 = bench.find((run): run is SmolLm2Run => run.name === 'smollm2');
   const learned = demo.filter(({ shuffleRewards }) => !shuffleRewards);
   const shuffled = demo.filter(({ shuffleRewards }) => shuffleRewards);
   const training = speed.filter(({ name }) => name === 'train');
@@ -115,7 +115,7 @@ export function figuresOf({
         one,
       ),
     ],
-    ...smolLm2Figures(smolLm2),
+    ...(smolLm2 ? smolLm2Figures(smolLm2) : []),
     ...leaderboardFigures(leaderboard),
     ['library.table', table(libraryTable(library))],
     ['studies.costs', table(studyCosts(leaderboard, library))],

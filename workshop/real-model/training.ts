@@ -5,6 +5,8 @@ import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
+import type { ParseFailure, ToolCall, ToolDescription, Trajectory } from '@toolenv/core';
+import { validate } from '@toolenv/core/schemas';
 import { loadPolicy } from '@toolenv/policy';
 import { askTransformers } from '../interop/transformers-view.ts';
 import { runCli, startCli } from './cli.ts';
@@ -59,42 +61,34 @@ export async function trainOnDemonstrations(folder: string, steps: number, repor
   return join(out, 'policy');
 }
 
-/** The trained policy's calls on held-out problems. */
+/** The trained policy's calls on held-out problems. A call with a sum that the calculator refuses is well-formed. */
 export async function checkCalls(policy: string, count: number, report: Report): Promise<void> {
   const out = await fresh('eval');
+  const size = ['--count', String(count), '--max-tokens', '96'];
   const { stdout, seconds } = await runCli(
-    ...[
-      'eval',
-      environment,
-      '--policy',
-      policy,
-      '--count',
-      String(count),
-      '--max-tokens',
-      '96',
-      '--out',
-      out,
-      '--json',
-    ],
+    ...['eval', environment, '--policy', policy, ...size, '--out', out, '--json'],
   );
   const summary = JSON.parse(stdout);
   const lines = (await readFile(join(out, 'trajectories.jsonl'), 'utf8')).trim().split('\n');
-  const episodes = lines.map((line) => JSON.parse(line));
-  const calls: { mistake?: unknown }[] = episodes.flatMap(({ steps }) =>
-    steps.flatMap(({ calls }: { calls: object[] }) => calls),
+  const episodes = lines.map((line) => (JSON.parse(line) as Pick<Trajectory, 'steps'>).steps);
+  const calls = episodes.flatMap((steps) =>
+    steps.flatMap(({ observation, calls }) => calls.map(({ call }) => fits(call, observation.tools))),
   );
-  const calling = episodes.filter(({ steps }) =>
-    steps.some(({ calls }: { calls: object[] }) => calls.length > 0),
-  );
-  const formed = calls.filter(({ mistake }) => mistake === undefined).length;
-  const share = calls.length === 0 ? 0 : formed / calls.length;
+  const calling = episodes.filter((steps) => steps.some(({ calls }) => calls.length > 0)).length;
+  const formed = calls.filter(Boolean).length;
   const percent = (value: number) => `${(100 * value).toFixed(0)} %`;
   report.check(
-    share >= wellFormed && calling.length >= wellFormed * count,
+    formed >= wellFormed * calls.length && calling >= wellFormed * count,
     'calls on held-out problems',
-    `${percent(share)} of ${calls.length} well-formed, in ${calling.length} of ${count} episodes; ` +
+    `${formed} of ${calls.length} well-formed, in ${calling} of ${count} episodes; ` +
       `${percent(summary.means.correct)} correct, ${summary.tokens} tokens, ${seconds.toFixed(0)} s`,
   );
+}
+
+function fits(call: ToolCall | ParseFailure, tools: readonly ToolDescription[]): boolean {
+  if (!('arguments' in call)) return false;
+  const tool = tools.find(({ name }) => name === call.name);
+  return tool !== undefined && validate(tool.inputSchema, call.arguments).length === 0;
 }
 
 /** GRPO in few small steps. @returns The folder of the run. */
