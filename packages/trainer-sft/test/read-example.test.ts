@@ -202,8 +202,8 @@ describe('a line that is none of the formats names the wrong part', () => {
     ],
     [{ messages: [{ ...answer, weight: 0.5 }] }, '/messages/0/weight: expected 0 or 1; received 0.5'],
     [
-      { messages: [{ ...answer, reasoning_content: 'hm' }] },
-      '/messages/0/reasoning_content: expected the thought in content, as the model writes it; received "hm"',
+      { messages: [{ ...answer, reasoning_content: 7 }] },
+      '/messages/0/reasoning_content: expected a text; received 7',
     ],
     [
       call({ function: { name: 'f', arguments: '{' } }),
@@ -284,3 +284,18 @@ describe('pairs', () => {
     expect(() => pair(line)).toThrow(message);
   });
 });
+
+test.each(['reasoning_content', 'reasoning', 'thinking'])(
+  'a thought in %s is the thought of the turn',
+  (field) => {
+    const line = JSON.stringify({
+      messages: [
+        { role: 'user', content: 'q' },
+        { role: 'assistant', content: 'a', [field]: 'hm' },
+      ],
+    });
+    expect(readExamples(line, 'data.jsonl:1')[0]!.content).toMatchObject({
+      messages: [{ role: 'user' }, { role: 'assistant', content: 'a', reasoning: 'hm' }],
+    });
+  },
+);

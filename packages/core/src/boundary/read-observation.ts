@@ -57,11 +57,18 @@ function readMessage(given: unknown, index: number): Message {
 
 /** Whether the message says what it said when it was copied. */
 function isSameMessage(copy: Message, given: unknown): boolean {
-  const { role, content, toolCalls, toolCallId, name, images } = Object(given);
-  const known = copy as { toolCalls?: unknown; toolCallId?: string; name?: string; images?: unknown };
+  const { role, content, reasoning, toolCalls, toolCallId, name, images } = Object(given);
+  const known = copy as {
+    reasoning?: string;
+    toolCalls?: unknown;
+    toolCallId?: string;
+    name?: string;
+    images?: unknown;
+  };
   return (
     copy.role === role &&
     copy.content === content &&
+    known.reasoning === reasoning &&
     known.toolCallId === toolCallId &&
     known.name === name &&
     isSame(known.toolCalls, toolCalls) &&
@@ -86,9 +93,11 @@ function isSame(copy: unknown, given: unknown): boolean {
 const roles = new Set<unknown>(['system', 'user', 'assistant', 'tool']);
 
 function checkMessage(given: unknown, index: number): Message {
-  const { role, content, toolCalls, toolCallId, name, images } = Object(given);
+  const { role, content, reasoning, toolCalls, toolCallId, name, images } = Object(given);
   if (!roles.has(role)) throw malformed(`the role of message ${index} is ${inWords(role)}`);
   if (typeof content !== 'string') throw malformed(`the content of message ${index} is ${inWords(content)}`);
+  if (reasoning !== undefined && typeof reasoning !== 'string')
+    throw malformed(`the reasoning of message ${index} is ${inWords(reasoning)}`);
   if (toolCalls !== undefined) checkCalls(toolCalls, index);
   if (images !== undefined) checkImages(images, role, index);
   if (role === 'tool' && (typeof toolCallId !== 'string' || typeof name !== 'string'))

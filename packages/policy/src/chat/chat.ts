@@ -270,7 +270,7 @@ export class Chat implements TokenChat {
    */
   action(observation: Observation, turn: Message, prompt: string = this.render(observation)): Int32Array {
     const { messages } = observation;
-    const continued = { ...observation, messages: [...messages, turn] };
+    const continued = { ...observation, messages: [...messages, withThought(turn, this.form)] };
     const whole = this.render(continued, false);
     const refuse = (problem: string) =>
       new ToolEnvError(
@@ -290,6 +290,8 @@ export class Chat implements TokenChat {
       this.parse(written, observation.tools).toolCalls.length === 0
     )
       throw refuse('leaves out the tool calls of');
+    if (turn.role === 'assistant' && turn.reasoning && !written.includes(turn.reasoning.trim()))
+      throw refuse('leaves out the thought of');
     // A text may become other tokens at the start of a string than behind the prompt.
     const start = Math.max(0, ...this.#endTexts.map((each) => prompt.lastIndexOf(each)));
     const before = this.encode(prompt.slice(start));
@@ -380,6 +382,13 @@ function toTemplateMessage(message: Message, form: TemplateForm): Record<string,
       tool_calls: toolCalls.map((one) => templateCall(one, call, form.arguments)),
     }),
   };
+}
+
+/** A turn to learn from whose thought stands in its text, where the template takes no thoughts. */
+function withThought(turn: Message, { reasoningName, thoughts: { open, close } }: TemplateForm): Message {
+  if (turn.role !== 'assistant' || turn.reasoning === undefined || reasoningName) return turn;
+  const { reasoning, content, ...rest } = turn;
+  return { ...rest, content: `${open}\n${reasoning}\n${close}\n\n${content}` };
 }
 
 /** The checkpoint's templates. Some checkpoints have several named templates, one of them for tools. */

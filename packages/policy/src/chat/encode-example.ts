@@ -28,7 +28,14 @@ function encodeConversation(chat: Chat, { messages, tools }: Observation): Encod
     }
     add(draft, prompt.subarray(draft.tokens.length), -1);
     add(draft, action, number);
-    previous = { observation, prompt, action, text: message.content, toolCalls: message.toolCalls ?? [] };
+    previous = {
+      observation,
+      prompt,
+      action,
+      text: message.content,
+      toolCalls: message.toolCalls ?? [],
+      ...(message.reasoning !== undefined && { reasoning: message.reasoning }),
+    };
     number += 1;
   }
   return drafts.map(toRow);

@@ -190,6 +190,18 @@ describe('thoughts', () => {
     expect(dropping.parse(action, [search]).toolCalls).toMatchObject([{ name: 'search' }]);
   });
 
+  test('are learned as text where the template takes none', () => {
+    const chat = chatOf(shown(hermesCall));
+    const action = chat.action(observe(user), { role: 'assistant', content: 'north', reasoning: 'I know.' });
+    expect(chat.written(action)).toBe('<think>\nI know.\n</think>\n\nnorth');
+    expect(() =>
+      chatOf("{% for m in messages %}{{ m.content.split('</think>')[-1] }}<|im_end|>{% endfor %}").action(
+        { messages: [user], tools: [] },
+        { role: 'assistant', content: 'north', reasoning: 'I know.' },
+      ),
+    ).toThrow(/leaves out the thought of/);
+  });
+
   test('have other marks in other templates', () => {
     const marked = chatOf(shown(hermesCall, '', '[THINK]{{ m.reasoning_content or "" }}[/THINK]'));
     expect(marked.form.thoughts).toEqual({ open: '[THINK]', close: '[/THINK]' });

@@ -106,11 +106,15 @@ function readAssistant(
   path: string,
   tools: readonly ToolDescription[],
 ): AssistantMessage {
-  for (const name of ['reasoning_content', 'thinking', 'function_call']) {
-    if (given[name] === undefined || given[name] === null) continue;
-    const remedy = name === 'function_call' ? 'tool_calls' : 'the thought in content, as the model writes it';
-    throw new BadExample(`${path}/${name}`, remedy, given[name]);
-  }
+  if (given.function_call !== undefined && given.function_call !== null)
+    throw new BadExample(`${path}/function_call`, 'tool_calls', given.function_call);
+  // Names of vLLM and DeepSeek, of OpenRouter, of gpt-oss, and of toolenv.
+  const thinking = ['reasoning_content', 'reasoning', 'thinking'].find(
+    (name) => given[name] != null && given[name] !== '',
+  );
+  const reasoning = thinking === undefined ? undefined : given[thinking];
+  if (reasoning !== undefined && typeof reasoning !== 'string')
+    throw new BadExample(`${path}/${thinking}`, 'a text', reasoning);
   const { weight = 1 } = given;
   if (weight !== 0 && weight !== 1) throw new BadExample(`${path}/weight`, '0 or 1', weight);
   const calls = given.tool_calls ?? given.toolCalls ?? [];
@@ -121,7 +125,12 @@ function readAssistant(
   // Text may be empty: a model can end its turn at once, and pairs show that it should not.
   if (typeof given.content !== 'string' && content === '' && toolCalls.length === 0)
     throw new BadExample(path, 'content or tool_calls', given.content);
-  return { role: 'assistant', content, ...(toolCalls.length > 0 && { toolCalls }) };
+  return {
+    role: 'assistant',
+    content,
+    ...(reasoning !== undefined && { reasoning }),
+    ...(toolCalls.length > 0 && { toolCalls }),
+  };
 }
 
 function readCall(

@@ -30,6 +30,7 @@ function withoutEmptyCalls(messages: readonly Message[]): Message[] {
   return messages.map((message) => {
     if (message.role !== 'assistant' || message.toolCalls === undefined || message.toolCalls.length > 0)
       return message;
-    return { role: 'assistant', content: message.content };
+    const { toolCalls: _, ...rest } = message;
+    return rest;
   });
 }
