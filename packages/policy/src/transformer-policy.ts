@@ -27,6 +27,8 @@ export interface TransformerParts {
   sampler: Sampler;
   learner: TransformerLearner;
   revision?: string | undefined;
+  /** Tokens after which a turn ends that is still inside its thought. Default: no limit. */
+  maxThoughtTokens?: number | undefined;
 }
 
 export class TransformerPolicy implements TrainablePolicy, PolicyHandle {
@@ -39,8 +41,9 @@ export class TransformerPolicy implements TrainablePolicy, PolicyHandle {
   readonly revision?: string;
   readonly #sampler: Sampler;
   readonly #turns: TokenTurns;
+  readonly #maxThoughtTokens: number | undefined;
 
-  constructor({ spec, chat, model, sampler, learner, revision }: TransformerParts) {
+  constructor({ spec, chat, model, sampler, learner, revision, maxThoughtTokens }: TransformerParts) {
     this.spec = spec;
     this.chat = chat;
     this.model = model;
@@ -48,6 +51,7 @@ export class TransformerPolicy implements TrainablePolicy, PolicyHandle {
     if (revision !== undefined) this.revision = revision;
     this.#sampler = sampler;
     this.#turns = new TokenTurns(chat, spec.contextLength);
+    this.#maxThoughtTokens = maxThoughtTokens;
   }
 
   get vocabulary(): ReadonlyMap<number, string> {
@@ -68,16 +72,22 @@ export class TransformerPolicy implements TrainablePolicy, PolicyHandle {
     const stop = (options.stop ?? []).filter((text) => text !== '');
     const decode = (tokens: Int32Array) => this.chat.decode(tokens);
     const { vocab_size: vocabulary } = this.model.config;
+    const mayStop = stop.length > 0 || this.#maxThoughtTokens !== undefined;
     return this.#turns.act(observation, options, async ({ prompt, maxTokens }) => {
+      let isLost = false;
+      const stopsAt = (sampled: readonly number[]) => {
+        isLost = sampled.length === this.#maxThoughtTokens && this.chat.isThinking(Int32Array.from(sampled));
+        return isLost || (stop.length > 0 && completesStop(sampled, stop, decode));
+      };
       const { tokens, logprobs, stopped } = await this.#sampler.sample({
         ...options,
         prompt,
         maxTokens,
         stopTokens: this.chat.endTokens,
         ...(options.constrainCalls && { limit: this.chat.constrainCalls(observation.tools, vocabulary) }),
-        ...(stop.length > 0 && { stopsAt: (sampled) => completesStop(sampled, stop, decode) }),
+        ...(mayStop && { stopsAt }),
       });
-      return { tokens, logprobs, isCut: !stopped };
+      return { tokens, logprobs, isCut: !stopped || isLost };
     });
   }
 
@@ -118,6 +128,8 @@ export interface PolicyOptions extends ChatOptions {
   precision?: Precision;
   /** CPU threads per operation. Default: one per physical core. */
   threads?: number;
+  /** Tokens after which a turn ends that is still inside its thought, as if it had ended at `maxTokens`. Default: no limit. */
+  maxThoughtTokens?: number | undefined;
   sampler?: SamplerOptions;
   learner?: LearnerOptions;
 }
@@ -165,5 +177,7 @@ export async function createPolicy(
   // The adapter that is saved names its base, which others find by its name.
   const base = { ...checkpoint, folder: spec.name };
   const learner = new TransformerLearner(runtime, model, base, options.learner);
-  return new TransformerPolicy({ spec, chat, model, sampler, learner, revision: checkpoint.revision });
+  const { maxThoughtTokens } = options;
+  const parts = { spec, chat, model, sampler, learner, maxThoughtTokens };
+  return new TransformerPolicy({ ...parts, revision: checkpoint.revision });
 }

@@ -70,6 +70,11 @@ const schema = {
       description:
         'day that the chat template takes for today, such as 2026-07-01 (default: the day on which the run began)',
     },
+    maxThoughtTokens: {
+      type: 'integer',
+      minimum: 1,
+      description: 'tokens after which a turn ends that is still inside its thought (default: no limit)',
+    },
     loraRank: {
       type: 'integer',
       minimum: 0,
@@ -165,6 +170,7 @@ async function open(
     threads,
     templateArguments: options.templateArguments,
     toolPrompt: options.toolPrompt,
+    maxThoughtTokens: options.maxThoughtTokens,
     date: options.date,
     sampler: { precision: rolloutPrecision },
     learner: { lora, gradientCheckpointing, tokenBudget },

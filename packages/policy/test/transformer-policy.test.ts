@@ -169,3 +169,21 @@ test('closes its learner and its sampler at the end of a scope', async () => {
   }
   expect(closed).toBe(1);
 });
+
+test('a turn that is still inside its thought after maxThoughtTokens ends there, as at maxTokens', async () => {
+  const checkpoint = wordCheckpoint();
+  // The prompt has begun a thought, and an untrained model hardly ends it.
+  const chat_template =
+    '{% for m in messages %}{{ m.content }}<|im_end|>{% endfor %}{% if add_generation_prompt %}<think>{% endif %}{# </think> #}';
+  const tokenizerConfig = { ...checkpoint.tokenizerConfig, chat_template };
+  const opened = async (maxThoughtTokens?: number) => {
+    const policy = await createPolicy({ ...checkpoint, tokenizerConfig }, { runtime, maxThoughtTokens });
+    onTestFinished(() => policy.close());
+    return policy.act(first, { ...sampling, maxTokens: 12 });
+  };
+  const [free, limited] = [await opened(), await opened(5)];
+  expect(free.tokens!.action.length).toBe(12);
+  expect(limited.tokens!.action).toEqual(free.tokens!.action.slice(0, 5));
+  expect(limited).toMatchObject({ text: '', stopReason: 'length' });
+  expect(limited.reasoning).toBeTypeOf('string');
+});

@@ -235,6 +235,13 @@ export class Chat implements TokenChat {
     return reader.parse(begun + written, { tools, thoughts });
   }
 
+  /** Whether the turn so far ends inside a thought. */
+  isThinking(action: Int32Array): boolean {
+    const { begun, thoughts } = this.form;
+    const turn = begun + this.written(action);
+    return turn.lastIndexOf(thoughts.open) > turn.lastIndexOf(thoughts.close);
+  }
+
   /**
    * Limits a turn to calls that one of the tools takes, if it has calls.
    * @param size The number of tokens that the model predicts.
