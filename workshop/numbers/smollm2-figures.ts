@@ -26,7 +26,7 @@ export function smolLm2Figures({ results }: SmolLm2Run): [name: string, text: st
     Object.entries(one!.sides).map(([name, single]) => {
       const many = eight!.sides[name]!;
       const times = [single.firstToken, single.token, many.firstToken, many.token];
-      return [titles[name]!, ...times.map((time) => time!.toPrecision(3)), gigabytes(many.peakMemory)];
+      return [titles[name]!, ...times.map((time) => milliseconds(time!)), gigabytes(many.peakMemory)];
     }),
   );
   const training = markdownTable(
@@ -43,6 +43,10 @@ export function smolLm2Figures({ results }: SmolLm2Run): [name: string, text: st
     ['smollm2.sampling', `\n\n${sampling}\n\n`],
     ['smollm2.training', `\n\n${training}\n\n`],
   ];
+}
+
+function milliseconds(time: number): string {
+  return time < 100 ? time.toFixed(1) : Math.round(time).toLocaleString('en');
 }
 
 function gigabytes(bytes: number): string {

@@ -91,7 +91,7 @@ function fits(call: ToolCall | ParseFailure, tools: readonly ToolDescription[]):
   return tool !== undefined && validate(tool.inputSchema, call.arguments).length === 0;
 }
 
-/** GRPO in few small steps. @returns The folder of the run. */
+/** GRPO in few small steps. Groups may score alike, so that only the KL penalty has a gradient. @returns The folder of the run. */
 async function grpoRun(
   policy: string,
   name: string,
@@ -99,7 +99,18 @@ async function grpoRun(
 ): Promise<{ out: string; words: string[] }> {
   const out = await fresh(name);
   const size = ['--tasks-per-step', '4', '--group-size', '4', '--max-tokens', '64', '--evaluate-every', '0'];
-  const words = ['train', environment, '--policy', policy, ...lora, '--learning-rate', '1e-4', ...size];
+  const words = [
+    'train',
+    environment,
+    '--policy',
+    policy,
+    ...lora,
+    '--learning-rate',
+    '1e-4',
+    '--beta',
+    '0.05',
+    ...size,
+  ];
   return { out, words: [...words, '--checkpoint-every', '1', '--steps', String(steps), '--out', out] };
 }
 
