@@ -9,8 +9,6 @@ import { Unreadable } from './unreadable.ts';
 /** `<tool_call>{"name": …, "arguments": {…}}</tool_call>`, any number of times: Hermes, Qwen 2.5 and 3, Granite 4, SmolLM3. */
 export const hermesFormat: ToolCallFormat = jsonFormat('hermes', '<tool_call>', '</tool_call>');
 
-export { llamaFormat, mistralFormat };
-
 function taggedFormat(
   name: string,
   open: string,

@@ -2,7 +2,8 @@
 import type { ToolCall } from '@toolenv/core';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { callFormats, hermesFormat, llamaFormat, mistralFormat } from '../../src/call-formats/formats.ts';
+import { callFormats, hermesFormat } from '../../src/call-formats/formats.ts';
+import { llamaFormat, mistralFormat } from '../../src/call-formats/json-calls.ts';
 import { unsafeInteger } from '../../src/schemas/json-text.ts';
 
 const parseToolCalls = hermesFormat.parse;
