@@ -95,6 +95,8 @@ class TurnReader {
   readonly #texts: string[] = [];
   readonly #reasoning: string[] = [];
   #at = 0;
+  /** Whether there was a text or a call. */
+  #hasSpoken = false;
 
   constructor(
     syntax: CallSyntax,
@@ -119,7 +121,8 @@ class TurnReader {
       } else if (this.#toolCalls.length < mostCalls) this.#readCalls(call);
       else break;
       if (thought >= 0 && thought < this.#at) thought = raw.indexOf(this.#thoughts.open, this.#at);
-      call = this.#nextCall();
+      // A search that found nothing would find nothing again, and a turn may have thousands of thoughts.
+      if (call >= 0 && call < this.#at) call = this.#nextCall();
     }
     this.#texts.push(raw.slice(this.#at));
     const { frame } = this.#syntax;
@@ -139,19 +142,17 @@ class TurnReader {
     if (open !== '') return this.#raw.indexOf(open, this.#at);
     // A format without a mark has its calls behind the thoughts.
     const start = skipSpace(this.#raw, this.#at);
-    const isStart = this.#texts.every((text) => text.trim() === '') && this.#toolCalls.length === 0;
-    return isStart && start < this.#raw.length ? start : -1;
+    return this.#hasSpoken || start === this.#raw.length ? -1 : start;
   }
 
   /** Takes the thought at `start` out of the text. Whether it is a thought. */
   #readThought(start: number): boolean {
     const { open, close } = this.#thoughts;
-    const before = this.#raw.slice(this.#at, start);
     const end = this.#raw.indexOf(close, start + open.length);
+    const isFirst = !this.#hasSpoken && this.#raw.slice(this.#at, start).trim() === '';
     // A turn that is cut in its first thought has said nothing. Later, the mark without an end is a mention.
-    const isFirst = `${this.#texts.join('')}${before}`.trim() === '' && this.#toolCalls.length === 0;
     if (end < 0 && !isFirst) return false;
-    this.#texts.push(before);
+    this.#keep(start);
     const thought = this.#raw.slice(start + open.length, end < 0 ? undefined : end).trim();
     if (thought !== '') this.#reasoning.push(thought);
     this.#at = end < 0 ? this.#raw.length : end + close.length;
@@ -162,8 +163,8 @@ class TurnReader {
     const raw = this.#raw;
     const { open, close = '', read } = this.#syntax;
     const body = start + open.length;
-    this.#texts.push(raw.slice(this.#at, start));
-    this.#at = start;
+    this.#keep(start);
+    this.#hasSpoken = true;
     let stop: number;
     try {
       const found = read(raw, body, this.#tools);
@@ -192,7 +193,9 @@ class TurnReader {
 
   /** Leaves the text up to `end` in the turn's text. */
   #keep(end: number): void {
-    this.#texts.push(this.#raw.slice(this.#at, end));
+    const text = this.#raw.slice(this.#at, end);
+    this.#texts.push(text);
+    this.#hasSpoken ||= text.trim() !== '';
     this.#at = end;
   }
 

@@ -4,6 +4,8 @@ import { anyCharacter } from '../../../testing/src/any-character.ts';
 
 const usual = [
   '<think>',
+  '<think>a</think>',
+  ' <think></think>b',
   '</think>',
   '<parameter=a>',
   '</parameter>',
