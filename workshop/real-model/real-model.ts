@@ -1,11 +1,10 @@
 /**
  * `npm run real-model`: SmolLM2-135M-Instruct computes what transformers computes, learns from demonstrations and rewards, and is served.
- * `-- --short` needs no PyTorch. `-- --golden` writes the numbers that the short form compares with. `-- --template <file>` replaces the
- * model's own chat template.
+ * `-- --short` needs no PyTorch. `-- --golden` writes the numbers that the short form compares with.
  */
 import { parseArgs } from 'node:util';
 import { pythonWithTransformers } from '../interop/python-environment.ts';
-import { folderWithTemplate, makeModelFolder, modelFolder, NoPackage } from './model-folder.ts';
+import { makeModelFolder, modelFolder, NoPackage } from './model-folder.ts';
 import { checkGolden, checkParity, writeGolden } from './parity.ts';
 import { openReport } from './report.ts';
 import { checkAgent, checkServe } from './serving.ts';
@@ -16,15 +15,13 @@ const { values } = parseArgs({
   options: {
     short: { type: 'boolean', default: false },
     golden: { type: 'boolean', default: false },
-    template: { type: 'string' },
   },
 });
 const report = openReport();
 const begun = performance.now();
 if (haveModel()) {
   if (values.golden) await writeGolden(modelFolder, pythonWithTransformers());
-  const folder = values.template === undefined ? modelFolder : folderWithTemplate(values.template);
-  await (values.short ? checkShort(folder) : checkAll(folder));
+  await (values.short ? checkShort(modelFolder) : checkAll(modelFolder));
   console.log(`       all took ${((performance.now() - begun) / 1000).toFixed(0)} s`);
 }
 report.finish();
@@ -42,7 +39,7 @@ function haveModel(): boolean {
 }
 
 async function checkShort(folder: string): Promise<void> {
-  await report.part('parity', () => checkGolden(modelFolder, report));
+  await report.part('parity', () => checkGolden(folder, report));
   await report.part('tools', () => checkToolsInPrompt(folder, report));
   await report.part('training', async () => {
     const trained = await trainOnDemonstrations(folder, 2, report);
@@ -53,7 +50,7 @@ async function checkShort(folder: string): Promise<void> {
 
 async function checkAll(folder: string): Promise<void> {
   const python = pythonWithTransformers();
-  await report.part('parity', () => checkParity(modelFolder, python, report));
+  await report.part('parity', () => checkParity(folder, python, report));
   await report.part('tools', () => checkToolsInPrompt(folder, report));
   await report.part('training', async () => {
     const trained = await trainOnDemonstrations(folder, 20, report);
