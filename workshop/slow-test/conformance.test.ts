@@ -107,9 +107,16 @@ test('the search tool', async () => {
 test('the policy and its learner', async () => {
   await using policy = await loadPolicy(join(root, 'packages/tiny-policy/checkpoint'));
   const ofPolicy = await assertConforms(checkPolicy(policy));
-  expect(ofPolicy.skipped).toEqual([]);
+  // Its prompts name no tools, because it knows its tools.
+  expect(ofPolicy.skipped.map(({ rule }) => rule)).toEqual(['POL-14']);
   const ofLearner = await assertConforms(checkLearner(policy.learner, { vocabulary: 200 }));
   expect(ofLearner.skipped).toEqual([]);
+});
+
+test('a policy that is told its tools', async () => {
+  await using policy = await loadPolicy(join(root, 'packages/small-policy/checkpoint'));
+  const { skipped } = await assertConforms(checkPolicy(policy));
+  expect(skipped).toEqual([]);
 });
 
 test.each(['gigpo', 'grpo', 'ppo'])('the trainer %s', async (name) => {

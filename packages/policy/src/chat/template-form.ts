@@ -113,14 +113,14 @@ export function templateForm(
   ends: readonly string[] = [],
 ): TemplateForm {
   /** What the template makes of the messages; `undefined` if it refuses them. */
-  let excesses = 0;
+  let isExcessive = false;
   const tried = (messages: readonly Record<string, unknown>[], variables: Record<string, unknown> = {}) => {
     // A template that goes beyond its bounds would do so again.
-    if (excesses >= 3) return undefined;
+    if (isExcessive) return undefined;
     try {
       return render(messages, { add_generation_prompt: false, ...variables });
     } catch (error) {
-      if (error instanceof RangeError) excesses += 1;
+      isExcessive ||= error instanceof RangeError;
       return undefined;
     }
   };
@@ -128,7 +128,9 @@ export function templateForm(
   const functions = functionTools(probeTools);
   const has = (text: string, messages: readonly Record<string, unknown>[]) =>
     [{}, { tools: functions }].some((variables) => tried(messages, variables)?.includes(text));
-  const content = has(userText, [{ role: 'user', content: userText }]) ? 'text' : 'parts';
+  const takes = (form: TemplateForm['content']) =>
+    has(userText, [{ role: 'user', content: templateContent(userText, form) }]);
+  const content = !takes('text') && takes('parts') ? 'parts' : 'text';
   const say = (role: string, text: string, more: Record<string, unknown> = {}) => ({
     role,
     content: templateContent(text, content),
