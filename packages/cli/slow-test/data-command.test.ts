@@ -128,20 +128,27 @@ describe('fetching', () => {
     server.dropAfter = [1_000_000, 500_000];
     await run();
     expect(await isWhole(file())).toBe(true);
-    expect(server.ranges).toEqual(['', 'bytes=1000000-', 'bytes=1500000-']);
+    const [all, ...starts] = server.ranges;
+    expect(all).toBe('');
+    // A loaded machine may lose the last bytes before the connection drops.
+    const [first, second] = starts.map((range) => Number(/^bytes=(\d+)-$/.exec(range)?.[1]));
+    expect(starts).toHaveLength(2);
+    expect(first).toSatisfy((at: number) => at > 500_000 && at <= 1_000_000);
+    expect(second).toSatisfy((at: number) => at > first! && at <= first! + 500_000);
   });
 
   it('keeps what arrived when it fails, and goes on with it in the next run', async () => {
     server.dropAfter = [2_000_000, 0, 0, 0, 0, 0];
     const { code, message } = await failure(run());
     expect(code).toBe('infrastructure.download');
-    expect(message).toContain('2000000 bytes are kept: run the same command again to continue.');
+    const kept = Number(/ (\d+) bytes are kept: run the same command again to continue\./.exec(message)?.[1]);
+    expect(kept).toSatisfy((bytes: number) => bytes > 1_000_000 && bytes <= 2_000_000);
     expect(message).toContain(`Or fetch it on another machine, from ${page}, and put it at ${file()}.`);
     expect(existsSync(file())).toBe(false);
     server.ranges.length = 0;
     server.dropAfter = [];
     await run();
-    expect(server.ranges).toEqual(['bytes=2000000-']);
+    expect(server.ranges).toEqual([`bytes=${kept}-`]);
     expect(await isWhole(file())).toBe(true);
   });
 
