@@ -18,6 +18,7 @@ export interface ThoughtMarks {
 /** The marks of most models. */
 export const thinkTags: ThoughtMarks = { open: '<think>', close: '</think>' };
 
+/** How a turn is read. */
 export interface ReadingOptions {
   /** Their schemas tell texts from numbers where a format writes both without quotes. */
   tools?: readonly ToolDescription[];

@@ -26,6 +26,7 @@ import {
 /** Extra values for the chat template, such as `enable_thinking: false`. Called `chat_template_kwargs` in transformers. */
 export type TemplateArguments = Readonly<Record<string, unknown>>;
 
+/** How conversations become prompts. */
 export interface ChatOptions {
   /** Extra values for the chat template, such as `{ enable_thinking: false }`. */
   templateArguments?: TemplateArguments | undefined;
