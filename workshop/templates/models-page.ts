@@ -63,24 +63,23 @@ function pageOf(all: readonly Row[]): string {
   const without = all.filter((row) => !isNative(row));
   return `# Which models work
 
-A model plays and learns here if its architecture is [one of these](../packages/policy/README.md) and its chat template can be used. This page is about
-templates: ${all.length} of real models, as llama.cpp and TRL publish them, each tried by a script. For a model that is not listed, ask
-\`npx toolenv check hf:<owner>/<name>\`: it tries the same, and the model's tokenizer too.
+A model plays and learns here if its architecture is [supported](../packages/policy/README.md) and its chat template can be used. This page is about chat templates: a script tried
+${all.length} templates of real models, which llama.cpp and TRL publish. For any other model, run \`npx toolenv check hf:<owner>/<name>\`: it tries the template and the tokenizer.
 
-- **${same} of ${all.length} render as in transformers**, in ${Math.max(...tried)} conversations each: calls, parallel calls, thoughts, forged special tokens. A conversation that
-  transformers refuses is refused here.
-- **${native.length} tell the model of tools, and their calls come back**: a call that the template writes is read back equal. ${parallel} of them do so for several calls of a turn.
-- **${prompted.length} show no tools**: the model would never be told. Tools are described in the message of the system instead, with calls as JSON in \`<tool_call>\`, and a run
-  says so once. ${read.length} of these read such calls back.
-- The others show tools, and leave calls out, refuse them, or write them as no known format does. An environment with tools refuses such a model by name; \`toolPrompt: true\`, or \`--tool-prompt\`, describes the
-  tools in the message of the system instead.
+- **${same} of ${all.length} render as in transformers**, in ${Math.max(...tried)} conversations each, with calls, parallel calls, thoughts and forged special tokens. Where transformers refuses a conversation, so
+  does toolenv.
+- **${native.length} show tools to the model, and toolenv reads their calls**: a call that the template writes is read back equal. For ${parallel} of them, so are several calls of a turn.
+- **${prompted.length} show no tools**, so the model would never know of them. The tool prompt describes tools in the system message, with calls as JSON in \`<tool_call>\`, and a run warns once. With
+  ${read.length} of these templates, such calls are read back equal.
+- The others show tools, but leave calls out, refuse calls, or write calls in an unknown format. An environment with tools refuses such a model and names the reason. The option
+  \`toolPrompt: true\`, or \`--tool-prompt\`, describes tools in the system message instead.
 
 | column | meaning |
 | --- | --- |
-| renders | conversations with the text of transformers, and those that both refuse |
-| tools | \`template\`: the template shows them; \`prompt\`: the tool prompt does |
+| renders | conversations that have the same text as in transformers, and conversations that both refuse |
+| tools | \`template\`: the template shows tools; \`prompt\`: the tool prompt describes tools |
 | calls | the format that reads the template's calls back |
-| parallel | whether several calls of a turn come back |
+| parallel | whether several calls of a turn are read back |
 | thoughts | the marks of thoughts, which are separated before calls are read |
 | prefix | whether the next prompt begins with the last one and its turn. Where it does not, a rollout keeps the sampled tokens all the same |
 
@@ -131,7 +130,7 @@ function reasonOf({ name, chat, abilities }: Row): string {
   const then =
     chat?.form.toolsName === undefined && chat !== undefined
       ? abilities.calls?.does
-        ? 'the tool prompt describes tools, and calls come back'
+        ? 'the tool prompt describes tools, and calls are read back'
         : `the tool prompt cannot be used either: ${abilities.calls?.how}`
       : 'refused by name with tools; the tool prompt by option';
   return `| ${name} | ${code(why)} | ${then.replaceAll('|', '\\|').replaceAll('<', '&lt;')} |`;

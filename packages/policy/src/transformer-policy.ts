@@ -76,7 +76,9 @@ export class TransformerPolicy implements TrainablePolicy, PolicyHandle {
     return this.#turns.act(observation, options, async ({ prompt, maxTokens }) => {
       let isLost = false;
       const stopsAt = (sampled: readonly number[]) => {
-        isLost = sampled.length === this.#maxThoughtTokens && this.chat.isThinking(Int32Array.from(sampled));
+        isLost =
+          sampled.length === this.#maxThoughtTokens &&
+          this.chat.isThinking(Int32Array.from(sampled), observation.tools);
         return isLost || (stop.length > 0 && completesStop(sampled, stop, decode));
       };
       const { tokens, logprobs, stopped } = await this.#sampler.sample({

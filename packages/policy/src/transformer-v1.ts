@@ -63,7 +63,7 @@ const schema = {
     toolPrompt: {
       type: 'boolean',
       description:
-        'describe tools in the message of the system, with calls as JSON in <tool_call> (default: where the chat template shows no tools)',
+        'describe tools in the system message, with calls as JSON in <tool_call> (default: where the chat template shows no tools)',
     },
     date: {
       type: 'string',

@@ -27,35 +27,31 @@ const asked: Observation = { messages: [{ role: 'system', content: 'Be brief.' }
 
 /** In the order in which a reader asks. */
 export function chatAbilities(chat: Chat): Ability[] {
-  const { toolsName, format, thoughts, reasoningName, hasSystem } = chat.form;
-  const isPrompted = attempt(() => chat.promptsTools(tools));
-  const rendered = attempt(() => chat.render(asked));
-  const prompted = 'the template shows none: the message of the system describes them';
+  const { thoughts, reasoningName, hasSystem } = chat.form;
+  const { value: rendered, why } = attempt(() => chat.render(asked));
+  const system = hasSystem ? 'with a system message' : "the system's text begins the user's first message";
+  const { value: format, why: problem } = attempt(() => chat.formatName(tools));
+  const kept = reasoningName ? '' : ', and the template leaves earlier thoughts out';
   return [
-    rendered.value !== undefined
-      ? does(
-          'renders',
-          hasSystem ? 'with a message of the system' : "the system's text begins the first message",
-        )
-      : doesNot('renders', rendered.why),
-    !chat.toldTools
-      ? does('tools', 'the model knows them: its prompts name none')
-      : rendered.value?.includes('weather')
-        ? does(
-            'tools',
-            isPrompted.value
-              ? prompted
-              : `the template shows them${toolsName === 'xml_tools' ? ' as xml_tools' : ''}`,
-          )
-        : doesNot('tools', 'the prompt does not name them'),
-    callsAbility(chat, isPrompted.why ?? `as ${isPrompted.value ? 'hermes' : format?.name} writes them`, 1),
+    rendered === undefined ? doesNot('renders', why) : does('renders', system),
+    toolsAbility(chat, rendered ?? ''),
+    callsAbility(chat, problem ?? `as ${format} writes them`, 1),
     callsAbility(chat, 'several calls of a turn', 2),
-    does(
-      'thoughts',
-      `between ${thoughts.open} and ${thoughts.close}${reasoningName ? '' : ', and the template leaves earlier thoughts out'}`,
-    ),
+    does('thoughts', `between ${thoughts.open} and ${thoughts.close}${kept}`),
     prefixAbility(chat),
   ];
+}
+
+function toolsAbility(chat: Chat, rendered: string): Ability {
+  if (!chat.toldTools) return does('tools', 'the model knows them: its prompts name none');
+  if (!rendered.includes('weather')) return doesNot('tools', 'the prompt does not name them');
+  const { toolsName } = chat.form;
+  if (!chat.promptsTools)
+    return does('tools', `the template shows them${toolsName === 'xml_tools' ? ' as xml_tools' : ''}`);
+  return does(
+    'tools',
+    `${toolsName ? 'as asked' : 'the template shows none'}: the system message describes them`,
+  );
 }
 
 /** What the tokenizer adds: texts come back, turns end, and texts of tools cannot forge a turn. */

@@ -3,7 +3,13 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Tokenizer } from '@huggingface/tokenizers';
 import { type Message, messageOf, type Observation, parsedCalls, ToolEnvError } from '@toolenv/core';
 import type { TokenChat, TokenTurn } from '@toolenv/core/remote';
-import { functionTools, hermesFormat, type ParsedTurn, withTextTools } from '@toolenv/core/tools';
+import {
+  functionTools,
+  hermesFormat,
+  type ParsedTurn,
+  type ToolCallFormat,
+  withTextTools,
+} from '@toolenv/core/tools';
 import { withinDeadline } from '#within-deadline';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import { hasLinearPatterns } from '../checkpoint/linear-patterns.ts';
@@ -14,14 +20,8 @@ import type { TokenLimit } from '../sampler/token-limit.ts';
 import { ChatTemplate } from './chat-template.ts';
 import { presentTime } from './present-time.ts';
 import { middleOf } from './rendered-text.ts';
-import {
-  addedTurn,
-  type TemplateForm,
-  templateCall,
-  templateContent,
-  templateForm,
-  withoutSystem,
-} from './template-form.ts';
+import { addedTurn, type TemplateForm, templateForm } from './template-form.ts';
+import { templateMessage, withoutSystem, withThoughtAsText } from './template-message.ts';
 
 /** Extra values for the chat template, such as `enable_thinking: false`. Called `chat_template_kwargs` in transformers. */
 export type TemplateArguments = Readonly<Record<string, unknown>>;
@@ -31,7 +31,7 @@ export interface ChatOptions {
   /** Extra values for the chat template, such as `{ enable_thinking: false }`. */
   templateArguments?: TemplateArguments | undefined;
   /**
-   * Whether tools are described in the message of the system, with calls in Hermes' format, in place of what the template does. Default:
+   * Whether tools are described in the system message, with calls in Hermes' format, in place of what the template does. Default:
    * `tool_prompt` of tokenizer_config.json, or where the template shows no tools.
    */
   toolPrompt?: boolean | undefined;
@@ -42,18 +42,25 @@ export interface ChatOptions {
 /** The names that every rendering sets. */
 const setByRender = ['messages', 'tools', 'xml_tools', 'add_generation_prompt', 'bos_token', 'eos_token'];
 
+/** A template of the checkpoint, and how it takes conversations. */
+interface TriedTemplate {
+  readonly template: ChatTemplate;
+  readonly form: TemplateForm;
+}
+
 export class Chat implements TokenChat {
   readonly #checkpoint: Pick<Checkpoint, 'folder' | 'tokenizer' | 'tokenizerConfig'>;
-  #constraints: CallConstraints | undefined;
+  /** By the name of the format of calls. */
+  readonly #constraints = new Map<string, CallConstraints>();
   #vocabulary: ReadonlyMap<number, string> | undefined;
   readonly #folder: string;
   readonly #tokenizer: Tokenizer;
   /** Whether the tokenizer is known to take linear time. */
   readonly #isLinear: boolean;
-  readonly #template: ChatTemplate;
-  /** The template for conversations with tools; most checkpoints have one template for both. */
-  readonly #toolTemplate: ChatTemplate;
-  readonly #forms = new Map<ChatTemplate, TemplateForm>();
+  /** For conversations without tools, and for those whose tools are described by the tool prompt. */
+  readonly #plain: TriedTemplate;
+  /** For conversations with tools. Most checkpoints have one template for both. */
+  readonly #withTools: TriedTemplate;
   readonly #toolPrompt: boolean | undefined;
   #hasWarned = false;
   /** The texts of the markers of calls and thoughts by token id. */
@@ -89,9 +96,6 @@ export class Chat implements TokenChat {
       const message = `${folder} has no chat template: add chat_template.jinja or use an instruction-tuned checkpoint.`;
       throw new ToolEnvError('usage.checkpoint_unsupported', message);
     }
-    const parse = (source: string) => parseTemplate(folder, source, presentTime(date));
-    this.#template = parse(template);
-    this.#toolTemplate = toolTemplate === template ? this.#template : parse(toolTemplate);
     this.#tokenizer = openTokenizer(folder, tokenizer, tokenizerConfig);
     // Unigram compares all segmentations, of which a hostile vocabulary has many.
     const isUnigram = (tokenizer.model as { type?: unknown }).type === 'Unigram';
@@ -105,11 +109,23 @@ export class Chat implements TokenChat {
     this.#endTexts = endTokens.map((token) =>
       this.#tokenizer.decode([token], { skip_special_tokens: false }),
     );
-    this.#forms.set(this.#template, this.#tryTemplate(this.#template, template));
-    if (this.#toolTemplate !== this.#template)
-      this.#forms.set(this.#toolTemplate, this.#tryTemplate(this.#toolTemplate, toolTemplate));
-    const { thoughts, format } = this.form;
-    const marked = [thoughts.open, thoughts.close, ...(format ?? hermesFormat).markers];
+    const given = { documents: null, ...templateArguments, ...this.#ends };
+    const tried = (source: string): TriedTemplate => {
+      const parsed = parseTemplate(folder, source, presentTime(date));
+      const form = templateForm(
+        (messages, variables) => parsed.render({ ...given, tools: null, messages, ...variables }),
+        source,
+        this.#endTexts,
+      );
+      return { template: parsed, form };
+    };
+    this.#plain = tried(template);
+    this.#withTools = toolTemplate === template ? this.#plain : tried(toolTemplate);
+    const marked = [this.#plain.form, this.#withTools.form].flatMap(({ thoughts, format }) => [
+      ...[thoughts.open, thoughts.close],
+      ...(format ?? hermesFormat).markers,
+    ]);
+    if (this.promptsTools) marked.push(...hermesFormat.markers);
     const markers = addedTokens(tokenizer).filter(({ content }) =>
       marked.some((text) => text.includes(content)),
     );
@@ -130,9 +146,7 @@ export class Chat implements TokenChat {
    */
   render(observation: Observation, addGenerationPrompt = true): string {
     const { messages, tools } = observation;
-    const isPrompted = this.promptsTools(tools);
-    const template = tools.length > 0 && !isPrompted ? this.#toolTemplate : this.#template;
-    const form = this.#forms.get(template)!;
+    const { template, form, isPrompted } = this.#wayOf(tools);
     const told = isPrompted ? withTextTools(observation) : messages;
     const taken = isPrompted && !form.hasSystem ? withoutSystem(told) : told;
     const shown = tools.length > 0 && !isPrompted ? functionTools(tools) : null;
@@ -141,7 +155,7 @@ export class Chat implements TokenChat {
         documents: null,
         ...this.#arguments,
         ...this.#ends,
-        messages: taken.map((message) => toTemplateMessage(message, form)),
+        messages: taken.map((message) => templateMessage(message, form)),
         tools: form.toolsName === 'xml_tools' ? null : shown,
         ...(form.toolsName === 'xml_tools' && { xml_tools: shown }),
         add_generation_prompt: addGenerationPrompt,
@@ -163,38 +177,41 @@ export class Chat implements TokenChat {
 
   /** How the template for conversations with tools takes them. */
   get form(): TemplateForm {
-    return this.#forms.get(this.#toolTemplate)!;
+    return this.#withTools.form;
   }
 
-  #tryTemplate(template: ChatTemplate, source: string): TemplateForm {
-    const given = { documents: null, ...this.#arguments, ...this.#ends };
-    return templateForm(
-      (messages, variables) => template.render({ ...given, tools: null, messages, ...variables }),
-      source,
-      this.#endTexts,
-    );
+  /** Whether tools are described by the tool prompt. A template that shows no tools would leave the model without any word of them. */
+  get promptsTools(): boolean {
+    return this.#toolPrompt ?? this.form.toolsName === undefined;
   }
 
   /**
-   * Whether tools are described by the tool prompt. A template that shows no tools would leave the model without any word of them.
-   * @throws ToolEnvError `usage.chat_template` if the template shows tools and writes calls that no format reads.
+   * How a conversation with these tools is rendered and read.
+   * @throws ToolEnvError `usage.chat_template` if the template shows tools, and has no calls that a format reads.
    */
-  promptsTools(tools: Observation['tools']): boolean {
-    if (tools.length === 0) return false;
-    const { toolsName, format, problem } = this.form;
-    if (this.#toolPrompt ?? toolsName === undefined) {
-      if (this.#toolPrompt === undefined && !this.#hasWarned) {
-        this.#hasWarned = true;
-        globalThis.process?.emitWarning?.(
-          `The chat template of ${this.#folder} shows no tools: they are described in the message of the system, with calls as JSON in <tool_call>.`,
-          'ToolPrompt',
-        );
-      }
-      return true;
+  #wayOf(tools: Observation['tools']): TriedTemplate & { isPrompted: boolean; format: ToolCallFormat } {
+    if (tools.length === 0 || this.promptsTools) {
+      const isPrompted = tools.length > 0;
+      if (isPrompted) this.#warnOnce();
+      const format = isPrompted ? hermesFormat : (this.#plain.form.format ?? hermesFormat);
+      return { ...this.#plain, isPrompted, format };
     }
-    if (format || this.#toolPrompt === false) return false;
-    const message = `The chat template of ${this.#folder} shows tools and ${problem}: give toolPrompt: true, to describe tools in the message of the system.`;
-    throw new ToolEnvError('usage.chat_template', message);
+    const { format, problem } = this.form;
+    if (!format && this.#toolPrompt === undefined) {
+      const message = `The chat template of ${this.#folder} shows tools and ${problem}: give toolPrompt: true, to describe tools in the system message.`;
+      throw new ToolEnvError('usage.chat_template', message);
+    }
+    return { ...this.#withTools, isPrompted: false, format: format ?? hermesFormat };
+  }
+
+  /** Says that tools are described by the tool prompt, unless the caller or the checkpoint asked for it. */
+  #warnOnce(): void {
+    if (this.#toolPrompt !== undefined || this.#hasWarned) return;
+    this.#hasWarned = true;
+    globalThis.process?.emitWarning?.(
+      `The chat template of ${this.#folder} shows no tools: they are described in the system message, with calls as JSON in <tool_call>.`,
+      'ToolPrompt',
+    );
   }
 
   /** @throws ToolEnvError `usage.checkpoint_unsupported` if the tokenizer takes too long for the text or makes too much of it. */
@@ -229,16 +246,18 @@ export class Chat implements TokenChat {
 
   /** Separates the thoughts of a turn, and parses its tool calls in the format of the checkpoint. */
   parse(written: string, tools: Observation['tools'] = []): ParsedTurn {
-    const isPrompted = this.promptsTools(tools);
-    const template = tools.length > 0 && !isPrompted ? this.#toolTemplate : this.#template;
-    const { thoughts, begun, format } = this.#forms.get(template)!;
-    const reader = (isPrompted ? undefined : format) ?? hermesFormat;
-    return reader.parse(begun + written, { tools, thoughts });
+    const { format, form } = this.#wayOf(tools);
+    return format.parse(form.begun + written, { tools, thoughts: form.thoughts });
+  }
+
+  /** The name of the format in which calls of these tools are written. @throws ToolEnvError as {@link Chat.render} does. */
+  formatName(tools: Observation['tools']): string {
+    return this.#wayOf(tools).format.name;
   }
 
   /** Whether the turn so far ends inside a thought. */
-  isThinking(action: Int32Array): boolean {
-    const { begun, thoughts } = this.form;
+  isThinking(action: Int32Array, tools: Observation['tools']): boolean {
+    const { begun, thoughts } = this.#wayOf(tools).form;
     const turn = begun + this.written(action);
     return turn.lastIndexOf(thoughts.open) > turn.lastIndexOf(thoughts.close);
   }
@@ -251,10 +270,13 @@ export class Chat implements TokenChat {
    */
   constrainCalls(tools: Observation['tools'], size: number): TokenLimit {
     const { endTokens } = this;
-    const { name: format, markers } =
-      (this.promptsTools(tools) ? undefined : this.form.format) ?? hermesFormat;
-    this.#constraints ??= new CallConstraints({ ...this.#checkpoint, format, markers, endTokens, size });
-    return this.#constraints.limit(tools);
+    const { name: format, markers } = this.#wayOf(tools).format;
+    let constraints = this.#constraints.get(format);
+    if (!constraints) {
+      constraints = new CallConstraints({ ...this.#checkpoint, format, markers, endTokens, size });
+      this.#constraints.set(format, constraints);
+    }
+    return constraints.limit(tools);
   }
 
   /**
@@ -278,15 +300,15 @@ export class Chat implements TokenChat {
    */
   action(observation: Observation, turn: Message, prompt: string = this.render(observation)): Int32Array {
     const { messages } = observation;
-    const continued = { ...observation, messages: [...messages, withThought(turn, this.form)] };
+    const { form } = this.#wayOf(observation.tools);
+    const continued = { ...observation, messages: [...messages, withThoughtAsText(turn, form)] };
     const whole = this.render(continued, false);
     const refuse = (problem: string) =>
       new ToolEnvError(
         'usage.chat_template',
         `The chat template ${problem} message ${messages.length}: use a template that renders a turn as the model writes it.`,
       );
-    const added =
-      addedTurn(whole, prompt, this.form) ?? this.#afterLast(prompt, whole, observation, continued);
+    const added = addedTurn(whole, prompt, form) ?? this.#afterLast(prompt, whole, observation, continued);
     if (added === undefined) throw refuse('does not continue its prompt with');
     const [end, text] = this.#endTexts
       .map((each) => [added.lastIndexOf(each), each] as const)
@@ -369,34 +391,6 @@ export class Chat implements TokenChat {
     const place = commonPrefix(whole, marked);
     return marked !== whole && marked.endsWith(whole.slice(place)) ? place : undefined;
   }
-}
-
-/** A message in OpenAI's shape, which chat templates read. */
-function toTemplateMessage(message: Message, form: TemplateForm): Record<string, unknown> {
-  const { role } = message;
-  const content = templateContent(message.content, form.content);
-  const call = form.format ?? hermesFormat;
-  if (role === 'tool') {
-    const { name, toolCallId } = message;
-    return { role, content, name, tool_call_id: call.templateId?.(toolCallId, name) ?? toolCallId };
-  }
-  if (role !== 'assistant') return { ...message, content };
-  const { reasoning, toolCalls = [] } = message;
-  return {
-    role,
-    content,
-    ...(reasoning !== undefined && form.reasoningName && { [form.reasoningName]: reasoning }),
-    ...(toolCalls.length > 0 && {
-      tool_calls: toolCalls.map((one) => templateCall(one, call, form.arguments)),
-    }),
-  };
-}
-
-/** A turn to learn from whose thought stands in its text, where the template takes no thoughts. */
-function withThought(turn: Message, { reasoningName, thoughts: { open, close } }: TemplateForm): Message {
-  if (turn.role !== 'assistant' || turn.reasoning === undefined || reasoningName) return turn;
-  const { reasoning, content, ...rest } = turn;
-  return { ...rest, content: `${open}\n${reasoning}\n${close}\n\n${content}` };
 }
 
 /** The checkpoint's templates. Some checkpoints have several named templates, one of them for tools. */

@@ -3,7 +3,7 @@
  * renders a call of ours, and the format that reads the same call back is the template's format.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { isParseFailure, type Message, type ToolCall, type ToolDescription } from '@toolenv/core';
+import { isParseFailure, type ToolCall, type ToolDescription } from '@toolenv/core';
 import {
   callFormats,
   functionTools,
@@ -12,6 +12,7 @@ import {
   type ToolCallFormat,
   thinkTags,
 } from '@toolenv/core/tools';
+import { type MessageForm, templateCall, templateContent } from './template-message.ts';
 
 /** Renders messages as the template takes them. Throws if the template refuses them. */
 export type RenderMessages = (
@@ -38,24 +39,15 @@ const knownMarks: readonly ThoughtMarks[] = [
   { open: 'Here are my reasoning steps:', close: '[BEGIN FINAL RESPONSE]' },
 ];
 
-export interface TemplateForm {
-  /** Whether a content is a text, or a list with a part that is a text. */
-  content: 'text' | 'parts';
-  /** Whether there may be a message of the system. */
+export interface TemplateForm extends MessageForm {
+  /** Whether there may be a system message. */
   hasSystem: boolean;
   /** The name under which the template shows tools; `undefined` if it shows none. */
   toolsName: 'tools' | 'xml_tools' | undefined;
-  /** The format of the calls that the template writes; `undefined` if there is none. */
-  format: ToolCallFormat | undefined;
   /** Why there is no format, as the end of a sentence about the template. */
   problem: 'refuses calls' | 'leaves calls out' | 'writes calls that no known format reads' | undefined;
-  /** Whether the template takes a call's arguments as an object, or as JSON in a text. */
-  arguments: 'object' | 'text';
   /** Whether several calls of a turn come back. */
   hasParallelCalls: boolean;
-  /** The name under which the template takes thoughts; `undefined` if it leaves them out. */
-  reasoningName: (typeof reasoningNames)[number] | undefined;
-  thoughts: ThoughtMarks;
   /** The text with which the template ends a turn. */
   ending: string;
   /** The end of the prompt from which a thought that has not ended, or a call, begins. */
@@ -112,8 +104,8 @@ export function templateForm(
   source: string,
   ends: readonly string[] = [],
 ): TemplateForm {
-  /** What the template makes of the messages; `undefined` if it refuses them. */
   let isExcessive = false;
+  /** What the template makes of the messages; `undefined` if it refuses them. */
   const tried = (messages: readonly Record<string, unknown>[], variables: Record<string, unknown> = {}) => {
     // A template that goes beyond its bounds would do so again.
     if (isExcessive) return undefined;
@@ -168,7 +160,7 @@ export function templateForm(
     }
     return written.get(key);
   };
-  const readsBack = (format: ToolCallFormat, count: number, given: 'object' | 'text') => {
+  const readsBack = (format: ToolCallFormat, count: number, given: MessageForm['arguments']) => {
     const calls = probeCalls.slice(0, count);
     const turn = turnOf(calls.map((call) => templateCall(call, format, given)));
     if (turn === undefined) return false;
@@ -215,21 +207,6 @@ function behind(text: string, part: string): string {
 
 function behindUser(rendered: string): string {
   return behind(rendered, userText);
-}
-
-/** The content of a message. */
-export function templateContent(text: string, form: TemplateForm['content']): unknown {
-  return form === 'text' ? text : [{ type: 'text', text }];
-}
-
-/** A call in OpenAI's shape. */
-export function templateCall(
-  { id, name, arguments: args }: ToolCall,
-  { templateId = (own) => own }: Pick<ToolCallFormat, 'templateId'>,
-  form: TemplateForm['arguments'],
-): Record<string, unknown> {
-  const written = form === 'object' ? args : JSON.stringify(args);
-  return { id: templateId(id, name), type: 'function', function: { name, arguments: written } };
 }
 
 /**
@@ -281,13 +258,4 @@ function derivedMarks(turn: string, opening: string): ThoughtMarks | undefined {
 
 function namesAndArguments(calls: ParsedTurn['toolCalls']): unknown[] {
   return calls.map((call) => (isParseFailure(call) ? call : [call.name, call.arguments]));
-}
-
-/** The conversation without a message of the system, for templates that refuse it: its text begins the first message. */
-export function withoutSystem(messages: readonly Message[]): Message[] {
-  const [first, second, ...rest] = messages;
-  if (first?.role !== 'system') return [...messages];
-  if (second?.role === 'user')
-    return [{ ...second, content: `${first.content}\n\n${second.content}` }, ...rest];
-  return [{ role: 'user', content: first.content }, ...(second ? [second, ...rest] : [])];
 }

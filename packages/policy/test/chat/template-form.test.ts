@@ -26,7 +26,7 @@ const call: Message = {
 const result: Message = { role: 'tool', content: 'north', toolCallId: 'call-0', name: 'search' };
 const observe = (...messages: Message[]): Observation => ({ messages, tools: [search] });
 
-function chatOf(chat_template: string, options?: ChatOptions): Chat {
+function chatOf(chat_template: string | { name: string; template: string }[], options?: ChatOptions): Chat {
   // Texts come back from this tokenizer exactly.
   const { tokenizer, endOfTurn } = buildTokenizer({ ...tinyDesign(['where', 'river']), joinsLines: false });
   const tokenizerConfig = { chat_template };
@@ -46,7 +46,7 @@ const tagCall =
 afterEach(() => void vi.restoreAllMocks());
 
 describe('a template that shows no tools', () => {
-  test('gets them in the message of the system, and a warning says so once', () => {
+  test('gets them in the system message, and a warning says so once', () => {
     const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
     const chat = chatOf(plain);
     const text = chat.render(observe(system, user, call, result));
@@ -78,7 +78,7 @@ describe('a template that shows no tools', () => {
     expect(chatOf(plain).toldTools).toBe(true);
   });
 
-  test("begins the user's message with them if it refuses a message of the system", () => {
+  test("begins the user's message with them if it refuses a system message", () => {
     const chat = chatOf(
       `{% if messages[0].role == 'system' %}{{ raise_exception('no system') }}{% endif %}${plain}`,
     );
@@ -138,7 +138,7 @@ test.each([
   (problem, source) => {
     const refusal = expect.objectContaining({
       code: 'usage.chat_template',
-      message: `The chat template of words shows tools and ${problem}: give toolPrompt: true, to describe tools in the message of the system.`,
+      message: `The chat template of words shows tools and ${problem}: give toolPrompt: true, to describe tools in the system message.`,
     });
     expect(() => chatOf(source).render(observe(user))).toThrow(refusal);
     expect(() => chatOf(source).parse('x', [search])).toThrow(refusal);
@@ -214,6 +214,36 @@ describe('thoughts', () => {
   });
 });
 
+test('each conversation is read by the template that renders it', () => {
+  // Only the template without tools begins a thought.
+  const two = chatOf([
+    { name: 'default', template: `${plain}{% if add_generation_prompt %}<think>\n{% endif %}` },
+    { name: 'tool_use', template: shown(hermesCall) },
+  ]);
+  const without = { messages: [user], tools: [] };
+  const answer: Message = { role: 'assistant', content: 'north' };
+  expect(two.written(two.action(without, answer))).toBe('</think>\n\nnorth');
+  expect(two.parse('north', [])).toMatchObject({ text: '', reasoning: 'north' });
+  expect(two.isThinking(two.encode('north'), [])).toBe(true);
+  expect(two.written(two.action(observe(user), answer))).toBe('north');
+  expect(two.parse('north', [search])).toEqual({ text: 'north', toolCalls: [] });
+  expect(two.isThinking(two.encode('north'), [search])).toBe(false);
+});
+
+test('the grammar of calls is that of the tools, whatever was limited before', () => {
+  // Shows no tools, and writes calls that have no grammar: the tool prompt's calls do.
+  const chat = chatOf(
+    shown(
+      '<｜tool▁call▁begin｜>{{ c.function.name }}<｜tool▁sep｜>{{ c.function.arguments | tojson }}<｜tool▁call▁end｜>',
+    ).replace('{% if tools %}<|im_start|>tools {{ tools | tojson }}<|im_end|>{% endif %}', ''),
+    { toolPrompt: true },
+  );
+  expect(chat.form).toMatchObject({ toolsName: undefined, format: { name: 'deepseek' } });
+  expect(() => chat.constrainCalls([], 400)).toThrow(/the format "deepseek" cannot be constrained/);
+  expect(chat.formatName([search])).toBe('hermes');
+  expect(chat.constrainCalls([search], 400)).toMatchObject({ accept: expect.any(Function) });
+});
+
 test('a template beyond its bounds is tried once', () => {
   const render = vi.fn(() => {
     throw new RangeError('too much work');
@@ -236,7 +266,7 @@ test('abilities say what a model can do, and why not', () => {
     prefix: 'true the next prompt continues the last turn',
   });
   expect(named(plain)).toMatchObject({
-    tools: 'true the template shows none: the message of the system describes them',
+    tools: 'true the template shows none: the system message describes them',
     calls: 'true as hermes writes them',
   });
   expect(named(shown('')).calls).toMatch(/^false .*leaves calls out/);
