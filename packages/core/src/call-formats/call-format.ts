@@ -176,7 +176,7 @@ class TurnReader {
       stop = skipSpace(raw, found.end);
       if (close !== '' && raw.startsWith(close, stop)) stop += close.length;
       else if (close === '') stop = found.end;
-      else if (stop < raw.length) throw new Unreadable(`Not JSON: write ${close} after the call.`);
+      else if (stop < raw.length) throw new Unreadable(`Write ${close} after the call.`);
       const text = raw.slice(body, found.end).trim();
       const before = this.#toolCalls.length;
       for (const call of found.calls) this.#toolCalls.push(this.#toCall(call, this.#toolCalls.length, text));

@@ -88,8 +88,6 @@ function readGemma(text: string, at: number): { calls: WrittenCall[]; end: numbe
   return { calls: [{ name, arguments: value }], end };
 }
 
-const [actionOpen, actionClose] = ['<|START_ACTION|>', '<|END_ACTION|>'];
-
 /**
  * All formats. The order decides where several formats read the same text.
  * Sources: the chat templates of the families, and their model cards.
@@ -105,7 +103,9 @@ export const callFormats: readonly ToolCallFormat[] = [
   jsonFormat('granite', '<|tool_call|>', '<|/tool_call|>'),
   jsonFormat('tool-calls', '<tool_calls>', '</tool_calls>'),
   jsonFormat('nemotron', '<TOOLCALL>', '</TOOLCALL>'),
-  jsonFormat('command-r', actionOpen, actionClose, { frame: /<\|(?:START|END)_(?:RESPONSE|TEXT)\|>/g }),
+  jsonFormat('command-r', '<|START_ACTION|>', '<|END_ACTION|>', {
+    frame: /<\|(?:START|END)_(?:RESPONSE|TEXT)\|>/g,
+  }),
   jsonFormat('apertus', '<|tools_prefix|>', '<|tools_suffix|>', { read: readSingleKeys }),
   jsonFormat('gigachat', '<|function_call|>'),
   jsonFormat('gigachat-3', 'function call<|role_sep|>', '', {

@@ -88,17 +88,17 @@ export const mistralFormat: ToolCallFormat = defineFormat({
     const named =
       /(?<name>(?:(?!\[(?:ARGS|CALL_ID|TOOL_CALLS)\]).)*)(?:\[CALL_ID\](?<id>[^[\]{}"]*))?\[ARGS\]/sy;
     named.lastIndex = at;
-    const isList = /\[\s*[{\]]/y;
-    isList.lastIndex = skipSpace(text, at);
-    const read = isList.test(text) ? readCalls : named.test(text) ? readNamed(named) : undefined;
-    const found = read?.(text, at, tools);
-    if (found) {
+    const start = skipSpace(text, at);
+    const list = /\[\s*[{\]]/y;
+    list.lastIndex = start;
+    const isNamed = !list.test(text) && named.test(text);
+    if (isNamed || text[start] === '[') {
+      const found = (isNamed ? readNamed(named) : readCalls)(text, at, tools)!;
       const next = skipSpace(text, found.end);
       if (next === text.length || text.startsWith('[TOOL_CALLS]', next)) return found;
       throw new Unreadable('Not JSON: write nothing behind the arguments.');
     }
-    const { value, end } = readJson(text, at);
-    if (Array.isArray(value)) return { calls: value.map((one) => toWritten(one, JSON.stringify(one))), end };
+    readJson(text, at);
     throw new Unreadable('The calls must be an array.');
   },
 });

@@ -1,6 +1,6 @@
 /** Values as Python writes them, and as Gemma 4 does. JSON is read too. */
 import { argumentBounds } from '../schemas/json-bounds.ts';
-import { integerMistake } from '../schemas/json-text.ts';
+import { integerMistake, unsafeInteger } from '../schemas/json-text.ts';
 import { skipSpace } from './json-end.ts';
 import { Unreadable } from './unreadable.ts';
 
@@ -82,9 +82,9 @@ export function put(object: Record<string, unknown>, key: string, value: unknown
 
 /** @throws Unreadable for an integer that a number cannot hold. */
 export function readNumber(written: string): number {
-  const value = Number(written);
-  if (/^-?\d+$/.test(written) && !Number.isSafeInteger(value)) throw new Unreadable(integerMistake(written));
-  return value;
+  const integer = unsafeInteger(written);
+  if (integer !== undefined) throw new Unreadable(integerMistake(integer));
+  return Number(written);
 }
 
 /** Reads items up to `close`, with commas between them. @returns The position behind `close`. */
