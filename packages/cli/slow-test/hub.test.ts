@@ -20,14 +20,9 @@ let commit: string;
 let env: NodeJS.ProcessEnv;
 beforeEach(async () => {
   hub = await new StandInHub().listen();
-  const names = await readdir(tiny);
-  files = Object.fromEntries(
-    await Promise.all(names.map(async (each) => [each, await readFile(join(tiny, each))])),
-  );
-  commit = hub.add(name, files);
+  ({ commit, files } = await hub.addFolder(name, tiny));
   folder = await mkdtemp(join(tmpdir(), 'toolenv-cli-hub-'));
-  env = { ...process.env, HF_ENDPOINT: hub.url, HF_HOME: join(folder, 'home'), HF_TOKEN: token };
-  for (const variable of ['HF_HUB_CACHE', 'HF_HUB_OFFLINE', 'TRANSFORMERS_OFFLINE']) delete env[variable];
+  env = { ...process.env, ...hub.variables(join(folder, 'home'), token) };
 });
 afterEach(async () => {
   hub.close();
@@ -200,7 +195,7 @@ it('a name that is neither a folder nor of the Hub is one line with both remedie
   expect(code).toBe(2);
   expect(stderr.trim().split('\n')).toHaveLength(1);
   expect(stderr).toMatch(
-    /runs\/polciy is no path here, and .* shows no such model.*correct the path or the name, or set HF_TOKEN/,
+    /runs\/polciy is not a local path, and .* has no such model.*correct the path or the name, or set HF_TOKEN/,
   );
 });
 

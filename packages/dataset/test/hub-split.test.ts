@@ -12,9 +12,7 @@ let home: string;
 beforeEach(async () => {
   hub = await new StandInHub().listen();
   home = await mkdtemp(join(tmpdir(), 'toolenv-hub-split-'));
-  vi.stubEnv('HF_ENDPOINT', hub.url);
-  vi.stubEnv('HF_HOME', home);
-  for (const variable of ['HF_TOKEN', 'HF_HUB_CACHE', 'HF_HUB_OFFLINE']) vi.stubEnv(variable, '');
+  for (const [variable, value] of Object.entries(hub.variables(home))) vi.stubEnv(variable, value);
 });
 afterEach(async () => {
   hub.close();

@@ -64,7 +64,7 @@ export function hubFetch(settings: HubSettings, repo: Repo, signal?: AbortSignal
       const message =
         access === 'write'
           ? `${name} is not written, because ${why}: check the network and HF_ENDPOINT, and run the same command again.`
-          : `${name} is no path here, and ${why}: correct the path, or check the network and HF_ENDPOINT; HF_HUB_OFFLINE=1 uses what the cache has.`;
+          : `${name} is not a local path, and ${why}: correct the path, or check the network and HF_ENDPOINT; HF_HUB_OFFLINE=1 uses what the cache has.`;
       throw new ToolEnvError('infrastructure.hub', message, { cause: error });
     }
   };
@@ -104,7 +104,7 @@ export function refusalOf(
   }
   // The Hub answers 401 for what does not exist, too.
   if (![401, 403, 404].includes(status)) return undefined;
-  const message = `${name} is no path here, and ${endpoint} shows no such ${type} (HTTP ${status}): correct the path or the name, or set HF_TOKEN to a token that may read it.`;
+  const message = `${name} is not a local path, and ${endpoint} has no such ${type} (HTTP ${status}): correct the path or the name, or set HF_TOKEN to a token that may read it.`;
   return new ToolEnvError(status === 404 ? 'usage.hub_missing' : 'usage.hub_access', message);
 }
 

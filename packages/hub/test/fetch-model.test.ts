@@ -40,18 +40,8 @@ beforeEach(async () => {
   hub = await new StandInHub().listen();
   commit = hub.add(name, files);
   home = await mkdtemp(join(tmpdir(), 'toolenv-hub-'));
-  for (const variable of [
-    'HF_TOKEN',
-    'HUGGING_FACE_HUB_TOKEN',
-    'HF_TOKEN_PATH',
-    'HF_HUB_CACHE',
-    'HUGGINGFACE_HUB_CACHE',
-    'HF_HUB_OFFLINE',
-    'TRANSFORMERS_OFFLINE',
-  ])
-    vi.stubEnv(variable, '');
+  for (const [variable, value] of Object.entries(hub.variables(home))) vi.stubEnv(variable, value);
   vi.stubEnv('HF_ENDPOINT', `${hub.url}/`);
-  vi.stubEnv('HF_HOME', home);
   vi.stubEnv('HF_HUB_DOWNLOAD_TIMEOUT', '0.5');
 });
 afterEach(async () => {
@@ -336,14 +326,14 @@ describe('a Hub that misbehaves', () => {
       'Some/Other',
       {},
       'usage.hub_access',
-      /Some\/Other is no path here.*correct the path or the name, or set HF_TOKEN/,
+      /Some\/Other is not a local path.*correct the path or the name, or set HF_TOKEN/,
     ],
     [
       '404 for a repository that the token cannot see',
       'Some/Other',
       { HF_TOKEN: token },
       'usage.hub_missing',
-      /Some\/Other is no path here/,
+      /Some\/Other is not a local path/,
     ],
     ['404 for a revision', `${name}@v9`, {}, 'usage.hub_revision', /has no revision v9.*@main/],
   ])('says %s', async (_, text, env: Record<string, string>, code, message) => {

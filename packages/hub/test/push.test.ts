@@ -15,10 +15,8 @@ beforeEach(async () => {
   hub = await new StandInHub().listen();
   folder = await mkdtemp(join(tmpdir(), 'toolenv-push-'));
   await writeFile(join(folder, 'model.safetensors'), weights);
-  vi.stubEnv('HF_ENDPOINT', hub.url);
-  vi.stubEnv('HF_HOME', folder);
-  vi.stubEnv('HF_TOKEN', 'hf_standInToken');
-  for (const variable of ['HF_HUB_OFFLINE', 'TRANSFORMERS_OFFLINE']) vi.stubEnv(variable, '');
+  for (const [variable, value] of Object.entries(hub.variables(folder, 'hf_standInToken')))
+    vi.stubEnv(variable, value);
 });
 afterEach(async () => {
   hub.close();

@@ -1,7 +1,9 @@
 /** A stand-in of the Hugging Face Hub on loopback: its API, its files, and a second server that has the files of LFS. */
 import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 
 /** What a request is for. */
 export type Part = 'info' | 'tree' | 'file' | 'storage' | 'write';
@@ -58,11 +60,33 @@ export class StandInHub {
     return this;
   }
 
+  /** The environment of a process that uses the stand-in, with a cache of its own in `home`. Empty variables count as unset. */
+  variables(home: string, token = ''): Record<string, string> {
+    const unset = [
+      ...['HUGGING_FACE_HUB_TOKEN', 'HF_TOKEN_PATH', 'HF_HUB_CACHE', 'HUGGINGFACE_HUB_CACHE'],
+      ...['HF_HUB_OFFLINE', 'TRANSFORMERS_OFFLINE'],
+    ];
+    return {
+      ...Object.fromEntries(unset.map((name) => [name, ''])),
+      HF_ENDPOINT: this.url,
+      HF_HOME: home,
+      HF_TOKEN: token,
+    };
+  }
+
   close(): void {
     for (const server of this.#servers) {
       server.close();
       server.closeAllConnections();
     }
+  }
+
+  /** Adds a commit with the files of a folder. @returns The commit and the files. */
+  async addFolder(name: string, folder: string): Promise<{ commit: string; files: Record<string, Buffer> }> {
+    const paths = await readdir(folder);
+    const read = paths.map(async (path) => [path, await readFile(join(folder, path))] as const);
+    const files = Object.fromEntries(await Promise.all(read));
+    return { commit: this.add(name, files), files };
   }
 
   /** Adds a commit to a repository's branch. @returns The commit. */

@@ -20,15 +20,7 @@ const files = {
 async function withHub(folder: string, work: (hub: StandInHub) => Promise<void>): Promise<void> {
   const hub = await new StandInHub().listen();
   hub.add('some/model', files);
-  const variables = {
-    HF_ENDPOINT: hub.url,
-    HF_HOME: folder,
-    HF_TOKEN: token,
-    HF_HUB_DOWNLOAD_TIMEOUT: '1',
-    HF_HUB_CACHE: '',
-    HF_HUB_OFFLINE: '',
-  };
-  Object.assign(process.env, variables);
+  Object.assign(process.env, hub.variables(folder, token), { HF_HUB_DOWNLOAD_TIMEOUT: '1' });
   try {
     await work(hub);
   } finally {

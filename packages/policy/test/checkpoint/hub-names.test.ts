@@ -1,5 +1,5 @@
 /** Names of the Hugging Face Hub where a policy takes a folder, against a stand-in of the Hub. */
-import { mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type DownloadPlan, namedPolicy, watchDownloads } from '@toolenv/core/plugins';
@@ -19,15 +19,9 @@ let files: Record<string, Buffer>;
 let commit: string;
 beforeEach(async () => {
   hub = await new StandInHub().listen();
-  const names = await readdir(tiny);
-  files = Object.fromEntries(
-    await Promise.all(names.map(async (each) => [each, await readFile(join(tiny, each))])),
-  );
-  commit = hub.add(name, files);
+  ({ commit, files } = await hub.addFolder(name, tiny));
   home = await mkdtemp(join(tmpdir(), 'toolenv-hub-names-'));
-  vi.stubEnv('HF_ENDPOINT', hub.url);
-  vi.stubEnv('HF_HOME', home);
-  for (const variable of ['HF_TOKEN', 'HF_HUB_CACHE', 'HF_HUB_OFFLINE']) vi.stubEnv(variable, '');
+  for (const [variable, value] of Object.entries(hub.variables(home))) vi.stubEnv(variable, value);
 });
 afterEach(async () => {
   hub.close();
@@ -88,7 +82,7 @@ test.each([
   ],
   [
     'no-such/folder',
-    /no-such\/folder is no path here, and .* shows no such model.*correct the path or the name/,
+    /no-such\/folder is not a local path, and .* has no such model.*correct the path or the name/,
   ],
 ])('%s is neither', async (text, message) => {
   await expect(loadPolicy(text)).rejects.toThrow(message);
