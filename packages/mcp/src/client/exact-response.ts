@@ -25,17 +25,19 @@ async function* wholeOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8A
 async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   const decoder = new TextDecoder();
   let waiting = '';
+  // Its last characters. To search in all of a long event for each chunk would take quadratic time.
+  let last = '';
   for await (const chunk of body) {
-    waiting += decoder.decode(chunk, { stream: true });
-    const end = endOfEvents(waiting);
-    if (end === 0) continue;
-    yield encoder.encode(exactEvents(waiting.slice(0, end)));
-    waiting = waiting.slice(end);
+    const text = decoder.decode(chunk, { stream: true });
+    const end = endOfEvents(last + text) - last.length;
+    if (end > 0) yield encoder.encode(exactEvents(waiting + text.slice(0, end)));
+    waiting = end > 0 ? text.slice(end) : waiting + text;
+    last = end > 0 ? waiting.slice(-2) : (last + text).slice(-2);
   }
   yield encoder.encode(exactEvents(waiting + decoder.decode()));
 }
 
-/** Where the last complete event ends: after an empty line (HTML standard, 9.2.6). */
+/** Where the last complete event ends: after an empty line (HTML standard, 9.2.6). At most three characters show it. */
 function endOfEvents(text: string): number {
   const ends = ['\n\n', '\n\r\n', '\r\r'].map((end) => {
     const at = text.lastIndexOf(end);
