@@ -1,6 +1,6 @@
 /** jsonObjects: the objects of a JSON array or of JSON lines, one at a time. */
 import { messageOf, ToolEnvError } from '@toolenv/core';
-import { bigintsAs, exactJson } from '@toolenv/core/schemas';
+import { jsonWithDigits } from '@toolenv/core/schemas';
 import { fileBytes } from './file-bytes.ts';
 import { objectsOf } from './json-objects.ts';
 import { readFailure } from './read-failure.ts';
@@ -31,7 +31,7 @@ export function parseRow(json: string, place: string): object {
   let problem = 'not an object';
   let cause: unknown;
   try {
-    const value = exactJson(json, (row) => bigintsAs('text', row));
+    const value = jsonWithDigits(json);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
   } catch (error) {
     problem = `not JSON (${messageOf(error).replaceAll('\n', ' ')})`;

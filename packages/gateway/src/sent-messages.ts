@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { Action, ToolCall } from '@toolenv/core';
 import { canonical } from '@toolenv/core/recording';
-import { isObject, tryExactJson } from '@toolenv/core/schemas';
+import { isObject, tryJsonWithDigits } from '@toolenv/core/schemas';
 import { mintId } from './mint-id.ts';
 import type { ModelReply } from './wire/model-reply.ts';
 import type { ModelRequest, SentCall, SentMessage } from './wire/model-request.ts';
@@ -35,13 +35,13 @@ export function keyOf(message: SentMessage): string {
 
 /** JSON without what clients change: spacing, the order of keys, how numbers are written. */
 export function plainly(json: string): string {
-  const value = tryExactJson(json);
+  const value = tryJsonWithDigits(json);
   return value === undefined ? json : JSON.stringify(canonical(value));
 }
 
-/** The arguments of a call that a client sends back, as the policy reads them. What is no object has no place there. */
+/** The arguments of a call that a client sends back, as the policy reads them. Anything but an object counts as no arguments. */
 export function argumentsOf({ arguments: json }: Pick<SentCall, 'arguments'>): Record<string, unknown> {
-  const value = tryExactJson(json);
+  const value = tryJsonWithDigits(json);
   return isObject(value) ? value : {};
 }
 

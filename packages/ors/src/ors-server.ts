@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { asClause, type ErrorCode, messageOf, ToolEnvError } from '@toolenv/core';
 import { backoff } from '@toolenv/core/remote';
-import { isObject, tryExactJson, tryJson } from '@toolenv/core/schemas';
+import { isObject, tryJson, tryJsonWithDigits } from '@toolenv/core/schemas';
 import { withoutSecrets } from '@toolenv/core/secrets';
 import { Deadline } from '@toolenv/core/tools';
 import { keyHeaders } from './address.ts';
@@ -238,7 +238,7 @@ export class OrsServer {
 
 /** An integer that a number would round is the text of its digits, except in the schemas of tools. */
 function readAnswer(text: string, path: string): unknown {
-  return path.endsWith('tools') ? tryJson(text) : tryExactJson(text);
+  return path.endsWith('tools') ? tryJson(text) : tryJsonWithDigits(text);
 }
 
 /** Ends with the signal of a request, and when its time has passed. */

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf, ToolEnvError } from '@toolenv/core';
 import { backoff } from '@toolenv/core/remote';
-import { unsafeInteger } from '@toolenv/core/schemas';
+import { isLongInteger } from '@toolenv/core/schemas';
 import { untilAborted } from '@toolenv/core/tools';
 import { type Secrets, secretsHeader } from './address.ts';
 import type { OrsTask } from './describe-server.ts';
@@ -219,8 +219,8 @@ function isGone(error: unknown): boolean {
   return error instanceof Refused && (error.status === 404 || error.status === 410);
 }
 
-/** Whether a text may be the digits of an integer that a number would have rounded. */
 function hasLongInteger(value: unknown): boolean {
-  if (typeof value === 'string') return unsafeInteger(value) === value;
-  return Object.values(Object(value)).some(hasLongInteger);
+  return (
+    isLongInteger(value) || (typeof value === 'object' && Object.values(value ?? {}).some(hasLongInteger))
+  );
 }

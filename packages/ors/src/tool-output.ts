@@ -1,6 +1,6 @@
 /** Reads what an ORS server sends of a prompt and of a tool's result. */
 import { failure, type Message, type ToolResult } from '@toolenv/core';
-import { isObject, tryExactJson } from '@toolenv/core/schemas';
+import { isObject, tryJsonWithDigits } from '@toolenv/core/schemas';
 
 /** The result of a call on the server. */
 export interface ToolOutput {
@@ -23,7 +23,7 @@ export const largestReward = 1e9;
  * @throws Error that says what is wrong.
  */
 export function readToolOutput(text: string): ToolOutput {
-  const answer = tryExactJson(text);
+  const answer = tryJsonWithDigits(text);
   if (!isObject(answer)) throw new Error(`the result of a call is not a JSON object: ${text.slice(0, 200)}`);
   const { ok, output, error } = answer;
   if (ok === false && typeof error === 'string')

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { asClause, type ErrorCode, messageOf, ToolEnvError } from '@toolenv/core';
 import { backoff, isTransient } from '@toolenv/core/remote';
-import { tryExactJson } from '@toolenv/core/schemas';
+import { tryJsonWithDigits } from '@toolenv/core/schemas';
 
 export interface PostOptions {
   headers?: Readonly<Record<string, string>>;
@@ -37,7 +37,7 @@ export async function postJson<T>(
     signal?.throwIfAborted();
     try {
       const text = await send(url, body, options);
-      const value = read(tryExactJson(text));
+      const value = read(tryJsonWithDigits(text));
       if (value !== undefined) return value;
       throw new Transient(`a reply that is not of its protocol: ${text.slice(0, 200)}`);
     } catch (error) {

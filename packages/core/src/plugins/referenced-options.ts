@@ -1,7 +1,7 @@
 /** A reference that is followed by options, as in a URL: `@toolenv/tools-search/index-search-v1?folder=wiki&topK=5`. */
 import { ToolEnvError } from '../protocol/errors.ts';
 import type { JsonSchema } from '../protocol/json-schema.ts';
-import { tryExactJson } from '../schemas/json-text.ts';
+import { tryJsonWithDigits } from '../schemas/json-text.ts';
 import { parseAddressed } from './reference.ts';
 
 /** The reference and the options behind it. In `<scheme>:<url>#<model>`, a `?` before `#` belongs to the URL. */
@@ -34,6 +34,6 @@ export function readQuery(
 }
 
 function readJson(text: string): unknown {
-  const value = tryExactJson(text);
+  const value = tryJsonWithDigits(text);
   return value === undefined ? text : value;
 }

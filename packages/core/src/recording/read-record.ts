@@ -2,7 +2,7 @@
 import { messageOf, ToolEnvError } from '../protocol/errors.ts';
 import type { JsonSchema } from '../protocol/json-schema.ts';
 import { validate } from '../schemas/json-schema.ts';
-import { bigintsAs, exactJson } from '../schemas/json-text.ts';
+import { jsonWithDigits } from '../schemas/json-text.ts';
 import type { JsonLine } from './jsonl.ts';
 
 /**
@@ -18,7 +18,7 @@ export function readRecord(
   let value: unknown;
   try {
     // Nothing here writes integers that a number would round. Of another writer, they are texts of their digits.
-    value = exactJson(text, (record) => bigintsAs('text', record));
+    value = jsonWithDigits(text);
   } catch (error) {
     const message = `${place}: not a complete JSON record (${messageOf(error)}): remove that line, or read with skipHalfWritten if it is the last one.`;
     throw new ToolEnvError('usage.broken_record', message, { cause: error });

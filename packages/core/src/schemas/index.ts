@@ -4,7 +4,7 @@ export type * from '../protocol/json-schema.ts';
 export { contentText } from './content-text.ts';
 export { withoutFilledNulls, withoutNulls } from './filled-nulls.ts';
 export { argumentBounds, type JsonBounds, jsonMistake, recordBounds } from './json-bounds.ts';
-export { resolvePointer } from './json-pointer.ts';
+export { pointerKeys, resolvePointer } from './json-pointer.ts';
 export { leaveOutUnusable, validate, validateWithDefaults } from './json-schema.ts';
 export type * from './json-schema-type.ts';
 export {
@@ -12,9 +12,11 @@ export {
   exactJson,
   exactJsonText,
   integerMistake,
+  isLongInteger,
   isObject,
-  tryExactJson,
+  jsonWithDigits,
   tryJson,
+  tryJsonWithDigits,
   tryObject,
   unsafeInteger,
 } from './json-text.ts';

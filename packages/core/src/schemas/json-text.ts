@@ -23,11 +23,16 @@ export function tryObject(text: string): Record<string, unknown> | undefined {
 
 /**
  * The first integer of a JSON text that a number of JavaScript cannot hold, as it is written. Such an integer is beyond ±(2⁵³ − 1), and
- * `JSON.parse` rounds it: `2512292042121000001` becomes 2512292042121000000. A number with a fraction or an exponent is no integer here.
+ * `JSON.parse` rounds it: `2512292042121000001` becomes 2512292042121000000. A number with a fraction or an exponent does not count as an integer.
  */
 export function unsafeInteger(text: string): string | undefined {
   const { value } = unsafeIntegers(text).next();
   return value?.integer;
+}
+
+/** Whether a value is the text of an integer that a number would round. */
+export function isLongInteger(value: unknown): value is string {
+  return typeof value === 'string' && unsafeInteger(value) === value;
 }
 
 /** Says to a model what is wrong with an integer of {@link unsafeInteger}, and what to write instead. */
@@ -77,10 +82,18 @@ export function exactJsonText(value: unknown): string {
   return text.replaceAll(new RegExp(`"${mark}(-?\\d+)"`, 'g'), '$1');
 }
 
-/** {@link exactJson} with each long integer as the text of its digits; `undefined` if the text is not JSON. */
-export function tryExactJson(text: string): unknown {
+/**
+ * The value of a JSON text. An integer that a number would round is the text of its digits, for which {@link isLongInteger} holds.
+ * @throws SyntaxError if the text is not JSON.
+ */
+export function jsonWithDigits(text: string): unknown {
+  return exactJson(text, (value) => bigintsAs('text', value));
+}
+
+/** As {@link jsonWithDigits}; `undefined` if the text is not JSON. */
+export function tryJsonWithDigits(text: string): unknown {
   try {
-    return exactJson(text, (value) => bigintsAs('text', value));
+    return jsonWithDigits(text);
   } catch {
     return undefined;
   }

@@ -5,7 +5,7 @@ import {
   exactJson,
   exactJsonText,
   integerMistake,
-  tryExactJson,
+  tryJsonWithDigits,
   unsafeInteger,
 } from '../../src/schemas/json-text.ts';
 
@@ -78,11 +78,11 @@ describe('exactJson', () => {
 test('exactJsonText writes what exactJson read', () => {
   const text = '{"id":2512292042121000001,"ids":[1,-9007199254740993,"9007199254740993"]}';
   expect(exactJsonText(exactJson(text))).toBe(text);
-  expect(tryExactJson(text)).toEqual({
+  expect(tryJsonWithDigits(text)).toEqual({
     id: '2512292042121000001',
     ids: [1, '-9007199254740993', '9007199254740993'],
   });
-  expect(tryExactJson('{')).toBeUndefined();
+  expect(tryJsonWithDigits('{')).toBeUndefined();
 });
 
 test('a call with such an integer is a mistake that names it and the limit', () => {

@@ -9,10 +9,11 @@ import {
   type ToolResult,
 } from '@toolenv/core';
 import {
+  isLongInteger,
   leaveOutUnusable,
+  pointerKeys,
   resolvePointer,
   type SchemaMistake,
-  unsafeInteger,
   validate,
 } from '@toolenv/core/schemas';
 import { answerOf, isErrorAnswer } from './client-error.ts';
@@ -109,19 +110,11 @@ function outputMistake(schema: JsonSchema, data: unknown): SchemaMistake | undef
   if (digits.length === 0) return mistakes[0];
   const rounded = { data: structuredClone(data) };
   for (const path of digits.map((path) => `/data${path}`)) {
-    const slash = path.lastIndexOf('/');
-    const owner = resolvePointer(rounded, path.slice(0, slash)) as Record<string, unknown>;
-    const key = path
-      .slice(slash + 1)
-      .replaceAll('~1', '/')
-      .replaceAll('~0', '~');
+    const owner = resolvePointer(rounded, path.slice(0, path.lastIndexOf('/'))) as Record<string, unknown>;
+    const key = pointerKeys(path).at(-1)!;
     owner[key] = Number(owner[key]);
   }
   return validate(schema, rounded.data)[0];
-}
-
-function isLongInteger(value: unknown): boolean {
-  return typeof value === 'string' && unsafeInteger(value) === value;
 }
 
 function warnOfUnusable(schema: JsonSchema, subject: string, warn: (message: string) => void): void {

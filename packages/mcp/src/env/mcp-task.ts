@@ -10,7 +10,7 @@ import {
   taskSets,
 } from '@toolenv/core';
 import { readJsonLines } from '@toolenv/core/recording';
-import { bigintsAs, exactJson, validate, withoutFilledNulls } from '@toolenv/core/schemas';
+import { jsonWithDigits, validate, withoutFilledNulls } from '@toolenv/core/schemas';
 
 /** A task of an environment with the default episode and reward, for example a line of a task file. */
 export interface McpTask {
@@ -91,7 +91,7 @@ function readTask(line: string, schema: JsonSchema, where: string): unknown {
   let task: unknown;
   try {
     // A number would round a long integer, so it is the text of its digits, as in rows of datasets.
-    task = exactJson(line, (value) => bigintsAs('text', value));
+    task = jsonWithDigits(line);
   } catch (error) {
     const message = `${where}: ${messageOf(error)}: write one JSON object per line.`;
     throw new ToolEnvError('usage.mcp_tasks', message, { cause: error });

@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { messageOf, ToolEnvError } from '@toolenv/core';
 import { isGzip } from '@toolenv/core/recording';
-import { bigintsAs, exactJson } from '@toolenv/core/schemas';
+import { jsonWithDigits } from '@toolenv/core/schemas';
 import { formatFields, formatOfLine, type Passage, type PassageFormat, readLine } from './passage-formats.ts';
 
 /** Bytes of a line. A file without line breaks is no corpus. */
@@ -58,7 +58,7 @@ export async function* readPassages(
 
 function parse(path: string, number: number, text: string): unknown {
   try {
-    return exactJson(text, (line) => bigintsAs('text', line));
+    return jsonWithDigits(text);
   } catch {
     throw badPassages(`${path}, line ${number}, is not JSON: repair or remove the line.`);
   }

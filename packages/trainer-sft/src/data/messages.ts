@@ -1,10 +1,9 @@
 /** Messages and tools of data files, in the shapes of OpenAI, TRL and toolenv, as the protocol has them. */
 import type { Message, ToolCall, ToolDescription } from '@toolenv/core';
 import {
-  bigintsAs,
   contentText,
-  exactJson,
   isObject,
+  jsonWithDigits,
   withoutFilledNulls,
   withoutNulls,
 } from '@toolenv/core/schemas';
@@ -172,7 +171,7 @@ function readResult(
 /** As in rows, an integer that a number would round is the text of its digits. @throws BadExample */
 export function parseJson(text: string, path: string, expected = 'JSON'): unknown {
   try {
-    return exactJson(text, (value) => bigintsAs('text', value));
+    return jsonWithDigits(text);
   } catch {
     throw new BadExample(path, expected, text);
   }

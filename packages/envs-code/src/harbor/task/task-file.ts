@@ -1,7 +1,7 @@
 /** Reads task.toml: TOML that follows the schema. */
 import { readFile } from 'node:fs/promises';
 import { messageOf } from '@toolenv/core';
-import { type OptionsOf, resolvePointer, validate } from '@toolenv/core/schemas';
+import { type OptionsOf, pointerKeys, resolvePointer, validate } from '@toolenv/core/schemas';
 import { parse } from 'smol-toml';
 import { taskMistake } from './task-mistake.ts';
 import { taskSchema } from './task-schema.ts';
@@ -36,12 +36,8 @@ export async function readTaskFile(file: string): Promise<TaskFile> {
 
 /** `/steps/0/name` → `steps[0].name`. */
 function keyOf(path: string): string {
-  return path
-    .slice(1)
-    .split('/')
-    .map((part) =>
-      /^\d+$/.test(part) ? `[${part}]` : `.${part.replaceAll('~1', '/').replaceAll('~0', '~')}`,
-    )
+  return pointerKeys(path)
+    .map((key) => (/^\d+$/.test(key) ? `[${key}]` : `.${key}`))
     .join('')
     .slice(1);
 }
