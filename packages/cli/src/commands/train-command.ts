@@ -89,14 +89,14 @@ async function trainPolicy(
     throw new ToolEnvError('usage.arguments', message);
   }
   const envs = await chooseTrainingEnvs(namedEnv, texts, given);
-  const policy = await beginPolicy(named, resume ? await readConfig(out) : undefined);
+  const before = resume ? await readConfig(out) : undefined;
+  const policy = await beginPolicy(named, before);
   const identity = { policy: given.policy, policyOptions: lastingOptions(policy) };
   // train refuses these too, but only after the environment and the policy were opened.
   await refuseLockedFolder(out);
   const trained = { trainer: given.trainer, trainerOptions: trainer.options };
   const config = { ...envs.identity, ...trained, seed, ...identity };
   await refuseRun(out, config, { trainer: trainer.plugin, resume, change });
-  const before = resume ? await readConfig(out) : undefined;
   const run = await openRun((tap) => envs.open({ ...given, seed, tap }), policy, {
     ...{ ...given, seed, signal },
     // The option of trainers that play episodes.
