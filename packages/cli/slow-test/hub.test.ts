@@ -208,7 +208,7 @@ it('checks a model by its name', async () => {
 it('a run without a policy cannot be pushed, and neither can a name with a revision', async () => {
   for (const [args, message] of [
     [['push', folder, 'some-user/trained'], 'is not a run folder'],
-    [['push', folder, 'trained'], 'trained is no name of a repository'],
+    [['push', folder, 'trained'], 'trained is not the name of a repository'],
     [['push', folder, 'some-user/trained@main'], 'and a branch with --revision'],
   ] as const) {
     const { code, stderr } = await runCliIn(root, ...args);

@@ -48,9 +48,9 @@ const formats: Readonly<Record<string, Read>> = {
  * @param path `.jsonl`, `.ndjson`, `.json` (an array), `.csv`, `.tsv` or `.parquet`. All but Parquet may be packed as `.gz`, or be a member
  *   of an archive: `data.zip/train.csv`. A relative path begins at the working folder; `new URL('train.jsonl', import.meta.url)` is
  *   beside the module.
- * @throws ToolEnvError `usage.dataset` for another format, and for a split that a dataset of the Hub has not. When the file is read: `usage.missing_file`, `usage.broken_file` (not whole, not
- *   UTF-8, changed since), `usage.broken_record` for a row that the schema or `map` refuses, `usage.zip_member`; what `fetchFiles` of
- *   @toolenv/hub throws. Each names the file, the row and a remedy.
+ * @throws ToolEnvError `usage.dataset` for another format, and for a split that a dataset of the Hub does not have. When the file is read:
+ *   `usage.missing_file`, `usage.broken_file` (not whole, not UTF-8, changed since), `usage.broken_record` for a row that the schema or `map`
+ *   refuses, `usage.zip_member`; and what `fetchFiles` of @toolenv/hub throws. Each names the file, the row and a remedy.
  */
 export function dataset<Task, const Schema extends JsonSchema>(
   path: string | URL,

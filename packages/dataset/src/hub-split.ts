@@ -27,7 +27,7 @@ const about = /(^|\/)(\.[^/]*|dataset_infos|dataset_dict|dataset_info|state|meta
  * The files of a split, in order of their names.
  * @param name `hf:owner/name`, or `hf:owner/name@revision`.
  * @param formats Endings of files that can be read, the preferred one last.
- * @throws ToolEnvError `usage.dataset` for a name or a split that is none, and what `fetchFiles` of @toolenv/hub throws.
+ * @throws ToolEnvError `usage.dataset` for a text that does not name a dataset, and for a split that does not exist; and what `fetchFiles` of @toolenv/hub throws.
  */
 export async function fetchSplit(
   name: string,
@@ -37,7 +37,7 @@ export async function fetchSplit(
   const { fetchFiles, parseHubName } = await import('@toolenv/hub');
   const asked = parseHubName(name);
   if (!asked) {
-    const message = `${name} is no dataset of the Hugging Face Hub: write hf:<owner>/<name>, such as hf:openai/gsm8k.`;
+    const message = `${name} does not name a dataset of the Hugging Face Hub: write hf:<owner>/<name>, such as hf:openai/gsm8k.`;
     throw new ToolEnvError('usage.dataset', message);
   }
   const choose = (files: readonly HubFile[]) => chooseFiles(asked.name, files, wanted, formats);
@@ -63,7 +63,7 @@ function chooseFiles(
     return [{ file: each, format, split: splitOf(each.path), config: configOf(each.path) }];
   });
   const isNamed = rows.some((row) => row.split !== undefined);
-  // A dataset whose files name no split is one for training.
+  // Files that name no split are for training.
   const ofSplit = rows.filter((row) => (isNamed ? row.split : 'train') === split);
   if (ofSplit.length === 0) {
     const known = list(isNamed ? rows.map((row) => row.split) : rows.length > 0 ? ['train'] : []);
@@ -95,7 +95,7 @@ function splitOf(path: string): string | undefined {
   return shard;
 }
 
-/** The folder that is no split; `default` without one. */
+/** The first folder that does not name a split; `default` if there is none. */
 function configOf(path: string): string {
   const folders = path.split('/').slice(0, -1);
   return folders.find((folder) => folder !== 'data' && splitOf(`${folder}/`) === undefined) ?? 'default';

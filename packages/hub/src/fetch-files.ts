@@ -20,7 +20,7 @@ export interface Wanted {
   revision?: string | undefined;
   /**
    * The files that are wanted, of those that the repository has. The first one comes before `plan`, if there is one.
-   * @throws ToolEnvError if the repository has not what is needed.
+   * @throws ToolEnvError if the repository does not have the files that are needed.
    */
   choose(files: readonly HubFile[]): readonly HubFile[];
   /** More of the plan that is shown before the other files come. `folder` has the first file. */

@@ -17,7 +17,7 @@ const indexOfShards = 'model.safetensors.index.json';
  * @param text `owner/name` or `owner/name@revision`, with or without `hf:` before it.
  * @param options.revision The revision if the name has none. Default `main`.
  * @param options.plan Is given a folder with config.json, before the other files come.
- * @returns `undefined` for a text that is no name of the Hub.
+ * @returns `undefined` for a text that is not a name of the Hub.
  * @throws What {@link fetchFiles} throws; ToolEnvError `usage.checkpoint_unsupported` if the repository has no such model.
  */
 export async function fetchModel(

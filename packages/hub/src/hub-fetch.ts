@@ -44,7 +44,7 @@ export function hubFetch(settings: HubSettings, repo: Repo, signal?: AbortSignal
         const response = await fetch(url, { ...init, headers, signal: all });
         if (isTransient(response.status) && response.status !== 409) throw new Later(response);
         const body = await bounded(response, () => timer.refresh());
-        // What exists already is no failure of whoever makes it.
+        // A repository or branch that exists already is not a failure.
         if (response.ok || response.status === 409)
           return new Response(body.length > 0 ? body : null, response);
         throw (

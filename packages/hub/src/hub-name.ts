@@ -11,7 +11,7 @@ export interface HubName {
 const part = '[A-Za-z0-9_][A-Za-z0-9._-]{0,95}';
 const pattern = new RegExp(`^(?:hf:)?(${part}/${part})(?:@([A-Za-z0-9_][A-Za-z0-9._/-]{0,254}))?$`);
 
-/** `undefined` for a text that has not this form. It says nothing of whether the repository exists. */
+/** `undefined` for a text of another form. The repository may not exist. */
 export function parseHubName(text: string): HubName | undefined {
   const [, name, revision] = pattern.exec(text) ?? [];
   // Folders of the cache have these names.

@@ -19,7 +19,7 @@ export interface HubSettings {
 
 /**
  * Reads HF_ENDPOINT, HF_TOKEN or the file that `hf auth login` writes, HF_HOME, HF_HUB_CACHE, HF_HUB_OFFLINE and HF_HUB_DOWNLOAD_TIMEOUT.
- * @throws ToolEnvError `usage.hub_settings` for a variable that is no address or number.
+ * @throws ToolEnvError `usage.hub_settings` for a variable that is not an address or a number.
  */
 export async function hubSettings(): Promise<HubSettings> {
   const { env } = process;

@@ -35,7 +35,7 @@ export async function fetchCommit(settings: HubSettings, repo: Repo, signal?: Ab
 
 /**
  * The files at a commit. Those of a model are in its topmost folder.
- * @throws What {@link hubFetch} throws; ToolEnvError `infrastructure.hub` for a listing that is not one, or leads out of its folder.
+ * @throws What {@link hubFetch} throws; ToolEnvError `infrastructure.hub` for an answer that is not a listing, or has a path out of its folder.
  */
 export async function fetchListing(
   settings: HubSettings,
@@ -64,7 +64,7 @@ export async function fetchListing(
   return files;
 }
 
-/** @throws Error for a path that leads elsewhere, and for a size or a digest that is none. */
+/** @throws Error for a path that leads elsewhere, and for a malformed size or digest. */
 function readFile(path: unknown, bytes: unknown, digest: unknown): HubFile {
   const text = String(path);
   const isSafe =
@@ -74,7 +74,9 @@ function readFile(path: unknown, bytes: unknown, digest: unknown): HubFile {
       .split('/')
       .every((part) => part !== '' && part !== '.' && part !== '..' && !/[\\:\p{Cc}]/u.test(part));
   if (!isSafe)
-    throw new Error(`it lists the path ${JSON.stringify(text.slice(0, 200))}, which is no path in a folder`);
+    throw new Error(
+      `it lists the path ${JSON.stringify(text.slice(0, 200))}, which is not a path in a folder`,
+    );
   if (!Number.isSafeInteger(bytes) || Number(bytes) < 0) throw new Error(`it lists ${text} without its size`);
   if (typeof digest !== 'string' || !/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(digest))
     throw new Error(`it lists ${text} without its digest`);

@@ -458,7 +458,7 @@ describe('a Hub that misbehaves', () => {
     hub.relist = (entries) => [...entries, { ...entries[0]!, path }];
     const { code, message } = await failure();
     expect(code).toBe('infrastructure.hub');
-    expect(message).toMatch('which is no path in a folder');
+    expect(message).toMatch('which is not a path in a folder');
     expect(hub.parts('file')).toEqual([]);
     const names = await readdir(home, { recursive: true });
     expect(names.filter((each) => each.includes('escape'))).toEqual([]);

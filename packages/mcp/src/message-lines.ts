@@ -8,7 +8,7 @@ export class MessageLines<Message> {
   readonly #parse: (value: unknown) => Message;
   #waiting: Buffer = Buffer.alloc(0);
 
-  /** @param parse Throws for JSON that is no message. */
+  /** @param parse Throws for JSON that is not a message. */
   constructor(parse: (value: unknown) => Message) {
     this.#parse = parse;
   }

@@ -322,7 +322,7 @@ describe('thoughts', () => {
     },
   );
 
-  test('in the text are separated, and a call in them is no call', async () => {
+  test('in the text are separated, and calls in them are ignored', async () => {
     const drafted =
       '<think>Or <tool_call>{"name": "search", "arguments": {"query": "x"}}</tool_call>?</think>';
     const { action, sent } = await acts({ content: `${drafted}In the north.` }, true);

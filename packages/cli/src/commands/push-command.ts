@@ -23,12 +23,12 @@ const megabyte = 1e6;
 export const make: MakeCommand = (command, { signal }) => {
   command
     .description(
-      'Uploads the trained policy of a run to the Hugging Face Hub, with a model card: scores with intervals, environment, options, and the command that repeats the run. The adapter goes with it, if there is one. HF_TOKEN, or the token of "hf auth login", must be allowed to write. Files that the repository has already stay, but for those of the same names.',
+      'Uploads the trained policy of a run to the Hugging Face Hub, with a model card: scores with intervals, environment, options, and the command that repeats the run. The adapter goes with it, if there is one. HF_TOKEN, or the token of "hf auth login", must be allowed to write. Files of the repository with the same names are replaced, and the others stay.',
     )
     .argument('<run>', 'folder of a training run that has ended')
-    .argument('<name>', 'repository, such as my-name/my-model; it is made if it does not exist')
-    .option('--private', 'make the repository private, if it is made (default: as the account makes them)')
-    .option('--revision <branch>', 'branch to write; it is made if it does not exist (default: main)')
+    .argument('<name>', 'repository, such as my-name/my-model; created if it does not exist')
+    .option('--private', 'make a new repository private (default: the setting of the account)')
+    .option('--revision <branch>', 'branch to write; created if it does not exist (default: main)')
     .option('--json', 'print one JSON object: the address, the commit, and the files')
     .action((run: string, name: string, flags: Flags) => pushRun(run, name, flags, signal));
 };
@@ -42,7 +42,7 @@ async function pushRun(
   const { parseHubName, push } = await import('@toolenv/hub');
   const asked = parseHubName(name);
   if (!asked || asked.revision !== undefined) {
-    const message = `${name} is no name of a repository: write <owner>/<name>, such as my-name/my-model, and a branch with --revision.`;
+    const message = `${name} is not the name of a repository: write <owner>/<name>, such as my-name/my-model, and a branch with --revision.`;
     throw new ToolEnvError('usage.hub_name', message);
   }
   const files = await filesOf(run, asked.name);
@@ -50,7 +50,7 @@ async function pushRun(
   try {
     const { url, commit, bytes } = await push({
       ...{ name: asked.name, revision, isPrivate, files, signal },
-      title: `Upload a policy that toolenv trained`,
+      title: 'Upload a policy that toolenv trained',
       onProgress(done, total) {
         bar.total(Math.ceil(total / megabyte));
         bar.update(Math.floor(done / megabyte), '');

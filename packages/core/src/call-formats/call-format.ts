@@ -41,7 +41,7 @@ export interface ToolCallFormat {
 /** A call as a reader found it. Nothing in it is checked yet. */
 export interface WrittenCall {
   name: unknown;
-  /** Absent and null are no arguments. */
+  /** Absent or null if the call has no arguments. */
   arguments: unknown;
   id?: unknown;
   /** What the model wrote, for a failure. Default: the text between the marks. */
@@ -63,7 +63,7 @@ export interface CallSyntax {
   /** The id of a call that has none. Default `call-0`, `call-1`, … */
   ownId?(index: number): string;
   /**
-   * Reads the calls that begin at `at`, which is behind `open`. `undefined` if the text is no call.
+   * Reads the calls that begin at `at`, which is behind `open`. `undefined` if the text is not a call.
    * @throws Unreadable for a malformed call.
    */
   read(

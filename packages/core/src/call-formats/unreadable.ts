@@ -1,2 +1,2 @@
-/** Unreadable: a text that begins as a call and is none. The message says why, as a sentence. */
+/** Unreadable: a text that begins like a call, but is not a call. The message says why, as a sentence. */
 export class Unreadable extends Error {}

@@ -9,7 +9,7 @@ export interface DownloadPlan {
   revision: string;
   /** Bytes that are not on this machine yet. */
   bytes: number;
-  /** What training the model needs; absent if it is no model, or only its tokenizer is fetched. */
+  /** What training the model needs; absent if it is not a model, or if only its tokenizer is fetched. */
   memory?: MemoryEstimate | undefined;
 }
 

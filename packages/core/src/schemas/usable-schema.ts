@@ -36,7 +36,7 @@ const foreign = new Set(['$schema', 'id', '$recursiveAnchor', '$vocabulary']);
 
 /**
  * A copy of the schema that compiles, without the constraints that do not: a regular expression that JavaScript does not know, a keyword
- * with a value that it cannot have, a reference to nothing. What older drafts write in another way is written anew: lists in `items`,
+ * with a value that it cannot have, a reference to nothing. What older drafts write in another way is rewritten: lists in `items`,
  * `true` in `exclusiveMinimum`, `$recursiveRef`.
  * @param tryCompile Of the draft of the schema.
  */

@@ -251,7 +251,7 @@ test('a mention of a mark in a thought leaves the answer as it is', () => {
   });
 });
 
-test('a thought without an end is no answer, and a later mention of its mark is text', () => {
+test('a thought without an end is not an answer, and a later mention of its mark is text', () => {
   expect(hermesFormat.parse('<think>The answer is 42')).toEqual({
     text: '',
     reasoning: 'The answer is 42',

@@ -20,6 +20,6 @@ test.each([
   [{ type: 'image_url' }],
   [{ type: 'text' }],
   [null],
-])('%j is none', (content) => {
+])('%j has no text', (content) => {
   expect(contentText(content)).toBeUndefined();
 });

@@ -23,7 +23,7 @@ describe('a constraint that cannot be checked is left out, and the others stay',
     ['a bound that is a text', { type: 'integer', minimum: '0' }, ['/minimum']],
     ['an empty enum', { enum: [] }, ['/enum']],
     ['nullable without a type', { nullable: true, description: 'x' }, ['/nullable']],
-    ['properties that are no object', { type: 'object', properties: ['x'] }, ['/properties']],
+    ['properties that are not an object', { type: 'object', properties: ['x'] }, ['/properties']],
     ['a reference to nothing', { $ref: '#/definitions/none' }, ['/$ref']],
     ['a reference to another document', { items: { $ref: 'https://example.org/x.json' } }, ['/items/$ref']],
     ['a schema that is a text', { anyOf: ['string'] }, ['/anyOf']],
@@ -57,7 +57,7 @@ describe('a constraint that cannot be checked is left out, and the others stay',
     expect(why).toMatch(/Invalid regular expression/);
   });
 
-  test('an unknown format or keyword is no constraint', () => {
+  test('an unknown format or keyword constrains nothing', () => {
     const schema = property({ type: 'string', format: 'phone', 'x-order': 1, example: 'x' });
     expect(places(schema)).toEqual([]);
     expect(validate(schema, { a: 1, b: 1 })).toHaveLength(1);

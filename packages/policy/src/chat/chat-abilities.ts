@@ -103,7 +103,7 @@ function prefixAbility(chat: Chat): Ability {
   if (grows === undefined) return doesNot('prefix', why);
   return grows
     ? does('prefix', 'the next prompt continues the last turn')
-    : doesNot('prefix', 'the template writes the past anew; sampled tokens are kept');
+    : doesNot('prefix', 'the template rewrites earlier turns; sampled tokens are kept');
 }
 
 function does(name: string, how: string): Ability {

@@ -290,7 +290,7 @@ export class ExpressionParser extends TokenReader {
     });
     const [key, ...others] = keys;
     if (bounds.length > 0) {
-      if (key) throw new SyntaxError('a slice is no part of a key');
+      if (key) throw new SyntaxError('a slice cannot be part of a key');
       return (scope) =>
         sliceOf(
           object(scope),

@@ -92,7 +92,7 @@ const own: Record<string, Filter> = {
   d: defaultFilter,
   default: defaultFilter,
   dictsort: takes(['case_sensitive', 'by', 'reverse'], (value, [isCased, by = 'key', reverse], meter) => {
-    if (!isDict(value)) throw new Error(`${aType(value)} is no dict`);
+    if (!isDict(value)) throw new Error(`${aType(value)} is not a dict`);
     if (by !== 'key' && by !== 'value') throw new Error('a dict is sorted by "key" or "value"');
     const at = by === 'key' ? 0 : 1;
     return sort(pairsOf(value), (pair) => [folded((pair as Tuple)[at], isCased)], isTrue(reverse), meter);
@@ -101,7 +101,7 @@ const own: Record<string, Filter> = {
   escape: escapeFilter,
   first: takes([], (value, _, meter) => itemsOf(value, meter)[0]),
   float: takes(['default'], (value, [fallback = new Float(0)], meter) => {
-    if (value === undefined) throw new Error('an undefined value is no float');
+    if (value === undefined) throw new Error('an undefined value is not a float');
     const number = floatOf(value, meter);
     return number === undefined ? fallback : toFloat(number);
   }),
@@ -139,14 +139,14 @@ const own: Record<string, Filter> = {
     return value instanceof Markup ? new Markup(result) : result;
   }),
   int: takes(['default', 'base'], (value, [fallback = 0, base = 10], meter) => {
-    if (value === undefined) throw new Error('an undefined value is no int');
+    if (value === undefined) throw new Error('an undefined value is not an int');
     const text = textOf(value);
     const number =
       text === undefined ? floatOf(value, meter) : (parseInteger(text, intOf(base)) ?? floatOf(value, meter));
     return number === undefined || !Number.isFinite(number) ? fallback : toInt(Math.trunc(number));
   }),
   items: takes([], (value) => {
-    if (value !== undefined && !isDict(value)) throw new Error(`${aType(value)} is no dict`);
+    if (value !== undefined && !isDict(value)) throw new Error(`${aType(value)} is not a dict`);
     return generator(value === undefined ? [] : pairsOf(value));
   }),
   join: takes(['d', 'attribute'], (value, [by = '', attribute], meter) => {

@@ -128,7 +128,7 @@ function numberJson(value: Value, number: number): string {
 
 function keyJson(key: Key): string {
   if (typeof key === 'string') return key;
-  if (key === undefined) throw new Error('an undefined value is no key of JSON');
+  if (key === undefined) throw new Error('an undefined value cannot be a key of JSON');
   return typeof key === 'number' ? numberJson(key, key) : String(key);
 }
 

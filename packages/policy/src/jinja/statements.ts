@@ -246,7 +246,7 @@ class StatementParser extends ExpressionParser {
     const attribute = this.expect('name');
     return (scope, value) => {
       const namespace = scope.get(name);
-      if (!(namespace instanceof Namespace)) throw new Error(`"${name}" is no namespace`);
+      if (!(namespace instanceof Namespace)) throw new Error(`"${name}" is not a namespace`);
       namespace.set(attribute, value);
     };
   }

@@ -43,7 +43,7 @@ export class Tuple extends Array<Value> {}
 /** A pair of `groupby`, whose parts have names: `grouper` and `list`. */
 export class Group extends Tuple {}
 
-/** What can be gone through and is no list: a range, a view of a dict, or a generator, which can be gone through once. */
+/** An iterable other than a list: a range, a view of a dict, or a generator, which can be iterated once. */
 export class Items {
   readonly kind: 'range' | 'dict_keys' | 'dict_values' | 'dict_items' | 'generator';
   /** What a range is written as. */
@@ -168,7 +168,7 @@ export function toInt(number: number): number {
   throw new Error('it needs an integer beyond 2⁵³');
 }
 
-/** @throws Error for a value that is no integer. */
+/** @throws Error for a value that is not an integer. */
 export function intOf(value: Value, fallback?: number): number {
   if (value === undefined && fallback !== undefined) return fallback;
   const number = isFloat(value) ? undefined : numberOf(value);
@@ -192,7 +192,7 @@ export function keyOf(value: Value): Key {
   if (text !== undefined) return text;
   if (value instanceof Float) return value.number;
   if (typeof value !== 'object' || value === null) return value;
-  throw new Error(`${aType(value)} is no key of a dict`);
+  throw new Error(`${aType(value)} cannot be a key of a dict`);
 }
 
 /** Whether some characters of a text take two of JavaScript's. */
@@ -301,7 +301,7 @@ export function searching(text: string, pattern: string, meter: Meter): void {
   meter.spend(text.length * (1 + pattern.length / 16));
 }
 
-/** The name of an argument that a dict gives. @throws Error if it is no text, or is given twice. */
+/** The name of an argument that a dict gives. @throws Error if it is not a text, or is given twice. */
 export function needKeyword(name: Key, names: ReadonlyMap<string, Value>): string {
   if (typeof name !== 'string' || names.has(name)) throw new Error('** needs names that are given once');
   return name;

@@ -103,7 +103,7 @@ export function shapedByLength<Batch extends Pick<RolloutBatch, 'trajectories' |
   const lengths = trajectories.map(actionTokens);
   const ofGroup = groupLengthRewards(
     lengths,
-    // Without an outcome, an episode is no success.
+    // An episode without an outcome has not succeeded.
     trajectories.map((trajectory) => outcomeScore(trajectory) ?? Number.NEGATIVE_INFINITY),
     trajectories.map(({ group }) => group),
   );
