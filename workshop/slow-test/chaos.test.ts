@@ -10,7 +10,7 @@ import { verdict } from '../chaos/episodes/verdict.ts';
 import { mutateBytes, mutateJson } from '../chaos/files/mutate.ts';
 import { controlCharacter } from '../chaos/files/subject.ts';
 import { wrongError } from '../chaos/files/wrong-error.ts';
-import { callText } from '../chaos/parsers/call-texts.ts';
+import { callText, partsOf } from '../chaos/parsers/call-texts.ts';
 import { judge } from '../chaos/parsers/judge.ts';
 import { parts } from '../chaos/parts.ts';
 import { table, withTable } from '../chaos/report.ts';
@@ -119,9 +119,10 @@ test('plays episodes whose tools throw, hang and report errors', async () => {
 
 test('judges parsers by what they throw, return and take', () => {
   const parser = (parse: (raw: string) => unknown) =>
-    judge({ parse: parse as never }, '[TOOL_CALLS]a[ARGS]{}');
+    judge({ parse: parse as never }, '[TOOL_CALLS]a[ARGS]{}', true);
   const call = { id: '1', name: 'a', arguments: {} };
   expect(parser(() => ({ text: '', toolCalls: [call] }))).toBeUndefined();
+  expect(parser(() => ({ text: '', toolCalls: [{ ...call, name: 'b' }] }))).toMatch('"b"');
   expect(parser(() => ({ text: '', toolCalls: [{ ...call, arguments: [] }] }))).toMatch('arguments');
   expect(parser(() => ({ toolCalls: [] }))).toBe('gave no text');
   expect(
@@ -139,7 +140,7 @@ test('judges parsers by what they throw, return and take', () => {
 test('texts are drawn from the seed, and some are long', () => {
   const texts = (seed: number) => {
     const rng = createRng(seed, 'test');
-    return Array.from({ length: 2_000 }, () => callText(rng));
+    return Array.from({ length: 2_000 }, () => callText(rng, partsOf([])));
   };
   expect(texts(1)).toEqual(texts(1));
   expect(texts(1)).not.toEqual(texts(2));

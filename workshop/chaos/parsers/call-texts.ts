@@ -61,28 +61,67 @@ const pieces = [
   'null',
   'search',
   '😀',
+  // Of calls between tags and in Python.
+  '<think>',
+  '</think>',
+  '<parameter=query>',
+  '</parameter>',
+  '<arg_key>query</arg_key>',
+  '<arg_value>',
+  'search(query=',
+  'call:search{query:',
 ];
+
+/** What texts are made of. */
+export interface Parts {
+  /** Valid turns with an argument. */
+  turns: readonly Form[];
+  separators: readonly string[];
+  pieces: readonly string[];
+}
+
+/** @param markers Those of the format: half of the turns, separators and pieces have them. */
+export function partsOf(markers: readonly string[]): Parts {
+  const [open = '', close = '', ...inner] = markers;
+  const own: Form[] = [
+    ...objects.map(
+      (call): Form =>
+        (value) =>
+          `${open}${call(value)}${close}`,
+    ),
+    (value) => `${open}search${inner.join('')}{"query": ${value}}${close}`,
+    (value) => `${inner.join('')}${open}search\n<parameter=query>\n${value}\n</parameter>${close}`,
+    (value) => `<think>${open}</think>${open}search(query=${value})${close}${markers.join('a')}`,
+  ];
+  const alike = <Part>(common: readonly Part[], more: readonly Part[]) =>
+    more.length === 0 ? common : [...common, ...common.map((_, index) => more[index % more.length]!)];
+  return {
+    turns: alike(turns, own),
+    separators: alike(separators, markers),
+    pieces: alike(pieces, markers),
+  };
+}
 
 /** Kilobytes of the longest texts. */
 const longest = 64;
 /** One text in this many is long. */
 const longEvery = 100;
 
-export function callText(rng: Rng): string {
-  if (rng.int(longEvery) === 0) return longText(rng);
+export function callText(rng: Rng, parts: Parts): string {
+  if (rng.int(longEvery) === 0) return longText(rng, parts);
   const kind = rng.int(4);
-  if (kind === 0) return joined(rng);
-  if (kind === 1) return rng.pick(turns)(rng.pick(pieces));
-  return mutated(rng);
+  if (kind === 0) return joined(rng, parts);
+  if (kind === 1) return rng.pick(parts.turns)(rng.pick(parts.pieces));
+  return mutated(rng, parts);
 }
 
 /** A few pieces in any order. */
-function joined(rng: Rng): string {
+function joined(rng: Rng, { pieces }: Parts): string {
   return Array.from({ length: 1 + rng.int(8) }, () => rng.pick(pieces)).join('');
 }
 
 /** A valid turn with one to four mutations. */
-function mutated(rng: Rng): string {
+function mutated(rng: Rng, { turns, pieces }: Parts): string {
   let text = rng.pick(turns)('"the river"');
   for (let count = 1 + rng.int(4); count > 0; count--) {
     const at = rng.int(text.length + 1);
@@ -97,10 +136,10 @@ function mutated(rng: Rng): string {
 }
 
 /** Great depth or a long run of a piece, as an argument or at any place of a valid turn. */
-function longText(rng: Rng): string {
+function longText(rng: Rng, parts: Parts): string {
   const length = 1_024 * (1 + rng.int(longest));
-  const turn = rng.pick(turns);
-  const long = rng.int(2) === 0 ? nested(rng, length) : runOf(rng, length);
+  const turn = rng.pick(parts.turns);
+  const long = rng.int(2) === 0 ? nested(rng, length) : runOf(rng, parts, length);
   const kind = rng.int(3);
   if (kind === 0) return turn(long);
   if (kind === 1) return turn(JSON.stringify(long));
@@ -119,7 +158,7 @@ function nested(rng: Rng, length: number): string {
   return `${open.repeat(depth)}1${rng.int(3) === 0 ? '' : close.repeat(depth)}`;
 }
 
-function runOf(rng: Rng, length: number): string {
+function runOf(rng: Rng, { separators, pieces }: Parts, length: number): string {
   const piece = rng.pick(rng.int(2) === 0 ? separators : pieces);
   return piece.repeat(Math.ceil(length / piece.length));
 }

@@ -1,4 +1,4 @@
-/** The part `parsers`: 200,000 texts for each format of tool calls, with a bound on the time of each. */
+/** The part `parsers`: a million texts for each format of tool calls, with a bound on the time of each. */
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { inChild } from '../in-child.ts';
@@ -8,8 +8,8 @@ import { bound } from './judge.ts';
 import type { TextRange } from './parse-texts.ts';
 
 /** Texts of each format, and milliseconds in which a process must have read its share of them. */
-const full = { texts: 200_000, limit: 150_000 };
-const quick = { texts: 4_000, limit: 30_000 };
+const full = { texts: 1_000_000, limit: 150_000 };
+const quick = { texts: 20_000, limit: 30_000 };
 
 export async function run({ quick: isQuick, seed }: PartInput, { say, report }: Reporter): Promise<void> {
   const { texts, limit } = isQuick ? quick : full;
