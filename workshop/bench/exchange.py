@@ -24,12 +24,13 @@ def serve_timed(parts, versions):
     """Answers each further line with the seconds of each part of a round and the peak memory so far in bytes."""
     answer(versions)
     for _ in sys.stdin:
-        times = []
-        for part in parts:
-            start = time.perf_counter()
-            part()
-            times.append(time.perf_counter() - start)
-        answer({"times": times, "peakMemory": peak_memory()})
+        answer({"times": [seconds_of(part) for part in parts], "peakMemory": peak_memory()})
+
+
+def seconds_of(work):
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
 
 
 def answer_round(start):

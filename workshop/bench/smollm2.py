@@ -3,6 +3,7 @@
 import exchange
 import torch
 import transformers
+from generate import generate
 from transformers import AutoModelForCausalLM
 
 transformers.logging.set_verbosity_error()
@@ -16,20 +17,8 @@ vocabulary = model.config.vocab_size
 
 
 def sample(new_tokens):
-    prompts = torch.randint(0, vocabulary, (task["conversations"], task["prompt"]))
-    with torch.inference_mode():
-        output = model.generate(
-            prompts,
-            attention_mask=torch.ones_like(prompts),
-            do_sample=True,
-            temperature=1.0,
-            top_k=0,
-            top_p=1.0,
-            min_new_tokens=new_tokens,
-            max_new_tokens=new_tokens,
-            pad_token_id=0,
-        )
-    assert output.shape == (task["conversations"], task["prompt"] + new_tokens)
+    # The model has end tokens, at which it must not stop.
+    generate(model, vocabulary, (task["conversations"], task["prompt"]), new_tokens, min_new_tokens=new_tokens)
 
 
 def prepare_steps(model):

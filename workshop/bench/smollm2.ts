@@ -31,17 +31,18 @@ interface Contender {
   settings: Record<string, string>;
 }
 
+const ours = { command: node, settings: { folder, precision: 'float32' } };
+const transformersFloat32 = { ...transformers, settings: { folder, dtype: 'float32' } };
+const transformersBfloat16 = { ...transformers, settings: { folder, dtype: 'bfloat16' } };
+const learners: Record<string, Contender> = { ours, transformersFloat32, transformersBfloat16 };
 const samplers: Record<string, Contender> = {
-  ours: { command: node, settings: { folder, precision: 'float32' } },
+  ours,
   oursInt8: { command: node, settings: { folder, precision: 'int8' } },
-  transformersFloat32: { ...transformers, settings: { folder, dtype: 'float32' } },
-  transformersBfloat16: { ...transformers, settings: { folder, dtype: 'bfloat16' } },
+  transformersFloat32,
+  transformersBfloat16,
   llamaFloat16: { ...llama, settings: { gguf, type: 'float16', out: join(made, 'float16.gguf') } },
   llama4Bits: { ...llama, settings: { gguf, type: 'Q4_1' } },
 };
-const { ours, transformersFloat32, transformersBfloat16 } = samplers as Record<string, Contender> &
-  Record<'ours' | 'transformersFloat32' | 'transformersBfloat16', Contender>;
-const learners: Record<string, Contender> = { ours, transformersFloat32, transformersBfloat16 };
 
 const sampling = { prompt: 256, newTokens: 64 };
 const learning = { rows: 4, length: 256, rank: 16 };
