@@ -13,7 +13,7 @@ const ggufName = 'SmolLM2-135M-Instruct.Q4_1.gguf';
 /** Where the folder is, after {@link makeModelFolder}. */
 export const modelFolder: string = join(work, 'SmolLM2-135M-Instruct');
 /** The downloaded file, whose weights are in 4 bits. */
-export const ggufFile: string = join(work, packageName, ggufName);
+const ggufFile: string = join(work, packageName, ggufName);
 
 /** The package cannot be had: no network, or no such package. */
 export class NoPackage extends Error {}

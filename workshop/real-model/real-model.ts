@@ -56,7 +56,7 @@ async function checkAll(folder: string): Promise<void> {
     const trained = await trainOnDemonstrations(folder, 20, report);
     await checkCalls(trained, 64, report);
     await report.part('resume', () => checkResume(trained, report));
-    await report.part('export', () => checkExport(trained, python, report));
+    await report.part('export', () => checkExport(trained, folder, python, report));
   });
   await report.part('serve', () => checkServe(folder, report));
   await report.part('gateway', () => checkAgent(folder, report));

@@ -135,11 +135,11 @@ export async function checkResume(policy: string, report: Report): Promise<void>
   child.kill('SIGKILL');
   const wasKilled = await ended;
   await runCli(...broken.words, '--resume');
-  const rewards = (await updatesOf(whole.out)).map(({ metrics }) => metrics.grad_norm!.toFixed(3));
+  const norms = (await updatesOf(whole.out)).map(({ metrics }) => metrics.grad_norm!.toFixed(3));
   report.check(
-    rewards.length === 3,
+    norms.length === 3,
     'three steps of GRPO',
-    `${seconds.toFixed(0)} s, norms of the gradients ${rewards.join(', ')}`,
+    `${seconds.toFixed(0)} s, norms of the gradients ${norms.join(', ')}`,
   );
   const weights = await Promise.all(
     [whole, broken].map(({ out }) => digest(join(out, 'policy/model.safetensors'))),
@@ -152,8 +152,13 @@ export async function checkResume(policy: string, report: Report): Promise<void>
   );
 }
 
-/** The merged folder, and the adapter on its base, are the trained policy to transformers. */
-export async function checkExport(trained: string, python: string, report: Report): Promise<void> {
+/** To transformers, the merged folder is the trained policy, and so is its adapter on the model that training began with. */
+export async function checkExport(
+  trained: string,
+  base: string,
+  python: string,
+  report: Report,
+): Promise<void> {
   const asked = questions.slice(0, 4);
   const request = {
     sequences: [],
@@ -163,13 +168,14 @@ export async function checkExport(trained: string, python: string, report: Repor
   };
   await using policy = await loadPolicy(trained);
   const ours = await greedyTokens(policy, asked);
-  const { greedy } = askTransformers(python, { ...request, folder: trained });
-  const equal = ours.filter((tokens, index) => isDeepStrictEqual(tokens, greedy![index])).length;
-  report.check(
-    equal === asked.length,
-    'the trained folder in transformers',
-    `${equal} of ${asked.length} answers equal`,
-  );
+  for (const [name, opened] of [
+    ['the trained folder in transformers', { folder: trained }],
+    ['its adapter on the model, in peft', { folder: trained, base }],
+  ] as const) {
+    const { greedy } = askTransformers(python, { ...request, ...opened });
+    const equal = ours.filter((tokens, index) => isDeepStrictEqual(tokens, greedy![index])).length;
+    report.check(equal === asked.length, name, `${equal} of ${asked.length} answers equal`);
+  }
 }
 
 async function fresh(name: string): Promise<string> {
