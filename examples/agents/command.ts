@@ -16,7 +16,7 @@ export default bridgeAgent(
     const run = command(process.execPath, [fileURLToPath(program), question], {
       env: { SEARCH_URL: server.url },
     });
-    return (await run({ task: undefined, baseURL, apiKey, signal })).stdout;
+    return (await run({ baseURL, apiKey, signal })).stdout;
   },
   // A process is 45 MB.
   { concurrent: 16 },

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { collect, openEnv, playTask, rollout, scriptedPolicy } from '@toolenv/core';
 import { afterEach, expect, test } from 'vitest';
-import { type CommandResult, command, defineAgentEnv } from '../src/index.ts';
+import { type AgentContext, type CommandResult, command, defineAgentEnv } from '../src/index.ts';
 
 /** A program that asks the model once and prints its answer. */
 const asks = `
@@ -14,7 +14,8 @@ const response = await fetch(OPENAI_BASE_URL + '/chat/completions', {
 });
 console.log((await response.json()).choices[0].message.content);
 `;
-const node = (program: string) => command(process.execPath, ['--input-type=module', '-e', program]);
+const node = (program: string) =>
+  command(process.execPath, ['--input-type=module', '-e', program], { task: ['word'] });
 
 type Agent = (context: never) => Promise<CommandResult>;
 const envOf = (agent: Agent, concurrent: boolean | number = true) =>
@@ -49,7 +50,7 @@ test('a line is for the shell, and the program inherits no other variables', asy
   process.env[secret] = 'hidden';
   const line = `node --input-type=module -e '${asks.replaceAll("'", '"')}' && echo "$${secret}" >&2`;
   const results: unknown[] = [];
-  const agent = command(line);
+  const agent = command(line, { task: ['word'] });
   const env = envOf(async (context) => {
     const result = await agent(context);
     results.push(result);
@@ -57,6 +58,63 @@ test('a line is for the shell, and the program inherits no other variables', asy
   });
   expect((await playTask(env, { word: 'sea' }, ['yes'])).reward).toBe(1);
   expect(results).toEqual([{ stdout: 'yes\n', stderr: '\n' }]);
+});
+
+const quiz = { question: 'Where?', hint: 'an island', answer: 'Zanzibar-7' };
+/** Asks the model, and prints what the environment variable says of the task. */
+const tells = asks
+  .replace('JSON.parse(TOOLENV_TASK).word', `'?'`)
+  .replace(/console.*/, `console.log(TOOLENV_TASK ?? 'nothing');`);
+const quizOf = (agent: (context: AgentContext<typeof quiz>) => Promise<CommandResult>) =>
+  defineAgentEnv({
+    name: 'quiz-v1',
+    description: 'A program that looks for the answer.',
+    tasks: { test: [quiz] },
+    agent,
+    rewards: {
+      right: { kind: 'outcome', score: ({ result, task }) => Number(result?.stdout.trim() === task.answer) },
+    },
+  });
+const said = async (agent: Parameters<typeof quizOf>[0]) => {
+  const results: string[] = [];
+  const env = quizOf(async (context) => {
+    const result = await agent(context);
+    results.push(result.stdout.trim());
+    return result;
+  });
+  await playTask(env, quiz, ['an answer']);
+  return results;
+};
+
+test('of its task a program gets the fields that its author names, and by default none', async () => {
+  const args = ['--input-type=module', '-e', tells];
+  expect(await said(command(process.execPath, args))).toEqual(['nothing']);
+  expect(await said(command(process.execPath, args, { task: [] }))).toEqual(['{}']);
+  const named = command(process.execPath, args, { task: ['question', 'hint'] });
+  expect(await said(named)).toEqual(['{"question":"Where?","hint":"an island"}']);
+});
+
+test('a program that looks for the answer in its environment does not find it', async () => {
+  const looks = asks
+    .replace('JSON.parse(TOOLENV_TASK).word', `'?'`)
+    .replace(
+      /console.*/,
+      `console.log(/Zanzibar-\\d/.exec(JSON.stringify(process.env))?.[0] ?? 'not found');`,
+    );
+  const { reward } = await playTask(
+    quizOf(command(process.execPath, ['--input-type=module', '-e', looks])),
+    quiz,
+    ['an answer'],
+  );
+  expect(reward).toBe(0);
+});
+
+test('a field that tasks lack is a bug of the environment, whose fields are named', async () => {
+  // @ts-expect-error: the task has no such field.
+  const env = quizOf(command('my-agent', [], { task: ['qestion'] }));
+  await expect(playTask(env, quiz, ['yes'])).rejects.toThrow(
+    'command: a task has no field "qestion": it has question, hint, answer.',
+  );
 });
 
 test.each([
@@ -103,7 +161,7 @@ test('when the episode ends, so do the program and what it has started', async (
 test('no more programs run at once than the environment allows', async () => {
   const word = `counted-${process.pid}`;
   let most = 0;
-  const agent = command(process.execPath, ['--input-type=module', '-e', asks, word]);
+  const agent = command(process.execPath, ['--input-type=module', '-e', asks, word], { task: ['word'] });
   const env = await openEnv(envOf(agent, 2));
   const policy = scriptedPolicy(() => {
     most = Math.max(most, running(word));

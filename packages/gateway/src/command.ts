@@ -2,10 +2,16 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { messageOf, ToolEnvError } from '@toolenv/core';
+import { isObject } from '@toolenv/core/schemas';
 import type { AgentContext } from './agent-episode.ts';
 
 /** How a program is run. */
-export interface CommandOptions {
+export interface CommandOptions<Field extends string = string> {
+  /**
+   * Fields of the task that the program gets, as JSON in `TOOLENV_TASK`. Whatever the model writes can read them too, so name no answer. Default: none,
+   * and no such variable.
+   */
+  task?: readonly Field[];
   /** Working folder. Default: that of this process. */
   cwd?: string;
   /** Further variables. Programs inherit only those that every program needs, and none with secrets. */
@@ -35,24 +41,48 @@ export class CommandFailed extends Error {
   }
 }
 
+/** What a program needs of its episode: the task too, if it gets fields of it. */
+type CommandContext<Field extends string> = Pick<AgentContext, 'baseURL' | 'apiKey' | 'signal'> &
+  ([Field] extends [never] ? unknown : { readonly task: Readonly<Record<Field, unknown>> });
+
+/** Runs a program for an episode. */
+type CommandAgent<Field extends string> = (context: CommandContext<Field>) => Promise<CommandResult>;
+
 /**
  * The agent that a program is: `agent: (context) => command('my-agent', ['--ask', context.task.question])(context)`, or a line for the shell, `agent:
- * command('my-agent --ask "$(jq -r .question <<< "$TOOLENV_TASK")"')`. It finds its model in the variables `OPENAI_BASE_URL`, `OPENAI_API_BASE`,
- * `OPENAI_API_KEY`, `ANTHROPIC_BASE_URL` and `ANTHROPIC_API_KEY`, and the task as JSON in `TOOLENV_TASK`.
+ * command('my-agent --ask "$(jq -r .question <<< "$TOOLENV_TASK")"', { task: ['question'] })`. It finds its model in the variables `OPENAI_BASE_URL`,
+ * `OPENAI_API_BASE`, `OPENAI_API_KEY`, `ANTHROPIC_BASE_URL` and `ANTHROPIC_API_KEY`. Of the task it gets the fields that `task` names, and nothing else.
  *
- * The agent throws {@link CommandFailed} for an exit code other than 0, and `infrastructure.agent_command` if the program cannot be started or a signal ends
- * it. When the episode ends, its process group gets SIGTERM, and SIGKILL after 5 seconds.
+ * The agent throws {@link CommandFailed} for an exit code other than 0, `infrastructure.agent_command` if the program cannot be started or a signal ends
+ * it, and `bug.environment` if the task lacks a field. When the episode ends, its process group gets SIGTERM, and SIGKILL after 5 seconds.
  */
-export function command(
+export function command<const Field extends string = never>(
+  line: string,
+  options?: CommandOptions<Field>,
+): CommandAgent<Field>;
+export function command<const Field extends string = never>(
   file: string,
-  args?: readonly string[],
-  { cwd, env, input = '' }: CommandOptions = {},
-): (context: Pick<AgentContext, 'task' | 'baseURL' | 'apiKey' | 'signal'>) => Promise<CommandResult> {
+  args: readonly string[] | undefined,
+  options?: CommandOptions<Field>,
+): CommandAgent<Field>;
+export function command<Field extends string>(
+  file: string,
+  ...given: [CommandOptions<Field>?] | [args: readonly string[] | undefined, CommandOptions<Field>?]
+): CommandAgent<Field> {
+  const isList = Array.isArray(given[0]);
+  const args = isList ? (given[0] as readonly string[]) : undefined;
+  const options = (isList ? given[1] : (given[0] ?? given[1])) as CommandOptions<Field> | undefined;
+  const { cwd, env, input = '', task: fields } = options ?? {};
   return async (context) => {
     context.signal.throwIfAborted();
     const child = spawn(file, args ?? [], {
       ...(cwd !== undefined && { cwd }),
-      env: { ...inherited(), ...modelVariables(context), ...env },
+      env: {
+        ...inherited(),
+        ...modelVariables(context),
+        ...taskVariable(Object(context).task, fields),
+        ...env,
+      },
       shell: args === undefined,
       detached: process.platform !== 'win32',
       stdio: 'pipe',
@@ -133,8 +163,7 @@ function inherited(): Record<string, string> {
 function modelVariables({
   baseURL,
   apiKey,
-  task,
-}: Pick<AgentContext, 'task' | 'baseURL' | 'apiKey'>): Record<string, string> {
+}: Pick<AgentContext, 'baseURL' | 'apiKey'>): Record<string, string> {
   return {
     OPENAI_BASE_URL: baseURL,
     OPENAI_API_BASE: baseURL,
@@ -142,6 +171,18 @@ function modelVariables({
     // Its clients add /v1 themselves.
     ANTHROPIC_BASE_URL: baseURL.replace(/\/v1$/, ''),
     ANTHROPIC_API_KEY: apiKey,
-    TOOLENV_TASK: JSON.stringify(task),
   };
+}
+
+/** The fields that the author names: a task has the right answer too. @throws ToolEnvError `bug.environment` if the task lacks one. */
+function taskVariable(task: unknown, fields: readonly string[] | undefined): Record<string, string> {
+  if (fields === undefined) return {};
+  const lacking = fields.find((field) => !isObject(task) || !Object.hasOwn(task, field));
+  if (lacking !== undefined) {
+    const known = isObject(task) ? Object.keys(task).join(', ') : 'no fields';
+    const message = `command: a task has no field "${lacking}": it has ${known}.`;
+    throw new ToolEnvError('bug.environment', message);
+  }
+  const shown = Object.fromEntries(fields.map((field) => [field, (task as Record<string, unknown>)[field]]));
+  return { TOOLENV_TASK: JSON.stringify(shown) };
 }
