@@ -9,9 +9,10 @@ const parts = ['reply', 'rewrite', 'rewards', 'playerRewards', 'end', 'info'];
 
 /**
  * @param hook Names the hook in errors, and its environment.
+ * @param players The players that the environment declares.
  * @throws ToolEnvError `bug.environment` for anything but a text, a decision of known parts or nothing.
  */
-export function readDecision(result: unknown, hook: string): TurnDecision {
+export function readDecision(result: unknown, hook: string, players: readonly string[]): TurnDecision {
   if (result === undefined || result === null) return {};
   if (typeof result === 'string') return { reply: result };
   const wrong = (problem: string) => new ToolEnvError('bug.environment', `${hook} ${problem}.`);
@@ -35,6 +36,12 @@ export function readDecision(result: unknown, hook: string): TurnDecision {
     throw wrong(
       `returned playerRewards that are ${inWords(playerRewards)}: give an object of rewards by player`,
     );
+  const stranger = Object.keys(playerRewards).find((name) => !players.includes(name));
+  if (stranger !== undefined) {
+    const problem = `rewards a player "${stranger}", whom the environment does not declare`;
+    const hint = didYouMean(stranger, players, 'Players');
+    throw new ToolEnvError('bug.environment', `${hook} ${problem}. ${hint}`);
+  }
   for (const ofPlayer of Object.values(playerRewards)) checkRewards(ofPlayer, wrong);
   return result;
 }

@@ -45,6 +45,8 @@ export class RunningEpisode<Task = unknown> implements EpisodeContext<Task> {
   hooks: Episode | undefined;
   /** A step is under way. */
   stepping = false;
+  /** Calls of the first player run. */
+  isCalling = false;
   done = false;
   #rng: Rng | undefined;
   #signal: AbortSignal | undefined;
@@ -100,10 +102,11 @@ export class RunningEpisode<Task = unknown> implements EpisodeContext<Task> {
   }
 
   /** Runs calls on tools. Each call of an episode has its own number, which seeds its tool. */
-  run(
+  #run(
     calls: Action['toolCalls'],
     tools: readonly Tool[],
-    { limits = this.limits, onProgress }: Partial<Pick<DispatchOptions, 'limits' | 'onProgress'>> = {},
+    limits: EnvLimits,
+    onProgress?: DispatchOptions['onProgress'],
   ): Promise<ToolCallRecord[]> {
     const { episodeId, seed } = this;
     const firstCallIndex = this.#nextCall;
@@ -126,7 +129,7 @@ export class RunningEpisode<Task = unknown> implements EpisodeContext<Task> {
     // The limits protect the policy's context and its turns.
     const toolTimeout = Math.max(this.limits.toolTimeout, Number(tool.timeout ?? 0));
     const limits = { ...this.limits, toolTimeout, maxToolCharacters: Number.POSITIVE_INFINITY };
-    const [record] = await this.run(calls, [tool], { limits });
+    const [record] = await this.exchange.during(() => this.#run(calls, [tool], limits));
     if (record!.mistake) throw environmentCall(tool.name, record!.text);
     // The hook may change what it is given.
     this.#environmentCalls.set(number, snapshot(boundRecord(record!), callsBounds));
@@ -146,21 +149,26 @@ export class RunningEpisode<Task = unknown> implements EpisodeContext<Task> {
     throw new ToolEnvError('bug.environment', `There is no open text "${name}". ${known}`);
   };
 
-  /** Keeps the records of the policy's calls in this step, which hooks cannot change. */
-  keepCalls(calls: readonly ToolCallRecord[]): void {
-    this.#stepCalls = recordsOf(calls);
+  /** Runs calls of a turn, and keeps their records, which hooks cannot change: those of the policy for its step. */
+  async runOf(
+    who: 'policy' | 'environment',
+    calls: Action['toolCalls'],
+    tools: readonly Tool[],
+    onProgress?: DispatchOptions['onProgress'],
+  ): Promise<ToolCallRecord[]> {
+    const first = this.#nextCall;
+    const records = await this.#run(calls, tools, this.limits, onProgress);
+    // Before hooks see them.
+    const kept = recordsOf(records);
+    if (who === 'policy') this.#stepCalls = kept;
+    else for (const [n, record] of kept.entries()) this.#environmentCalls.set(first + n, record);
+    return records;
   }
 
   takeStepCalls(): ToolCallRecord[] {
     const calls = this.#stepCalls;
     this.#stepCalls = [];
     return calls;
-  }
-
-  /** Keeps calls of a player that is part of the environment, which {@link run} has run last. */
-  addEnvironmentCalls(calls: readonly ToolCallRecord[]): void {
-    const first = this.#nextCall - calls.length;
-    for (const [n, record] of recordsOf(calls).entries()) this.#environmentCalls.set(first + n, record);
   }
 
   /** Releases what tools keep for the episode, and its name. May be called once. */

@@ -61,6 +61,7 @@ export class ToolEnv<Task, Context = EpisodeContext<Task>> implements Env<Task> 
     this.#begun = episode;
     this.#hooks = this.#begin(episode);
     this.#work = this.#hooks.then((hooks) => {
+      this.#expectAnswers(episode);
       episode.hooks = hooks;
       episode.conversation = toMessages(hooks.messages);
       return { observation: observationOf(episode.conversation, episode.tools()) };
@@ -81,7 +82,7 @@ export class ToolEnv<Task, Context = EpisodeContext<Task>> implements Env<Task> 
     episode.listenTo(signal);
     try {
       // A hook may wait for the turn of a player that the policy plays too.
-      if (episode.exchange.isWaiting) episode.exchange.answer(action);
+      if (episode.exchange.waiting !== undefined) episode.exchange.answer(action);
       else this.#work = this.#advance(episode, action, onProgress);
       const transition = toTransition(episode, await this.#untilTurn(episode));
       episode.done = transition.outcome.kind !== 'running';
@@ -110,7 +111,7 @@ export class ToolEnv<Task, Context = EpisodeContext<Task>> implements Env<Task> 
     [this.#hooks, this.#work] = [undefined, undefined];
     const begun = this.#begun;
     this.#begun = undefined;
-    if (begun?.exchange.isWaiting) {
+    if (begun?.exchange.waiting !== undefined) {
       begun.exchange.abandon(new DOMException('The episode was closed.', 'AbortError'));
       await work?.catch(() => {});
     }
@@ -135,15 +136,16 @@ export class ToolEnv<Task, Context = EpisodeContext<Task>> implements Env<Task> 
     onProgress: StepOptions['onProgress'],
   ): Promise<Partial<Transition>> {
     const isCutOff = action.stopReason === 'length';
-    const calls = isCutOff ? [] : await episode.run(action.toolCalls, episode.tools(), { onProgress });
+    episode.isCalling = true;
+    const asked = isCutOff ? [] : action.toolCalls;
+    const calls = await episode.runOf('policy', asked, episode.tools(), onProgress);
+    episode.isCalling = false;
     episode.turn += 1;
     episode.turnCalls = calls;
     episode.calls.push(...calls);
     episode.answer = isCutOff || calls.length > 0 ? undefined : action.text;
     episode.conversation.push(...messagesOf(action, calls));
 
-    // Before the hook, which may change the records that it is given.
-    episode.keepCalls(calls);
     // A turn that ran out of tokens is neither a call nor an answer.
     const {
       reply,
@@ -152,7 +154,7 @@ export class ToolEnv<Task, Context = EpisodeContext<Task>> implements Env<Task> 
       playerRewards = {},
       end,
       info = {},
-    } = isCutOff ? {} : await react(episode, this.spec.name);
+    } = isCutOff ? {} : await react(episode, this.spec.name, this.#parts.seats);
     if (rewrite) episode.conversation = toMessages(rewrite);
     // Not by push(), whose arguments lie on the stack.
     if (reply !== undefined) episode.conversation = episode.conversation.concat(toMessages(reply));
@@ -162,6 +164,7 @@ export class ToolEnv<Task, Context = EpisodeContext<Task>> implements Env<Task> 
     if (episode.outcome.kind === 'running') this.#expectReply(episode);
 
     const scored = await scoreTurn(this.#parts.rewards, rewards as Rewards, episode);
+    this.#expectAnswers(episode);
     const { outcome } = episode;
     const complete = (given: Rewards) =>
       outcome.kind === 'truncated' ? scoreTruncation(this.spec.rewards, given) : given;
@@ -181,7 +184,16 @@ export class ToolEnv<Task, Context = EpisodeContext<Task>> implements Env<Task> 
     // It may fail while its hook waits, after the last step.
     work.catch(() => {});
     const asked = episode.exchange.next().then((observation) => ({ observation }));
+    asked.catch(() => {});
     return Promise.race([work, asked]);
+  }
+
+  /** @throws ToolEnvError `bug.environment` if the next action of the policy would be the answer of another player. */
+  #expectAnswers({ exchange: { waiting } }: RunningEpisode<Task>): void {
+    if (waiting === undefined) return;
+    const problem = `a hook ended while the player "${waiting}" was asked`;
+    const remedy = 'await every ask, such as Promise.all([…])';
+    throw new ToolEnvError('bug.environment', `${this.spec.name}: ${problem}: ${remedy}.`);
   }
 
   /** @throws ToolEnvError `bug.no_reply` if the policy would be asked to answer itself. */
@@ -192,12 +204,19 @@ export class ToolEnv<Task, Context = EpisodeContext<Task>> implements Env<Task> 
   }
 }
 
-async function react(episode: RunningEpisode, env: string): Promise<TurnDecision> {
+async function react(
+  episode: RunningEpisode,
+  env: string,
+  seats: ToolEnvParts<unknown>['seats'] = new Map(),
+): Promise<TurnDecision> {
   const { hooks, answer, turnCalls } = episode;
-  if (answer === undefined)
-    return readDecision(await hooks!.onToolResults?.(turnCalls, episode), `${env}: onToolResults`);
+  const players = [...seats.keys()];
+  if (answer === undefined) {
+    const decided = await hooks!.onToolResults?.(turnCalls, episode);
+    return readDecision(decided, `${env}: onToolResults`, players);
+  }
   if (!hooks!.onAnswer) return { end: 'answered' };
-  return readDecision(await hooks!.onAnswer(answer, episode), `${env}: onAnswer`);
+  return readDecision(await hooks!.onAnswer(answer, episode), `${env}: onAnswer`, players);
 }
 
 /** What a step returns of the episode as it is. */

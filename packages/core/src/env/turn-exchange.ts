@@ -6,37 +6,71 @@ import type { Action } from '../protocol/action.ts';
 import type { Observation } from '../protocol/message.ts';
 
 interface AskedTurn {
+  player: string;
   observation: Observation;
-  resolve(action: Action): void;
+  take(action: Action): void;
   reject(reason: unknown): void;
 }
 
 export class TurnExchange {
   readonly #asked: AskedTurn[] = [];
-  #arrived: (() => void) | undefined;
+  /** Works that the next turn waits for. */
+  #underWay = 0;
+  #failure: { reason: unknown } | undefined;
+  #changed: (() => void) | undefined;
 
-  /** Waits for the action of the policy. Turns that are asked for at once are taken one after another. */
-  ask(observation: Observation): Promise<Action> {
+  /**
+   * Waits for the action of the policy, and runs its calls by `take`. Turns that are asked for at once are taken one after another, and
+   * each has its calls in its own step.
+   */
+  ask<T>(player: string, observation: Observation, take: (action: Action) => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      this.#asked.push({ observation, resolve, reject });
-      this.#arrived?.();
+      const takeOrFail = (action: Action) =>
+        take(action).catch((reason: unknown) => {
+          // Its step fails, whatever the hook makes of it, and no other turn begins.
+          this.#failure = { reason };
+          throw reason;
+        });
+      this.#asked.push({
+        player,
+        observation,
+        take: (action) => void this.during(() => takeOrFail(action)).then(resolve, reject),
+        reject,
+      });
+      this.#changed?.();
     });
   }
 
-  /** Whether a hook waits for an action. */
-  get isWaiting(): boolean {
-    return this.#asked.length > 0;
+  /** Does work that ends before the next turn of the policy begins, so that no step depends on how long it takes. */
+  async during<T>(work: () => Promise<T>): Promise<T> {
+    this.#underWay += 1;
+    try {
+      return await work();
+    } finally {
+      this.#underWay -= 1;
+      this.#changed?.();
+    }
   }
 
-  /** What the policy sees of the turn that is asked for first. Resolves once there is such a turn. */
+  /** The player whose turn a hook asks for first; `undefined` if none waits. */
+  get waiting(): string | undefined {
+    return this.#asked[0]?.player;
+  }
+
+  /**
+   * What the policy sees of the turn that is asked for first. Resolves once there is such a turn, and all that is under way has ended.
+   * @throws What the calls of a turn throw.
+   */
   async next(): Promise<Observation> {
-    while (this.#asked.length === 0) await new Promise<void>((resolve) => (this.#arrived = resolve));
+    while (!this.#failure && (this.#asked.length === 0 || this.#underWay > 0))
+      await new Promise<void>((resolve) => (this.#changed = resolve));
+    if (this.#failure) throw this.#failure.reason;
     return this.#asked[0]!.observation;
   }
 
   /** Takes the action of the turn that {@link next} has returned. */
   answer(action: Action): void {
-    this.#asked.shift()!.resolve(action);
+    this.#asked.shift()!.take(action);
   }
 
   /** No action will come. */

@@ -5,9 +5,13 @@ import {
   defineTool,
   defineToolEnv,
   openEnv,
+  type Player,
+  type PlayerAnswer,
   type Policy,
   playTask,
   rollout,
+  type Script,
+  type Tool,
   ToolEnvError,
   type Trajectory,
   text,
@@ -175,6 +179,187 @@ describe('a player whom the policy plays too', () => {
     expect(scripted.rewards).toEqual({ heard: 1 });
     expect(scripted.steps).toHaveLength(1);
     expect(scripted.steps[0]!.environmentCalls!.map(({ text: said }) => said)).toEqual(['a cup']);
+  });
+});
+
+/** Several players who move at once: each looks and then bids. `play` says who plays the bidders. */
+function bidding(tool: Tool = peek, bid?: (players: Record<string, Player>) => Promise<PlayerAnswer[]>) {
+  const ask = async ({ a, b, c }: Record<string, Player>) =>
+    Promise.all([a!, b!, c!].map((each) => each.ask('Look, then bid.', { tools: [tool] })));
+  return defineToolEnv({
+    name: 'bidding-v1',
+    description: 'Three bidders, who bid at once.',
+    tasks: { train: [0] },
+    players: {
+      a: { description: 'bidder a', scripts: { plain: (_, { messages }) => looksOnce(messages, 'a') } },
+      b: { description: 'bidder b', scripts: { plain: (_, { messages }) => looksOnce(messages, 'b') } },
+      c: { description: 'bidder c', scripts: { plain: (_, { messages }) => looksOnce(messages, 'c') } },
+    },
+    rewards: { all: { kind: 'outcome' } },
+    episode: ({ player }) => ({
+      messages: 'Begin.',
+      async onAnswer() {
+        const bids = await (bid ?? ask)({ a: player('a'), b: player('b'), c: player('c') });
+        return { end: bids.map((each) => each.text).join(), rewards: { all: 1 } };
+      },
+    }),
+  });
+}
+
+/** Answers later for each call that came before it. */
+const peek = defineTool({
+  name: 'peek',
+  description: 'Peeks.',
+  inputSchema: { type: 'object', properties: { of: { type: 'string' } }, required: ['of'] },
+  async execute({ of }, { callIndex, rng }) {
+    await new Promise((resolve) => setTimeout(resolve, 12 - 4 * callIndex));
+    return text(`${of} ${callIndex} ${rng.int(1000)}`);
+  },
+});
+
+const looksOnce = (messages: readonly { role: string; content: string }[], of: string) =>
+  messages.at(-1)!.role === 'tool' ? `${of}!` : [{ name: 'peek', arguments: { of } }];
+const bidder: Script = ({ messages, conversation }) =>
+  conversation === undefined ? 'Go.' : looksOnce(messages, conversation);
+
+describe('players who are asked at once', () => {
+  test('have each of their calls in the step that made it', async () => {
+    const played = await playTask(bidding(), 0, bidder);
+    expect(played.outcome).toEqual({ kind: 'terminated', reason: 'a!,b!,c!' });
+    const steps = played.steps.map(({ observation, action, calls }) => [
+      observation.conversation,
+      action.toolCalls.length,
+      calls.map(({ text: said }) => said.slice(0, 3)).join(),
+    ]);
+    expect(steps).toEqual([
+      [undefined, 0, ''],
+      ['a', 1, 'a 0'],
+      ['b', 1, 'b 1'],
+      ['c', 1, 'c 2'],
+      ['a', 0, ''],
+      ['b', 0, ''],
+      ['c', 0, ''],
+    ]);
+    expect(trajectoryMistake(played)).toBeUndefined();
+    // The tools draw from the seed, whatever the others do.
+    expect((await playTask(bidding(), 0, bidder)).steps.map(({ calls }) => calls[0]?.text)).toEqual(
+      played.steps.map(({ calls }) => calls[0]?.text),
+    );
+  });
+
+  test('have all of their calls among those of the environment where scripts play them', async () => {
+    for (const seats of [
+      { a: 'plain', b: 'plain', c: 'plain' },
+      { a: 'plain', c: 'plain' },
+      { b: 'plain' },
+    ]) {
+      await using open = await openEnv(bidding(), seats);
+      const played = await playTask(open, 0, bidder);
+      const ofSteps = played.steps.map(({ environmentCalls = [] }) =>
+        environmentCalls.map(({ text: said }) => said[0]).join(''),
+      );
+      // In the step that asked, however long their tools take.
+      expect(ofSteps[0]).toBe(Object.keys(seats).join(''));
+      expect(ofSteps.slice(1).join('')).toBe('');
+      const own = played.steps.flatMap(({ calls }) => calls.map(({ text: said }) => said[0])).join('');
+      expect(own).toBe(['a', 'b', 'c'].filter((name) => !Object.hasOwn(seats, name)).join(''));
+      expect(trajectoryMistake(played)).toBeUndefined();
+    }
+  });
+
+  test('each go on at their own pace', async () => {
+    const twice = bidding(peek, async ({ a, b }) => {
+      const flow = async (each: Player, wait: number) => {
+        const first = await each.ask('Look, then bid.', { tools: [peek] });
+        await new Promise((resolve) => setTimeout(resolve, wait));
+        return [first, await each.ask('Again.')];
+      };
+      return (await Promise.all([flow(a!, 5), flow(b!, 1)])).flat();
+    });
+    const played = await playTask(twice, 0, bidder);
+    expect(trajectoryMistake(played)).toBeUndefined();
+    const records = played.steps.map(({ action, calls }) => [action.toolCalls.length, calls.length]);
+    expect(records.every(([asked, recorded]) => asked === recorded)).toBe(true);
+    expect(played.steps).toHaveLength(9);
+  });
+
+  test('end their episode where a tool of one of them fails', async () => {
+    const broken = { ...peek, execute: () => Promise.reject(new Error('The lens is broken.')) };
+    const asSettled = bidding(broken, async ({ a, b }) => {
+      await Promise.allSettled([a!, b!].map((each) => each.ask('Look.', { tools: [broken] })));
+      return [];
+    });
+    for (const env of [bidding(broken), asSettled]) {
+      const played = await playTask(env, 0, bidder, { retries: 0 });
+      expect(played.outcome).toMatchObject({
+        kind: 'aborted',
+        cause: { code: 'infrastructure.tool_failed', message: 'Tool "peek" failed: The lens is broken.' },
+      });
+      expect(played.steps.map(({ observation }) => observation.conversation)).toEqual([undefined, 'a']);
+    }
+  });
+
+  test('must be awaited, each before it is asked again, and are not asked by a call that their policy waits for', async () => {
+    const forgotten = bidding(peek, async ({ a, b }) => [await Promise.race([a!.ask('x'), b!.ask('y')])]);
+    await expect(playTask(forgotten, 0, bidder)).rejects.toMatchObject({
+      code: 'bug.environment',
+      message:
+        'bidding-v1: a hook ended while the player "b" was asked: await every ask, such as Promise.all([…]).',
+    });
+    const hurried = bidding(peek, ({ a }) => Promise.all([a!.ask('x'), a!.ask('y')]));
+    await expect(playTask(hurried, 0, bidder)).rejects.toMatchObject({
+      code: 'bug.environment',
+      message: 'The player "a" is asked while it has to answer: await its first answer, then ask again.',
+    });
+    const nested = defineToolEnv({
+      name: 'nested-v1',
+      description: 'A tool asks a player.',
+      tasks: { train: [0] },
+      players: { user: { description: 'the user', scripts: { plain: () => 'At noon.' } } },
+      rewards: { done: { kind: 'outcome' } },
+      episode: ({ player }) => ({
+        messages: 'Begin.',
+        tools: [
+          defineTool('ask_user', 'Ask the user.', {}, async () => (await player('user').ask('When?')).text),
+        ],
+      }),
+    });
+    const script = [[{ name: 'ask_user', arguments: {} }], 'done'];
+    await expect(playTask(nested, 0, script)).rejects.toMatchObject({
+      code: 'bug.environment',
+      message:
+        'The player "user" is asked by a tool, but the policy plays it too, and waits for the tool: ask it in a hook such as onToolResults, or let a script or another policy play it.',
+    });
+    await using open = await openEnv(nested, { user: 'plain' });
+    expect((await playTask(open, 0, script)).steps[0]!.calls[0]!.text).toBe('At noon.');
+  });
+});
+
+describe('the rewards of players', () => {
+  const rewarding = (playerRewards: Record<string, { won: number }>) =>
+    defineToolEnv({
+      name: 'rewarding-v1',
+      description: 'Rewards players.',
+      tasks: { train: [0] },
+      players: { opponent: { description: 'the opponent', scripts: { plain: () => 'x' } } },
+      rewards: { won: { kind: 'outcome' } },
+      episode: () => ({
+        messages: 'Begin.',
+        onAnswer: () => ({ end: 'over', rewards: { won: 1 }, playerRewards: playerRewards as never }),
+      }),
+    });
+
+  test('name players of the environment', async () => {
+    for (const opponent of ['self', 'plain']) {
+      await using open = await openEnv(rewarding({ oponent: { won: 1 } }), { opponent });
+      await expect(playTask(open, 0, ['x'])).rejects.toMatchObject({
+        code: 'bug.environment',
+        message:
+          'rewarding-v1: onAnswer rewards a player "oponent", whom the environment does not declare. Did you mean "opponent"?',
+      });
+    }
+    await using known = await openEnv(rewarding({ opponent: { won: 1 } }), { opponent: 'plain' });
+    expect((await playTask(known, 0, ['x'])).rewards).toEqual({ won: 1 });
   });
 });
 
