@@ -42,7 +42,9 @@ async function check(file: string): Promise<void> {
   );
   await env.close();
   const { requests } = Object(steps.at(-1)?.info);
-  const isStraight = Object.keys(Object(requests)).every((kind) => kind === 'first' || kind === 'continued');
+  // smolagents writes answers anew.
+  const known = ['first', 'continued', ...(file.startsWith('smolagents') ? ['edit'] : [])];
+  const isStraight = Object.keys(Object(requests)).every((kind) => known.includes(kind));
   const isRight = reward === 1 && outcome.kind === 'terminated' && isStraight;
   if (!isRight) process.exitCode = 1;
   const seconds = ((performance.now() - begin) / 1000).toFixed(1);
@@ -52,10 +54,15 @@ async function check(file: string): Promise<void> {
   if (!isRight) console.log({ outcome, reward });
 }
 
-/** Writes the file by a command or, without tools, in the text; calls a tool three times; and ends. */
+/** Writes the file by a command or, without tools, by code or in the text; calls a tool three times; and ends. */
 function turnOf({ messages, tools }: Observation): Scripted {
   const answer = /Write (\d+)/.exec(messages.findLast(({ role }) => role === 'user')!.content)?.[1];
   const done = messages.filter(({ role }) => role === 'tool').length;
+  if (tools.length === 0 && messages[0]!.content.includes('<code>')) {
+    const seen = messages.filter(({ role }) => role === 'assistant').length;
+    const write = `from pathlib import Path\nPath('answer.txt').write_text('${answer}')\n`;
+    return `Thought: I write it.\n<code>\n${seen === 0 ? write : `final_answer('done')`}\n`;
+  }
   if (tools.length === 0) return `Here it is.\n\nanswer.txt\n\`\`\`\n${answer}\n\`\`\`\n`;
   if (done === 4) return 'Done.';
   for (const { name, inputSchema } of tools) {

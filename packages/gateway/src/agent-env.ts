@@ -137,6 +137,7 @@ export class AgentEnv<Task> implements Env<Task> {
     const isCut = given.stopReason === 'length';
     // A turn that is cut off is neither a call nor an answer.
     const action = isCut ? { ...given, toolCalls: [] } : given;
+    const { toolChoice } = agent.waiting.request;
     // A helper whose turn is cut off need not be the end of its agent.
     const isEnd = isCut && agent.waiting.observation.conversation === undefined;
     const { turn, next, calls } = this.#isToCorrect(action)
@@ -150,7 +151,10 @@ export class AgentEnv<Task> implements Env<Task> {
     episode.conversation = [...observation.messages, ...(typeof next === 'object' ? [] : [turn.message])];
 
     const outcome = isEnd ? truncated('max_tokens') : this.#outcomeOf(episode, agent, next, action);
-    const info = outcome.kind === 'running' ? {} : { requests: { ...agent.history.counts } };
+    const info = {
+      ...(toolChoice && { toolChoice }),
+      ...(outcome.kind !== 'running' && { requests: { ...agent.history.counts } }),
+    };
     const common = { observation, calls, info, ...(!turn.isDelivered && { learn: false }) };
     if (outcome.kind === 'aborted') return { ...common, outcome };
     episode.outcome = outcome;

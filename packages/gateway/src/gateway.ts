@@ -15,7 +15,6 @@ import { Exchange } from './exchange.ts';
 import { countTokens } from './wire/anthropic-messages.ts';
 import { BadRequest } from './wire/model-request.ts';
 import type { Problem } from './wire/problem.ts';
-import { expectNone, objectAt } from './wire/read-fields.ts';
 import { StoredItems } from './wire/stored-items.ts';
 import { countPath, exactBody, notServed, readRequest, replyProblem, servedAt } from './wire/wires.ts';
 
@@ -104,7 +103,6 @@ export class Gateway {
     try {
       if (path === countPath) return replyJson(response, 200, countTokens(body.json, guest.stored));
       const request = readRequest(wire, body.json, guest.stored);
-      expectNone(objectAt(body.json, 'the body'), ['stop', 'stop_sequences'], 'the policy does not have it');
       const exchange = new Exchange({
         request,
         wire,

@@ -99,7 +99,12 @@ export class History {
     const relation = this.#relationOf(request, digests, parent);
     this.count(relation);
     this.#first ??= request;
-    const observation: Observation = { messages: [...past, ...rest], tools };
+    const { stop } = request;
+    const observation: Observation = {
+      messages: [...past, ...rest],
+      tools,
+      ...(stop.length > 0 && { stop }),
+    };
     if (relation === 'continued') {
       const { conversation } = parent!.observation;
       if (conversation !== undefined) observation.conversation = conversation;

@@ -216,9 +216,11 @@ test('an agent that asks for what the policy does not have stops the run, and th
   await expect(wants({ n: 2 })).rejects.toThrow(
     'The agent asks for what the policy does not have. n: the policy gives one answer',
   );
-  await expect(wants({ tool_choice: 'required' })).rejects.toThrow('tool_choice');
+  await expect(wants({ tool_choice: { type: 'function', function: { name: 'other' } } })).rejects.toThrow(
+    'tool_choice: there is no tool "other", but lookup.',
+  );
   await expect(wants({ response_format: { type: 'json_object' } })).rejects.toThrow('response_format');
-  await expect(wants({ stop: ['x'] })).rejects.toThrow('stop');
+  await expect(wants({ stop: Array(65).fill('x') })).rejects.toThrow('stop: give at most 64 texts');
 });
 
 test('a client that asks again while the policy thinks gets that answer, which counts once', async () => {

@@ -14,7 +14,7 @@ import { asSnapshot, isSnapshot } from './snapshot.ts';
  * @throws BrokenRule for ENV-14 and ENV-16.
  */
 export function readObservation(given: unknown, before: Observation | undefined): Observation {
-  const { messages, tools, conversation } = Object(given);
+  const { messages, tools, conversation, stop } = Object(given);
   if (!Array.isArray(messages) || messages.length === 0) throw malformed('the observation has no message');
   const isOurs = isSnapshot(given);
   const known = before?.messages ?? [];
@@ -40,12 +40,20 @@ export function readObservation(given: unknown, before: Observation | undefined)
     throw malformed(
       `the conversation is ${inWords(conversation)}, not a name of 1 to ${longestName} characters`,
     );
+  if (stop !== undefined && !isStop(stop))
+    throw malformed(`stop is ${inWords(stop)}, not at most 64 texts of 1 to 1,024 characters`);
   if (isOurs) return given as Observation;
   return asSnapshot({
     messages: copies,
     tools: [...tools],
     ...(conversation !== undefined && { conversation }),
+    ...(stop !== undefined && { stop: [...stop] }),
   });
+}
+
+function isStop(given: unknown): given is readonly string[] {
+  const isText = (text: unknown) => typeof text === 'string' && text !== '' && text.length <= 1024;
+  return Array.isArray(given) && given.length <= 64 && given.every(isText);
 }
 
 function readMessage(given: unknown, index: number): Message {

@@ -74,4 +74,9 @@ export interface Observation {
    * A policy keeps a turn and a cache for each, and each seeds its own turns.
    */
   conversation?: string;
+  /**
+   * Texts that end the turn, beside those of the run: what reads the answer asks for them, as some agents do. At most 64 texts of at
+   * most 1,024 characters.
+   */
+  stop?: readonly string[];
 }

@@ -19,7 +19,8 @@ export async function playEpisode<Task>(
   let outcome: Outcome = running;
   while (outcome.kind === 'running') {
     const turn = { episodeId, ...conversationTurn(observation, seed, steps) };
-    const action = await policy.act(observation, { ...sampling, ...turn });
+    const stop = [...(sampling.stop ?? []), ...(observation.stop ?? [])];
+    const action = await policy.act(observation, { ...sampling, ...turn, ...(stop.length > 0 && { stop }) });
     const step: TrajectoryStep = { observation, action, calls: [], info: {} };
     steps.push(step);
     const { observation: next, outcome: ended, ...answer } = await env.step(action);

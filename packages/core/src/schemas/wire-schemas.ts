@@ -58,6 +58,7 @@ const observation = object({
   messages: { type: 'array', minItems: 1, items: message },
   tools: { type: 'array', items: toolDescription },
   conversation: optional({ type: 'string', minLength: 1, maxLength: 256 }),
+  stop: optional({ type: 'array', maxItems: 64, items: { type: 'string', minLength: 1, maxLength: 1024 } }),
 });
 
 const turnUsage = object({

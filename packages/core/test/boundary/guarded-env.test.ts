@@ -58,6 +58,12 @@ const broken: [string, RegExp, (of: Transition) => unknown][] = [
   ['a message of 7', /ENV-14/, (of) => ({ ...of, observation: { messages: [7], tools: [] } })],
   ['a call record of 7', /ENV-26: calls\/0: expected must be object/, (of) => ({ ...of, calls: [7] })],
   ['an info of NaN', /ENV-16.*holds NaN/, (of) => ({ ...of, info: { mean: Number.NaN } })],
+  ['stop texts of 7', /ENV-14: stop is/, (of) => ({ ...of, observation: { ...of.observation, stop: [7] } })],
+  [
+    'an empty stop text',
+    /at most 64 texts of 1 to 1,024 characters/,
+    (of) => ({ ...of, observation: { ...of.observation, stop: [''] } }),
+  ],
   [
     'a tool without a name',
     /ENV-14/,

@@ -544,3 +544,26 @@ test('an environment that allows a number of episodes at once has no more in fli
   await collect(rollout(options({ env, policy, concurrency: 6 })));
   expect(most).toBe(2);
 });
+
+test('the stop texts of an observation end its turn, beside those of the run, and are recorded', async () => {
+  const stops: unknown[] = [];
+  const policy = acting(async ({ stop }, turn) => {
+    stops.push(stop);
+    return turn < 1 ? one : { text: 'done', toolCalls: [], stopReason: 'stop' };
+  });
+  const env = openLadder(() => {
+    const ladder = new LadderEnv();
+    const step = ladder.step.bind(ladder);
+    ladder.step = async (...given) => {
+      const transition = await step(...given);
+      return { ...transition, observation: { ...transition.observation, stop: ['</code>'] } };
+    };
+    return ladder;
+  });
+  const episodes = [{ task: { goal: 4 }, group: 0, sample: 0 }];
+  const given = { ...sampling, stop: ['END'] };
+  const [played] = await collect(rollout(options({ env, policy, episodes, sampling: given })));
+  expect(stops).toEqual([['END'], ['END', '</code>']]);
+  const { steps } = decodeTrajectory(encodeTrajectory(played!));
+  expect(steps.map(({ observation }) => observation.stop)).toEqual([undefined, ['</code>']]);
+});

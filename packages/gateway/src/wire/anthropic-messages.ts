@@ -14,13 +14,14 @@ import {
 } from './model-request.ts';
 import {
   arrayAt,
+  choiceOf,
   distinct,
   expectNone,
   numbersOf,
   objectAt,
+  stopAt,
   stringAt,
   textAt,
-  textsAt,
   toolAt,
 } from './read-fields.ts';
 import type { StoredItems } from './stored-items.ts';
@@ -47,15 +48,16 @@ export const anthropicMessages: Wire = {
   read(body, stored) {
     expectNone(body, ['container', 'mcp_servers'], 'the policy does not have it');
     const { stream = false, model, tool_choice } = body;
-    const { type: choice = 'auto' } = Object(tool_choice);
-    if (choice !== 'auto' && choice !== 'none')
-      refuse('tool_choice', 'the policy decides whether it calls a tool');
+    const conversation = this.conversation(body, stored);
+    const { type: choice, name } = Object(tool_choice);
     return {
-      ...this.conversation(body, stored),
+      ...conversation,
+      toolChoice:
+        choice === 'any' ? 'required' : choice === 'tool' ? choiceOf(name, conversation.tools) : undefined,
       stream: stream === true,
       model: stringAt(model ?? 'policy', 'model'),
       asked: numbersOf(body, ['temperature', 'top_p', 'top_k', 'max_tokens']),
-      stop: textsAt(body.stop_sequences, 'stop_sequences'),
+      stop: stopAt(body.stop_sequences, 'stop_sequences'),
       usage: true,
       thinks: ['enabled', 'adaptive'].includes(Object(body.thinking).type),
       tokenIds: body.return_token_ids === true,

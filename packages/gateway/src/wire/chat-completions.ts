@@ -1,4 +1,5 @@
 /** OpenAI's chat completions, with vLLM's fields for token ids. */
+import type { ToolDescription } from '@toolenv/core';
 import { mintId } from '../mint-id.ts';
 import type { ModelReply } from './model-reply.ts';
 import { tokenLogprobs, unixSeconds, usageOf } from './model-reply.ts';
@@ -13,13 +14,14 @@ import {
 import { openAiError } from './problem.ts';
 import {
   arrayAt,
+  choiceOf,
   distinct,
   expectNone,
   numbersOf,
   objectAt,
+  stopAt,
   stringAt,
   textAt,
-  textsAt,
   toolAt,
 } from './read-fields.ts';
 import type { Wire } from './wire.ts';
@@ -36,10 +38,11 @@ export const chatCompletions: Wire = {
     const format = Object(body.response_format).type;
     if (format !== undefined && format !== 'text')
       refuse('response_format', 'the policy writes as it was trained to');
-    readToolChoice(body.tool_choice);
     const { stream = false, model, stream_options: streamed } = body;
+    const conversation = this.conversation(body, stored);
     return {
-      ...this.conversation(body, stored),
+      ...conversation,
+      toolChoice: toolChoiceOf(body.tool_choice, conversation.tools),
       stream: stream === true,
       model: stringAt(model ?? 'policy', 'model'),
       asked: numbersOf(body, [
@@ -51,7 +54,7 @@ export const chatCompletions: Wire = {
         'max_completion_tokens',
         'seed',
       ]),
-      stop: textsAt(body.stop, 'stop'),
+      stop: stopAt(body.stop, 'stop'),
       usage: Object(streamed).include_usage === true,
       tokenIds: body.return_token_ids === true,
       logprobs: body.logprobs === true,
@@ -103,10 +106,16 @@ export const chatCompletions: Wire = {
   error: openAiError,
 };
 
-/** @throws BadRequest for a forced call. */
-export function readToolChoice(choice: unknown): void {
-  if (choice !== undefined && choice !== null && choice !== 'auto' && choice !== 'none')
-    refuse('tool_choice', 'the policy decides whether it calls a tool');
+/**
+ * The call that a client of OpenAI's APIs wants.
+ * @throws BadRequest
+ */
+export function toolChoiceOf(choice: unknown, tools: readonly ToolDescription[]): ModelRequest['toolChoice'] {
+  if (choice === undefined || choice === null || choice === 'auto' || choice === 'none') return undefined;
+  if (choice === 'required') return choice;
+  const { type, name, function: called } = Object(choice);
+  if (type === 'function') return choiceOf(name ?? Object(called).name, tools);
+  throw new BadRequest('tool_choice', 'tool_choice: give auto, none, required, or the name of a function.');
 }
 
 function readTool(given: unknown, index: number): ReturnType<typeof toolAt> {

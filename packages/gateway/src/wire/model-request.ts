@@ -28,8 +28,10 @@ export interface ModelRequest extends Conversation {
   model: string;
   /** What the client would set of the sampling, by the names of the wire. A run has its own options. */
   asked: Record<string, number>;
-  /** Texts that would end the answer. */
+  /** Texts that end the answer. */
   stop: string[];
+  /** Set if the client wants a call: of any tool, or of the one with this name. The policy decides nevertheless. */
+  toolChoice?: 'required' | { name: string } | undefined;
   /** Whether the last event of a stream says how many tokens there were. */
   usage: boolean;
   /** Whether the answer has the ids of its tokens, as vLLM gives them. */

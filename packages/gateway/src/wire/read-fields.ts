@@ -84,13 +84,27 @@ export function numbersOf(body: Fields, names: readonly string[]): Record<string
 }
 
 /**
- * A text, or several, without empty ones.
- * @throws BadRequest for another value.
+ * The texts that end an answer, without empty ones.
+ * @throws BadRequest for another value, and for more than an observation may have.
  */
-export function textsAt(value: unknown, field: string): string[] {
+export function stopAt(value: unknown, field: string): string[] {
   if (value === undefined || value === null) return [];
-  const texts = typeof value === 'string' ? [value] : arrayAt(value, field);
-  return texts.map((text, i) => stringAt(text, `${field}[${i}]`)).filter((text) => text !== '');
+  const given = typeof value === 'string' ? [value] : arrayAt(value, field);
+  const texts = given.map((text, i) => stringAt(text, `${field}[${i}]`)).filter((text) => text !== '');
+  if (texts.length <= 64 && texts.every((text) => text.length <= 1024)) return texts;
+  throw new BadRequest(field, `${field}: give at most 64 texts of at most 1,024 characters.`);
+}
+
+/**
+ * A call that the client wants.
+ * @param name Of the tool that it names.
+ * @throws BadRequest unless the tool is on offer.
+ */
+export function choiceOf(name: unknown, tools: readonly ToolDescription[]): { name: string } {
+  const found = tools.find((tool) => tool.name === name);
+  if (found) return { name: found.name };
+  const known = tools.map((tool) => tool.name).join(', ') || 'none';
+  throw new BadRequest('tool_choice', `tool_choice: there is no tool ${JSON.stringify(name)}, but ${known}.`);
 }
 
 /** @throws BadRequest for a value that asks for something. */

@@ -1,6 +1,6 @@
 /** OpenAI's Responses API. Items are stored by id, because clients name them instead of sending them again. */
 import { mintId } from '../mint-id.ts';
-import { readToolChoice } from './chat-completions.ts';
+import { toolChoiceOf } from './chat-completions.ts';
 import { type ModelReply, tokenLogprobs, unixSeconds, usageOf } from './model-reply.ts';
 import { BadRequest, joinTurns, type ModelRequest, refuse, type SentMessage } from './model-request.ts';
 import { openAiError } from './problem.ts';
@@ -10,9 +10,9 @@ import {
   expectNone,
   numbersOf,
   objectAt,
+  stopAt,
   stringAt,
   textAt,
-  textsAt,
   toolAt,
 } from './read-fields.ts';
 import type { Item, StoredItems } from './stored-items.ts';
@@ -36,14 +36,15 @@ export const responses: Wire = {
     const format = Object(Object(body.text).format).type;
     if (format !== undefined && format !== 'text')
       refuse('text.format', 'the policy writes as it was trained to');
-    readToolChoice(body.tool_choice);
     const { stream = false, model, include } = body;
+    const conversation = this.conversation(body, stored);
     const request: ModelRequest = {
-      ...this.conversation(body, stored),
+      ...conversation,
+      toolChoice: toolChoiceOf(body.tool_choice, conversation.tools),
       stream: stream === true,
       model: stringAt(model ?? 'policy', 'model'),
       asked: numbersOf(body, ['temperature', 'top_p', 'top_k', 'min_p', 'max_output_tokens', 'seed']),
-      stop: textsAt(body.stop, 'stop'),
+      stop: stopAt(body.stop, 'stop'),
       usage: true,
       tokenIds: body.return_token_ids === true,
       logprobs: Array.isArray(include) && include.includes('message.output_text.logprobs'),
