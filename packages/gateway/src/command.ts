@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { messageOf, ToolEnvError } from '@toolenv/core';
 import { isObject } from '@toolenv/core/schemas';
 import type { AgentContext } from './agent-episode.ts';
+import { type Confinement, confine as confined } from './confinement.ts';
 
 /** How a program is run. */
 export interface CommandOptions<Field extends string = string> {
@@ -18,6 +19,12 @@ export interface CommandOptions<Field extends string = string> {
   env?: Readonly<Record<string, string>>;
   /** Text for its standard input, which is empty otherwise. */
   input?: string;
+  /**
+   * Shows the program the system's programs and libraries, `cwd`, the `HOME` of `env` and what is named here, an empty `/tmp`, no other process, and of the
+   * network its model only. Without it, the program may read whatever the user of this process may: the files of tasks and of runs, and other processes.
+   * `true` names nothing more. Needs Linux and bubblewrap. Without `cwd`, the working folder is `/tmp`.
+   */
+  confine?: boolean | Confinement;
 }
 
 /** What a program came to. */
@@ -72,22 +79,32 @@ export function command<Field extends string>(
   const isList = Array.isArray(given[0]);
   const args = isList ? (given[0] as readonly string[]) : undefined;
   const options = (isList ? given[1] : (given[0] ?? given[1])) as CommandOptions<Field> | undefined;
-  const { cwd, env, input = '', task: fields } = options ?? {};
+  const { cwd, env, input = '', task: fields, confine = false } = options ?? {};
   return async (context) => {
-    context.signal.throwIfAborted();
-    const child = spawn(file, args ?? [], {
-      ...(cwd !== undefined && { cwd }),
-      env: {
-        ...inherited(),
-        ...modelVariables(context),
-        ...taskVariable(Object(context).task, fields),
-        ...env,
-      },
-      shell: args === undefined,
-      detached: process.platform !== 'win32',
-      stdio: 'pipe',
-    });
-    return run(child, file, input, context.signal);
+    const { baseURL, signal } = context;
+    signal.throwIfAborted();
+    const variables = {
+      ...inherited(),
+      ...modelVariables(context),
+      ...taskVariable(Object(context).task, fields),
+      ...env,
+    };
+    const group = { detached: process.platform !== 'win32', stdio: 'pipe' } as const;
+    if (confine === false) {
+      const place = { ...(cwd !== undefined && { cwd }), env: variables, shell: args === undefined };
+      return run(spawn(file, args ?? [], { ...place, ...group }), file, input, signal);
+    }
+    const whole = args ? ([file, ...args] as const) : (['/bin/sh', '-c', file] as const);
+    const confinement = confine === true ? {} : confine;
+    const inside = { cwd, env: variables, home: env?.HOME, baseURL, confinement };
+    const { door, ...bwrap } = await confined(whole, inside);
+    try {
+      signal.throwIfAborted();
+      const child = spawn(bwrap.file, bwrap.args, { env: bwrap.env, ...group });
+      return await run(child, child.pid === undefined ? 'bwrap (of bubblewrap)' : file, input, signal);
+    } finally {
+      await door?.[Symbol.asyncDispose]();
+    }
   };
 }
 

@@ -13,3 +13,4 @@ export { completeServeOptions, placesFor, serveProperties, writeToStderr } from 
 export type * from './served-episodes.ts';
 export { closeInTime, endText, ServedEpisodes, servedName } from './served-episodes.ts';
 export { ServerMetrics } from './server-metrics.ts';
+export { openSocketDoor, type SocketDoor } from './socket-door.ts';

@@ -95,6 +95,7 @@ test('samples as the client asks, within the bounds of the server', async () => 
   });
   const large = await sampled({ max_completion_tokens: 1e6, top_k: -1, stop: 'END' });
   expect(large.options).toEqual({ ...common, maxTokens: 100, temperature: 0.5, stop: ['END'] });
+  expect((await sampled({ tool_choice: 'required', tools: [] })).options).toMatchObject(common);
   const seeds = [
     await sampled({ seed: 3 }),
     await sampled({ seed: 3 }),

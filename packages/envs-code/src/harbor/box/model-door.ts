@@ -1,12 +1,9 @@
 /** ModelDoor: lets the programs in a container reach the model, and nothing else, also if the container has no network. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { connect, createServer, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ToolEnvError } from '@toolenv/core';
+import { openSocketDoor } from '@toolenv/core/serving';
 
 const program = fileURLToPath(new URL('./door.js', import.meta.url));
 
@@ -23,29 +20,13 @@ export interface ModelDoor extends AsyncDisposable {
  */
 export async function openDoor(pid: number, baseURL: string): Promise<ModelDoor> {
   const { port, pathname } = new URL(baseURL);
-  const folder = await mkdtemp(join(tmpdir(), 'toolenv-door-'));
-  const socketPath = join(folder, 'model.sock');
-  const open = new Set<Socket>();
-  const server = createServer((client) => {
-    const model = connect(Number(port), '127.0.0.1');
-    for (const each of [client, model]) {
-      open.add(each);
-      each.on('close', () => open.delete(each));
-    }
-    client.on('error', () => model.destroy());
-    model.on('error', () => client.destroy());
-    client.pipe(model).pipe(client);
-  });
-  server.listen(socketPath);
-  await once(server, 'listening');
-  const args = [`--net=/proc/${pid}/ns/net`, process.execPath, program, socketPath];
+  const door = await openSocketDoor(Number(port));
+  const args = [`--net=/proc/${pid}/ns/net`, process.execPath, program, door.path];
   const child = spawn('nsenter', args, { env: {}, stdio: ['pipe', 'pipe', 'pipe'] });
   const close = async () => {
     child.stdin.destroy();
     child.kill('SIGKILL');
-    for (const each of open) each.destroy();
-    server.close();
-    await rm(folder, { recursive: true, force: true });
+    await door[Symbol.asyncDispose]();
   };
   child.stdin.on('error', () => {});
   const said = Promise.race([
