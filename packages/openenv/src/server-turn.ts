@@ -1,6 +1,7 @@
 /** ServerTurn: what the server has said since the policy's last turn. */
 import { failure, type Message, ToolEnvError, type ToolResult, type TurnDecision } from '@toolenv/core';
 import { contentText, isObject } from '@toolenv/core/schemas';
+import { servedEnd } from '@toolenv/core/serving';
 import pLimit, { type LimitFunction } from 'p-limit';
 import type { StepResult } from './frame.ts';
 import { refused, type ServerSocket } from './server-socket.ts';
@@ -48,14 +49,17 @@ export class ServerTurn {
     return this.#steps.some(({ metadata }) => metadata.tools_changed === true);
   }
 
-  /** What the turn means. The next turn begins. */
+  /**
+   * What the turn means. The next turn begins.
+   * @throws ToolEnvError As {@link servedEnd}.
+   */
   end(): TurnDecision<'reward'> {
     const steps = this.#steps;
     this.#steps = [];
     const scored = steps.flatMap(({ reward }) => (reward === null ? [] : [reward]));
     const reward = scored.length === 0 ? null : scored.reduce((sum, each) => sum + each, 0);
     const last = steps.find(({ done }) => done);
-    if (last) return { rewards: { reward }, end: reasonOf(last) };
+    if (last) return { rewards: { reward }, end: servedEnd(last.metadata, 'done') };
     const rewritten = steps.findLastIndex(({ metadata }) => metadata.rewritten === true);
     const reply = steps
       .slice(rewritten + 1)
@@ -77,10 +81,4 @@ export function readMessages(given: unknown): Message[] {
     return content === undefined ? undefined : ({ ...each, content } as Message);
   });
   return messages.every((message) => message !== undefined) ? messages : [];
-}
-
-/** Why the episode has ended, in a word, if the server says so. */
-function reasonOf({ metadata: { outcome } }: StepResult): string {
-  const reason = isObject(outcome) ? outcome.reason : undefined;
-  return typeof reason === 'string' && /^[\w.-]{1,64}$/.test(reason) ? reason : 'done';
 }

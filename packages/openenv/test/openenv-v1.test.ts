@@ -103,6 +103,37 @@ describe('an environment that toolenv serves', () => {
   });
 });
 
+describe('the outcome that a server gives its episode', () => {
+  /** Of an episode whose first call ends it with this outcome and reward. */
+  const ended = async (outcome: unknown, reward: unknown = 1) => {
+    const { url } = await fake({
+      reply({ type, data }) {
+        if (type === 'reset') return observed({ text: 'ready' });
+        if (data.type === 'list_tools') return listed;
+        return observed({ text: 'seen', metadata: { outcome } }, reward, true);
+      },
+    });
+    return play(url, [tool('look')]);
+  };
+
+  test.each(['aborted', 'cancelled'])('"%s" earns nothing', async (kind) => {
+    const cause = { code: 'infrastructure.quake', message: 'The house fell.' };
+    const { outcome, reward, rewards } = await ended({ kind, cause });
+    expect([outcome.kind, reward, rewards.reward]).toEqual(['aborted', null, null]);
+    expect(outcome).toMatchObject({ cause: { code: 'infrastructure.served_episode' } });
+    expect(outcome).toHaveProperty('cause.message', expect.stringContaining('The house fell.'));
+  });
+
+  test('names the reason of any other end, and null is no score', async () => {
+    const truncated = await ended({ kind: 'truncated', reason: 'max_turns' });
+    expect(truncated).toMatchObject({ outcome: { kind: 'terminated', reason: 'max_turns' }, reward: 1 });
+    const unscored = await ended({ kind: 'terminated', reason: 'answered' }, null);
+    expect(unscored).toMatchObject({ outcome: { kind: 'terminated', reason: 'answered' }, reward: null });
+    for (const odd of ['aborted', ['aborted'], null, { kind: 7, reason: 'a b' }])
+      expect((await ended(odd)).outcome).toEqual({ kind: 'terminated', reason: 'done' });
+  });
+});
+
 test('an environment with actions of its own has one tool, `step`', async () => {
   const action = {
     title: 'EchoAction',

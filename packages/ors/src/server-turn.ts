@@ -1,5 +1,6 @@
 /** ServerTurn: what the calls of the policy's turn have led to on the server. */
 import { failure, type ToolResult, type TurnDecision } from '@toolenv/core';
+import { servedEnd } from '@toolenv/core/serving';
 import pLimit, { type LimitFunction } from 'p-limit';
 import type { OrsSession } from './ors-session.ts';
 import { largestReward, type ToolOutput } from './tool-output.ts';
@@ -33,11 +34,14 @@ export class ServerTurn {
     return this.#outputs.some(({ finished }) => finished);
   }
 
-  /** What the turn means. The next turn begins. */
+  /**
+   * What the turn means. The next turn begins.
+   * @throws ToolEnvError As {@link servedEnd}.
+   */
   end(): TurnDecision<'reward'> {
-    const { isOver } = this;
     const outputs = this.#outputs;
     this.#outputs = [];
+    const last = outputs.find(({ finished }) => finished);
     const scored = outputs.flatMap(({ reward }) => (reward === null ? [] : [reward]));
     const sum = scored.reduce((sum, each) => sum + each, 0);
     const metadata = outputs.flatMap(({ metadata }) => (metadata ? [metadata] : []));
@@ -45,7 +49,7 @@ export class ServerTurn {
       rewards: {
         reward: scored.length === 0 ? null : Math.max(-largestReward, Math.min(largestReward, sum)),
       },
-      ...(isOver && { end: 'finished' }),
+      ...(last && { end: servedEnd(last.metadata, 'finished') }),
       ...(metadata.length > 0 && { info: { metadata } }),
     };
   }

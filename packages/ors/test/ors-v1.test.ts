@@ -63,7 +63,7 @@ async function play(url: string, turns: readonly TurnScript[], options = {}): Pr
 describe('an environment that toolenv serves', () => {
   test('has its messages, tools, images, rewards and end', async () => {
     const played = await play(await serveDoors(), [tool('knock'), tool('look'), tool('no'), 'cat']);
-    expect(played.outcome).toEqual({ kind: 'terminated', reason: 'finished' });
+    expect(played.outcome).toEqual({ kind: 'terminated', reason: 'answered' });
     expect(played.steps.map(({ rewards }) => rewards?.reward)).toEqual([0.1, 0.1, null, 1]);
     const [first, second] = played.steps;
     expect(first!.observation.messages).toEqual([
@@ -207,6 +207,15 @@ describe('a call', () => {
       rewards: { reward: null },
       calls: [{ text: 'Error: Tool input validation error' }],
     });
+  });
+
+  test('after which the server says that it has aborted its episode earns nothing', async () => {
+    const cause = { code: 'infrastructure.quake', message: 'The house fell.' };
+    const said = JSON.parse(output('done', 1, true));
+    said.output.metadata = { outcome: { kind: 'aborted', cause } };
+    const { outcome, reward } = await played(JSON.stringify(said));
+    expect([outcome.kind, reward]).toEqual(['aborted', null]);
+    expect(outcome).toHaveProperty('cause.message', expect.stringContaining('quake: The house fell.'));
   });
 
   test('after the end is not sent, and its reward not paid twice', async () => {

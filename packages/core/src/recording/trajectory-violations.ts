@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { checkAction } from '../boundary/check-action.ts';
 import { ToolEnvError } from '../protocol/errors.ts';
 import { excerpt } from '../protocol/excerpt.ts';
-import { type Rewards, rewardTolerance, sumRewards, weigh } from '../protocol/reward.ts';
+import { type Rewards, rewardTolerance, scoreTruncation, sumRewards, weigh } from '../protocol/reward.ts';
 import type { Trajectory } from '../protocol/trajectory.ts';
 
 /** A broken rule: what was expected and what was received. */
@@ -73,15 +73,14 @@ function checkTotalsOf({
     if (!ToolEnvError.isInstance(error)) throw error;
     return { rule: 'TRAJ-3', expected: 'declared rewards within their ranges', received: error.message };
   }
-  // An episode that is truncated before its first turn has no step to carry its zeros.
-  if (steps.length === 0) total = { ...total, ...rewards };
+  // An episode that ends before its first turn has no step to carry its zeros.
+  if (steps.length === 0) total = scoreTruncation(rewardSpec, total);
   for (const name of new Set([...Object.keys(total), ...Object.keys(rewards)])) {
     if (isClose(total[name], rewards[name])) continue;
     return violation('TRAJ-3', `"${name}" ${total[name]}, its sum over the steps`, rewards[name]);
   }
   const weighed = weigh(rewardSpec, rewards);
-  // Files of earlier versions have 0 where nothing is scored.
-  return isClose(reward, weighed) || (weighed === null && reward === 0)
+  return isClose(reward, weighed)
     ? undefined
     : violation('TRAJ-3', `reward ${weighed}, the weighted sum`, reward);
 }

@@ -10,6 +10,7 @@ export { type Metric, processMetrics, prometheusText, prometheusType } from './p
 export { requestUrl } from './request-url.ts';
 export type * from './serve-options.ts';
 export { completeServeOptions, placesFor, serveProperties, writeToStderr } from './serve-options.ts';
+export { servedEnd } from './served-end.ts';
 export type * from './served-episodes.ts';
 export { closeInTime, endText, ServedEpisodes, servedName } from './served-episodes.ts';
 export { ServerMetrics } from './server-metrics.ts';

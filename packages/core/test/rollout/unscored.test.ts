@@ -1,6 +1,6 @@
 /** Episodes that nothing scored: null is not 0. */
 import { expect, test } from 'vitest';
-import { defineToolEnv, openEnv, playTask } from '../../src/index.ts';
+import { defineToolEnv, openEnv, playTask, type Trajectory, truncated } from '../../src/index.ts';
 import { trajectoryViolations } from '../../src/recording/trajectory-violations.ts';
 
 const judged = (score: () => number | null) =>
@@ -23,9 +23,8 @@ test('have no reward, and are not aborted', async () => {
     reward: null,
   });
   expect([...trajectoryViolations(unscored)]).toEqual([]);
-  // As earlier versions wrote it.
-  expect([...trajectoryViolations({ ...unscored, reward: 0 })]).toEqual([]);
-  expect([...trajectoryViolations({ ...unscored, reward: 0.5 })]).toMatchObject([{ rule: 'TRAJ-3' }]);
+  for (const reward of [0, 0.5])
+    expect([...trajectoryViolations({ ...unscored, reward })]).toMatchObject([{ rule: 'TRAJ-3' }]);
   expect((await playTask(await judged(() => 0), 'go', ['x'])).reward).toBe(0);
 });
 
@@ -33,4 +32,15 @@ test('do not come from a truncation, which scores 0', async () => {
   const unknown = [{ name: 'none', arguments: {} }];
   const cut = await playTask(await judged(() => null), 'go', [unknown, unknown]);
   expect(cut).toMatchObject({ outcome: { kind: 'truncated' }, rewards: { right: 0 }, reward: 0 });
+});
+
+test('earn nothing where they have no step, whatever a file claims', async () => {
+  const played = await playTask(await judged(() => 1), 'go', ['x']);
+  expect(played.reward).toBe(1);
+  const rules = (claimed: Partial<Trajectory>) =>
+    [...trajectoryViolations({ ...played, steps: [], ...claimed })].map(({ rule }) => rule);
+  expect(rules({})).toEqual(['TRAJ-3']);
+  expect(rules({ outcome: truncated('deadline') })).toEqual(['TRAJ-3']);
+  expect(rules({ rewards: { right: 0, length: 0 }, reward: 1 })).toEqual(['TRAJ-3']);
+  expect(rules({ rewards: { right: 0, length: 0 }, reward: 0 })).toEqual([]);
 });
