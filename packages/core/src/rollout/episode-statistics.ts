@@ -78,6 +78,8 @@ export class EpisodeStatistics {
   turnUsage: TurnUsage | undefined;
   /** Episodes by how they ended, without the aborted ones. */
   readonly outcomes: Record<string, number> = {};
+  /** Episodes without a score by the code of their fault. */
+  readonly faults: Record<string, number> = {};
   /** Mean of each reward component over the episodes that scored it. */
   readonly rewards: Record<string, number> = {};
   /** Mean weighted reward over the scored episodes. */
@@ -104,6 +106,7 @@ export class EpisodeStatistics {
     this.toolUsage = addUsage(this.toolUsage, episode.toolUsage);
     this.turnUsage = addTurnUsage(this.turnUsage, episode.turnUsage);
     if (fault !== undefined) {
+      this.faults[fault] = (this.faults[fault] ?? 0) + 1;
       const named = `${fault}: ${cause}`;
       const count = this.#causes.get(named);
       if (count !== undefined || this.#causes.size < mostCauses) this.#causes.set(named, (count ?? 0) + 1);

@@ -35,8 +35,8 @@ export const malformedCalls: DiagnosisRule = {
 const unsure = 'rollout_corr/rollout_log_ppl';
 /** Nats per token. A trained model that reads its own template is below 1. */
 const leastUnsure = 1.2;
-/** Steps that show how the policy began. */
-const beginning = 3;
+/** Steps before which success may still come. The first alone is of the policy as it was given: an update may break any policy. */
+const leastSteps = 3;
 
 export const wrongTemplate: DiagnosisRule = {
   fault:
@@ -45,15 +45,15 @@ export const wrongTemplate: DiagnosisRule = {
     'Give the policy its own chat template (toolenv show --tokens shows what it reads); if it was never trained, begin with demonstrations.',
   page: 'guides/troubleshooting.md#checkpoints-and-chat-templates',
   find(run) {
-    const first = run.rollout(unsure).slice(0, beginning);
-    const value = meanOf(first);
+    const series = run.rollout(unsure);
+    const [since, value] = series[0] ?? [0, 0];
     const success = meanOf(run.success);
-    if (first.length < beginning || !(value >= leastUnsure && success <= mostSuccess)) return undefined;
+    if (series.length < leastSteps || !(value >= leastUnsure && success <= mostSuccess)) return undefined;
     return {
-      title: `In the first ${beginning} steps, the policy is unsure of every token that it writes (${number(value)} nats); in the run, ${percent(success)} of the episodes succeed.`,
-      since: first[0]![0],
+      title: `In the first step, the policy is unsure of every token that it writes (${number(value)} nats); in the run, ${percent(success)} of the episodes succeed.`,
+      since,
       evidence: { metric: unsure, value, threshold: leastUnsure },
-      episodes: { step: `${first[0]![0]}..` },
+      episodes: { step: `${since}..` },
     };
   },
 };

@@ -4,6 +4,7 @@ import { malformedCalls, noCalls, wrongTemplate } from './calls.ts';
 import type { Diagnosis, DiagnosisName, DiagnosisRule } from './diagnosis.ts';
 import { entropyCollapse } from './entropy.ts';
 import { failingTool } from './failing-tool.ts';
+import { growingAborts } from './growing-aborts.ts';
 import { leakedAnswer } from './leaked-answer.ts';
 import { learningRateTooHigh, learningRateTooLow } from './learning-rate.ts';
 import { constantComponent, processRewardAlone, rewardWithoutOutcome } from './rewards.ts';
@@ -20,6 +21,7 @@ import { allRight, allWrong, noVariance } from './variance.ts';
 
 /** How each fault is found. Causes come before their consequences, because few are printed. */
 export const diagnosisRules: Readonly<Record<DiagnosisName, DiagnosisRule>> = {
+  'growing-aborts': growingAborts,
   'aborted-episodes': abortedEpisodes,
   'wrong-template': wrongTemplate,
   'malformed-calls': malformedCalls,

@@ -3,6 +3,7 @@ import type { RunHistory } from './run-history.ts';
 
 /** The faults that are looked for. */
 export type DiagnosisName =
+  | 'growing-aborts'
   | 'aborted-episodes'
   | 'wrong-template'
   | 'malformed-calls'

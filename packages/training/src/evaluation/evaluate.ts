@@ -48,6 +48,8 @@ export interface Evaluation {
   aborted: number;
   /** Episodes that ended and that nothing scored: every reward that weighs is `null`. They enter no mean of the reward. Absent if there are none. */
   unscored?: number | undefined;
+  /** Aborted episodes by the code of their fault, such as `infrastructure.timeout`. Absent if there are none. */
+  faults?: Record<string, number> | undefined;
   /** Aborted episodes by their cause, the most frequent first: `infrastructure.tool_failed: Tool "f" failed: …`. Absent if there are none. */
   causes?: Record<string, number> | undefined;
   /** Mean of each reward component over the episodes that scored it; `null` if none did. */
@@ -154,7 +156,7 @@ function summarise(
     episodes: summaries.length,
     aborted: summaries.length - episodes,
     ...(statistics.unscored > 0 && { unscored: statistics.unscored }),
-    ...(summaries.length > episodes && { causes: statistics.causes }),
+    ...(summaries.length > episodes && { faults: statistics.faults, causes: statistics.causes }),
     means: Object.fromEntries(components.map((name) => [name, rewards[name] ?? null])),
     reward,
     intervals: Object.fromEntries(

@@ -1,7 +1,7 @@
 /** How well a policy does in the middle of its training. */
 import type { EnvHandle } from '@toolenv/core';
 import type { Metrics, Run } from '@toolenv/core/plugins';
-import { namedTurnUsage, namedUsage } from '../metrics/rollout-metrics.ts';
+import { abortMetrics, namedTurnUsage, namedUsage } from '../metrics/rollout-metrics.ts';
 import type { RunOptions } from '../options/run-options.ts';
 import type { Interval } from './confidence-interval.ts';
 import { evaluate } from './evaluate.ts';
@@ -28,7 +28,7 @@ export async function validationScores(
   return metrics;
 }
 
-/** Mean reward and components, their intervals and pass@k, on the first tasks of the validation split. */
+/** Mean reward and components, their intervals, pass@k, and the episodes that enter none of them, on the first tasks of the validation split. */
 async function scoresOn(run: WithEnv, options: RunOptions): Promise<Metrics> {
   const { evaluationSamples: samples, evaluationTemperature: temperature } = options;
   const { maxTokens, deadline, onDeadline, onBug, onImages, maxAborted } = options;
@@ -38,7 +38,11 @@ async function scoresOn(run: WithEnv, options: RunOptions): Promise<Metrics> {
   const bounds = { maxTokens, deadline, onDeadline, onBug, onImages, maxAborted };
   const found = await evaluate({ ...plan, ...bounds, env, policy, seed, signal, onProgress });
   const { reward, means, rewardInterval, intervals, pass } = found;
-  const metrics: Metrics = { ...namedTurnUsage(found.turnUsage), ...namedUsage(found.toolUsage) };
+  const metrics: Metrics = {
+    ...abortMetrics(found.faults ?? {}, found.episodes),
+    ...namedTurnUsage(found.turnUsage),
+    ...namedUsage(found.toolUsage),
+  };
   const add = (name: string, of: string, mean: number | null, interval: Interval | null | undefined) => {
     if (mean === null) return;
     metrics[name] = mean;

@@ -2,7 +2,7 @@
 
 /**
  * What each metric measures. `<component>` stands for the name of a reward, `<kind>` for a kind of mistake, `<reason>` for a reason
- * of truncation, `<tool>` for the name of a tool. Rewards, turns and lengths are of the scored episodes. The metrics of several optimizer steps are means, except
+ * of truncation, `<cause>` for the code of a fault, `<tool>` for the name of a tool. Rewards, turns and lengths are of the scored episodes. The metrics of several optimizer steps are means, except
  * that `…/min` is the least and `…/max` the greatest value.
  */
 export const metricNames = {
@@ -25,7 +25,8 @@ export const metricNames = {
   // Episodes
   episodes: 'episodes played',
   aborted: 'episodes that ended because the infrastructure failed',
-  'response/aborted_ratio': 'share of these episodes',
+  'response/aborted_ratio': 'share of these episodes, which enter no mean',
+  'aborted/<cause>': 'share of the episodes that this cause ended, such as infrastructure.timeout',
   unscored:
     'episodes that ended and that nothing scored, if there are any; the trainer does not learn from them',
   'completions/clipped_ratio': 'share of the episodes that were truncated',

@@ -32,6 +32,9 @@ const truncations: Record<Truncation, true> = {
   context: true,
 };
 
+/** The code of a fault follows. */
+export const abortedBy = 'aborted/';
+
 /** Seconds of wall-clock time. */
 export interface RolloutTime {
   rollout: number;
@@ -46,14 +49,15 @@ export interface RolloutTime {
 export function rolloutMetrics(trajectories: readonly Trajectory[], time: RolloutTime): Metrics {
   const ended = trajectories.filter(({ outcome }) => outcome.kind !== 'aborted');
   const scored = ended.filter(({ reward }) => reward !== null);
-  const aborted = trajectories.length - ended.length;
+  const faults: Record<string, number> = {};
+  for (const { outcome } of trajectories)
+    if (outcome.kind === 'aborted') faults[outcome.cause.code] = (faults[outcome.cause.code] ?? 0) + 1;
   const isGrouped = new Set(trajectories.map(({ group }) => group)).size < trajectories.length;
   const generated = trajectories.flatMap(turnLengths).reduce((sum, length) => sum + length, 0);
   return {
     ...rewardMetrics(scored, isGrouped),
     episodes: trajectories.length,
-    aborted,
-    'response/aborted_ratio': aborted / Math.max(trajectories.length, 1),
+    ...abortMetrics(faults, trajectories.length),
     ...(scored.length < ended.length && { unscored: ended.length - scored.length }),
     ...episodeMetrics(ended),
     ...toolMetrics(ended),
@@ -68,6 +72,19 @@ export function rolloutMetrics(trajectories: readonly Trajectory[], time: Rollou
       'time/generation': Math.max(0, time.rollout - time.environment),
     }),
     ...(time.rollout > 0 && { 'tokens_per_second/generation': generated / time.rollout }),
+  };
+}
+
+/** @param faults Aborted episodes by code. @param episodes All that were played. */
+export function abortMetrics(faults: Readonly<Record<string, number>>, episodes: number): Metrics {
+  const share = (count: number) => count / Math.max(episodes, 1);
+  const aborted = Object.values(faults).reduce((sum, count) => sum + count, 0);
+  return {
+    aborted,
+    'response/aborted_ratio': share(aborted),
+    ...Object.fromEntries(
+      Object.entries(faults).map(([code, count]) => [`${abortedBy}${code}`, share(count)]),
+    ),
   };
 }
 

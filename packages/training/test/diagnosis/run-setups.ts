@@ -123,6 +123,9 @@ const templated = (change: (template: string) => string) =>
     return JSON.stringify({ ...config, chat_template: change(config.chat_template) });
   });
 
+/** Of the server that fills up. */
+let calls = 0;
+
 /** Runs with a fault, by the name of the diagnosis; a further word after a dot tells setups of one fault apart. */
 export const faults: Readonly<Record<string, RunSetup>> = {
   'learning-rate-too-high': { options: { ...short, learningRate: 1e-2 } },
@@ -131,6 +134,8 @@ export const faults: Readonly<Record<string, RunSetup>> = {
     trainer: 'trainer-ppo/ppo',
     options: { ...short, learningRate: 1e-2, criticWarmup: 0 },
   },
+  // The first step is right: the template is.
+  'learning-rate-too-high.at-once': { options: { ...short, learningRate: 3e-2 } },
   'learning-rate-too-low': { options: { learningRate: 1e-9 } },
   'truncated-by-tokens': { options: { ...short, maxTokens: 4 } },
   'truncated-by-turns': {
@@ -191,6 +196,19 @@ export const faults: Readonly<Record<string, RunSetup>> = {
   'failing-tool': {
     env: open('bridge', { tools: { search: searchThat(() => failure('The index is offline.')) } }),
     options: short,
+  },
+  // A server that fills up.
+  'growing-aborts': {
+    env: open('bridge', {
+      tools: {
+        search: searchThat(() => {
+          calls += 1;
+          if ((calls * 0.618) % 1 < calls / 1000) throw new Error('503 Service Unavailable');
+          return text('Found nothing.');
+        }),
+      },
+    }),
+    options: { ...short, steps: 9, maxAborted: 1 },
   },
   'aborted-episodes': {
     env: open('bridge', {
