@@ -43,6 +43,7 @@ export { type ComparisonBounds, comparisonVerdict } from './evaluation/compariso
 export { confidenceInterval, type Estimate, type Interval } from './evaluation/confidence-interval.ts';
 export { type EvaluateOptions, type Evaluation, evaluate } from './evaluation/evaluate.ts';
 export type { EvaluatedTask } from './evaluation/evaluated-task.ts';
+export { independentDifference } from './evaluation/independent-difference.ts';
 export { leastTasks, pairedDifference } from './evaluation/paired-difference.ts';
 export { readEvaluation } from './evaluation/read-evaluation.ts';
 export { type ScoreBounds, scoreVerdict } from './evaluation/score-verdict.ts';
@@ -59,6 +60,7 @@ export { headlineMetric, headlineScore, scoreLabel } from './metrics/headline-sc
 export { meanMetrics } from './metrics/mean-metrics.ts';
 export { metricNames } from './metrics/metric-names.ts';
 export { klToStart, policyMetrics, samplerMetrics } from './metrics/policy-metrics.ts';
+export { abortShares } from './metrics/rollout-metrics.ts';
 export { type EvaluationOptions, evaluationOptions } from './options/evaluation-options.ts';
 export { hasFixedSchedule } from './options/optimizer-options.ts';
 export { refuseConstrainedRollouts } from './options/refuse-constrained-rollouts.ts';
@@ -69,6 +71,7 @@ export { type UpdateOptions, updateOptions } from './options/update-options.ts';
 export { rolloutOptions } from './options/worker-options.ts';
 export { type LengthOptions, lengthOptions, shapedByLength } from './rewards/length-rewards.ts';
 export { outcomeScore } from './rewards/outcome-score.ts';
+export { successShare } from './rewards/success-share.ts';
 export { AbortWatch } from './rollouts/abort-watch.ts';
 export { drawEpisodes } from './rollouts/draw-episodes.ts';
 export { countTokens, mean, meanOverEpisodes, meanOverTokens, sumOverTokens } from './rows/averages.ts';

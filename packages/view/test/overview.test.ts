@@ -59,9 +59,15 @@ test('the first and the last evaluation are compared, rightness first, and one h
     'rewards/new/mean': 1,
   });
   const { scores } = await training([first, line('evaluation', 4, { reward: 9 }), last]);
+  const change = (mean: number) => ({ mean: expect.closeTo(mean), isNoise: true });
   expect(scores).toEqual([
-    { name: 'em', before: { step: 0, mean: 0.1 }, after: { step: 8, mean: 0.25 } },
-    { name: 'reward', before: { step: 0, mean: 0.2 }, after: { step: 8, mean: 0.4, interval: [0.3, 0.5] } },
+    { name: 'em', before: { step: 0, mean: 0.1 }, after: { step: 8, mean: 0.25 }, change: change(0.15) },
+    {
+      name: 'reward',
+      before: { step: 0, mean: 0.2 },
+      after: { step: 8, mean: 0.4, interval: [0.3, 0.5] },
+      change: change(0.2),
+    },
     { name: 'new', after: { step: 8, mean: 1 } },
   ]);
   const alone = await training([first]);
@@ -102,14 +108,33 @@ test('damaged records say less, and break nothing', async () => {
   expect(evaluated.scores).toEqual([]);
 });
 
+test('a change is noise where the interval of the difference holds 0, or where there is none', async () => {
+  const evaluation = (step: number, mean: number, half?: number) =>
+    line('evaluation', step, {
+      'rewards/em/mean': mean,
+      ...(half !== undefined && { 'rewards/em/ci_low': mean - half, 'rewards/em/ci_high': mean + half }),
+      ...(step > 0 && { 'aborted/infrastructure.timeout': 0.25 }),
+    });
+  const change = async (first: number, last: number, half?: number) =>
+    (await training([evaluation(0, first, half), evaluation(9, last, half)])).scores[0]!.change;
+  expect(await change(0.4, 0.7, 0.2)).toEqual({ mean: expect.closeTo(0.3), isNoise: false });
+  expect(await change(0.4, 0.6, 0.2)).toEqual({ mean: expect.closeTo(0.2), isNoise: true });
+  expect(await change(0.9, 0.1)).toEqual({ mean: expect.closeTo(-0.8), isNoise: true });
+  const { scores } = await training([evaluation(0, 0.4), evaluation(9, 0.4)]);
+  expect(scores[0]).toMatchObject({ after: { aborted: { 'infrastructure.timeout': 0.25 } } });
+  expect(scores[0]!.before).not.toHaveProperty('aborted');
+});
+
 test('an evaluation that goes on has episodes left, and one that ended says its causes', async () => {
   const facts = { count: 30, samples: 2 };
   const begun = await overviewOf({ kind: 'evaluation', folder, facts, metrics: [], episodes: 7 });
   expect([begun.status.kind, begun.progress]).toEqual(['stopped', { unit: 'episode', done: 7, of: 60 }]);
   const causes = { 'infrastructure.timeout: slow': 2 };
-  const ended = { ...facts, episodes: 60, causes };
+  const faults = { 'infrastructure.timeout': 3 };
+  const ended = { ...facts, episodes: 60, causes, faults, reward: 0.5 };
   const done = await overviewOf({ kind: 'evaluation', folder, facts: ended, metrics: [], episodes: 60 });
   expect([done.status.kind, done.causes]).toEqual(['done', causes]);
+  expect(done.scores[0]!.after.aborted).toEqual({ 'infrastructure.timeout': 0.05 });
 });
 
 test('the runs of a folder are found in its folders, links left aside, and none is an error', async () => {

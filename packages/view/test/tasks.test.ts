@@ -64,6 +64,15 @@ describe('the tasks of a run', () => {
     ]);
   });
 
+  test('are solved by their outcome, not by the rewards that they earn on the way', () => {
+    // Finding the document pays 0.1 of the reward, and no answer was right.
+    const found = [0.1, 0, 0.1].map((reward, index) => ({ ...row(0, index + 1, reward), success: 0 }));
+    const never = taskMap(found, { count: 1 });
+    expect([never.rows[0]!.kind, never.range]).toEqual(['never', [0, 0.1]]);
+    const right = [0, 1, 1].map((success, index) => ({ ...row(0, index + 1, 0.1), success }));
+    expect(taskMap(right, { count: 1 }).rows[0]).toMatchObject({ kind: 'learned', since: 2 });
+  });
+
   test('are sorted by what is asked for, and chosen by their kind', () => {
     expect(tasks({ sort: 'learned' }).slice(0, 2)).toEqual([0, 1]);
     expect(tasks({ sort: 'forgotten' })[0]).toBe(2);
@@ -75,13 +84,20 @@ describe('the tasks of a run', () => {
   test('have the mean of a group in a cell, and its last group where several steps share a column', () => {
     const group = [row(0, 1, 0, 7), row(0, 1, 1, 7), row(0, 1, null, 7)];
     expect(taskMap(group, { count: 1 }).rows[0]!.cells).toEqual([
-      { column: 0, step: 1, group: 7, reward: 0.5, episodes: 2 },
+      { column: 0, step: 1, group: 7, reward: 0.5, isSolved: false, episodes: 2 },
     ]);
     const many = Array.from({ length: 400 }, (_, step) => row(0, step + 1, step % 2, step));
     const { columns, rows: found } = taskMap(many, { count: 1 });
     expect(columns).toHaveLength(80);
     expect(columns[0]).toEqual([1, 5]);
-    expect(found[0]!.cells[0]).toEqual({ column: 0, step: 5, group: 4, reward: 0.4, episodes: 5 });
+    expect(found[0]!.cells[0]).toEqual({
+      column: 0,
+      step: 5,
+      group: 4,
+      reward: 0.4,
+      isSolved: false,
+      episodes: 5,
+    });
   });
 
   test('lose no scored episode, whatever the order of the file', () => {
@@ -134,6 +150,12 @@ describe('the tasks of two evaluations', () => {
     // The task without a score, and a place with another task in each.
     expect([unpaired, score]).toEqual([3, 'em']);
     expect(rows[0]!.episodes).toEqual([before[0]!.number, after[0]!.number]);
+  });
+
+  test('are solved by their outcome', () => {
+    const of = (success: number) => at(0, 0.1).map((each) => ({ ...each, success }));
+    expect(compareTasks(of(0), of(1), 'reward').rows[0]!.flip).toBe('won');
+    expect(compareTasks(of(0), of(0.4), 'reward').rows[0]!.flip).toBe('same');
   });
 
   test('swapped, what was won is lost', () => {

@@ -1,5 +1,6 @@
 /** The numbers of several evaluations side by side, with their differences from the first. */
 import { type Estimate, type Evaluation, type Interval, scoreLabel } from '@toolenv/training';
+import { abortText } from './abort-text.ts';
 import { countText, scoreText, timeText } from './number-text.ts';
 import { safeLine } from './terminal-text.ts';
 
@@ -37,7 +38,7 @@ export function comparisonTable(compared: readonly Compared[]): string {
     row('tool calls', ({ evaluation }) => evaluation.toolCalls.toFixed(2)),
     row('turns', ({ evaluation }) => evaluation.turns.toFixed(2)),
     row('episodes', ({ evaluation }) => countText(evaluation.episodes)),
-    row('aborted', ({ evaluation }) => countText(evaluation.aborted)),
+    row('left out', ({ evaluation: { faults = {}, episodes } }) => abortText(faults, episodes) || 'none'),
     ...(compared.some(({ evaluation }) => evaluation.unscored)
       ? [row('not scored', ({ evaluation }) => countText(evaluation.unscored ?? 0))]
       : []),

@@ -2,6 +2,7 @@
 import type { ModelUsage, TurnUsage } from '@toolenv/core';
 import type { PolicyUsage } from '@toolenv/core/plugins';
 import { type Evaluation, scoreLabel } from '@toolenv/training';
+import { abortText } from './abort-text.ts';
 import { dollars, estimateText } from './comparison-table.ts';
 import { countText, timeText } from './number-text.ts';
 import { safeLine } from './terminal-text.ts';
@@ -14,7 +15,7 @@ const longestCause = 400;
 export function evaluationTable(evaluation: Evaluation, usage?: PolicyUsage): string {
   const {
     episodes,
-    aborted,
+    faults = {},
     unscored = 0,
     outcomes,
     toolCalls,
@@ -27,6 +28,9 @@ export function evaluationTable(evaluation: Evaluation, usage?: PolicyUsage): st
   const ends = Object.entries(outcomes).sort(([, a], [, b]) => b - a);
   const rows: [string, string][] = [
     ...scoreRows(evaluation),
+    ...(Object.keys(faults).length > 0
+      ? [['left out', abortText(faults, episodes)] satisfies [string, string]]
+      : []),
     ['tool calls', `${toolCalls.toFixed(2)} per episode`],
     ['turns', `${turns.toFixed(2)} per episode`],
     ['tokens', `${countText(tokens)} generated, ${countText(tokens / seconds)} per second`],
@@ -42,7 +46,7 @@ export function evaluationTable(evaluation: Evaluation, usage?: PolicyUsage): st
     [
       'episodes',
       [
-        `${episodes}${aborted > 0 ? `, ${aborted} of them aborted and not scored` : ''}`,
+        String(episodes),
         ...(unscored > 0 ? [`${unscored} ended without a score`] : []),
         `in ${timeText(seconds)}`,
       ].join(', '),

@@ -1,6 +1,7 @@
 /** Means over the episodes so far, for the progress bar of an evaluation. */
 import { EpisodeStatistics, summariseEpisode, type Trajectory } from '@toolenv/core';
 import { headlineScore } from '@toolenv/training';
+import { abortText } from './abort-text.ts';
 import { statusLine } from './status-line.ts';
 
 export class RunningScores {
@@ -19,14 +20,16 @@ export class RunningScores {
   }
 
   get status(): string {
-    const { reward, rewards, calls, generatedTokens } = this.#statistics;
-    if (reward === null) return '';
+    const { reward, rewards, calls, generatedTokens, faults } = this.#statistics;
+    const cut = abortText(faults, this.#episodes);
+    if (reward === null) return cut;
     const name = headlineScore(Object.keys(rewards));
-    return statusLine({
+    const numbers = statusLine({
       reward,
       headline: name === undefined ? undefined : [name, rewards[name]!],
       calls: calls ?? 0,
       tokensPerSecond: (generatedTokens * 1000) / (performance.now() - this.#begun),
     });
+    return cut ? `${numbers}  ${cut}` : numbers;
   }
 }

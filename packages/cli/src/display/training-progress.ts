@@ -1,7 +1,8 @@
 /** The progress bar of a training run, fed with the trainer's events. */
 import { basename } from 'node:path';
 import type { DataProgress, Metrics, TrainEvent } from '@toolenv/core/plugins';
-import { headlineMetric } from '@toolenv/training';
+import { abortShares, headlineMetric } from '@toolenv/training';
+import { abortText } from './abort-text.ts';
 import { countText } from './number-text.ts';
 import { numbersThatFit, Progress } from './progress.ts';
 import { statusLine } from './status-line.ts';
@@ -22,10 +23,11 @@ export class TrainingProgress {
   #plays = false;
   /** Numbers by name, in their order. */
   readonly #numbers: Record<
-    'reward' | 'best' | 'validation' | 'entropy' | 'time' | 'cut' | 'kl' | 'speed',
+    'reward' | 'aborted' | 'best' | 'validation' | 'entropy' | 'time' | 'cut' | 'kl' | 'speed',
     string
   > = {
     reward: '',
+    aborted: '',
     best: '',
     validation: '',
     entropy: '',
@@ -50,7 +52,8 @@ export class TrainingProgress {
       const { reward, loss } = event.metrics;
       const [name, mean] =
         headlineMetric(event.metrics) ?? (reward === undefined ? ['loss', loss ?? 0] : ['reward', reward]);
-      this.#numbers.validation = `validation ${statusLine({ headline: [name, mean] })}`;
+      const cut = abortText(abortShares(event.metrics));
+      this.#numbers.validation = `validation ${statusLine({ headline: [name, mean] })}${cut && `  ${cut}`}`;
     }
     this.#bar.update(this.#step, this.#status);
     if (event.type === 'update')
@@ -77,6 +80,7 @@ export class TrainingProgress {
     const { reward, generated_tokens: tokens, 'time/generation': seconds } = metrics;
     const cut = metrics['completions/clipped_ratio'];
     this.#numbers.reward = statusLine({ reward, headline: headlineMetric(metrics) });
+    this.#numbers.aborted = abortText(abortShares(metrics));
     this.#numbers.cut = cut ? `cut ${Math.round(100 * cut)} %` : '';
     this.#numbers.speed = tokens && seconds ? `${countText(tokens / seconds)} tokens/s` : '';
   }

@@ -1,6 +1,7 @@
 /** The last block of `toolenv train`: the curves, and the validation before and after with its intervals. */
 import { type Curve, type Interval, scoreLabel } from '@toolenv/training';
 import type { ScoreRow } from '@toolenv/view/recorded';
+import { abortText } from './abort-text.ts';
 import { estimateText } from './comparison-table.ts';
 import { paint } from './paint.ts';
 import { terminalChart } from './terminal-chart.ts';
@@ -33,27 +34,29 @@ export function validationTable(rows: readonly ScoreRow[], width: number): strin
 
 /** In one line if it fits, else the change beside the name, and the scores below. */
 function rowView(
-  { name, before, after }: ScoreRow,
+  { name, before, after, change }: ScoreRow,
   { names, width }: { names: number; width: number },
 ): string {
   const label = labelOf(name);
-  const scores = [before, after]
-    .flatMap((score) => (score ? estimateText(score.mean, score.interval as Interval | undefined) : []))
-    .join(' → ');
-  if (!before) return `  ${label.padEnd(names)}  ${scores}`;
-  const change = after.mean - before.mean;
-  const [sign, colour] =
-    change > 0
-      ? (['▲ +', 'cyan'] as const)
-      : change < 0
-        ? (['▼ ', 'yellow'] as const)
-        : (['= ', 'dim'] as const);
-  const text = `${sign}${change.toFixed(3)}`;
+  const scores = [before, after].flatMap((score) => (score ? scoreView(score) : [])).join(' → ');
+  if (!change) return `  ${label.padEnd(names)}  ${scores}`;
+  const { mean, isNoise } = change;
+  const [sign, colour] = isNoise
+    ? ([mean === 0 ? '=' : '≈', 'dim'] as const)
+    : mean > 0
+      ? (['▲', 'cyan'] as const)
+      : (['▼', 'yellow'] as const);
+  const text = `${sign} ${mean > 0 ? '+' : ''}${mean.toFixed(3)}`;
   const isShort = 2 + names + 2 + scores.length + 2 + text.length <= width;
   const painted = paint(colour, text);
   return isShort
     ? `  ${label.padEnd(names)}  ${scores}  ${painted}`
     : `  ${label}  ${painted}\n    ${scores}`;
+}
+
+function scoreView({ mean, interval, aborted }: ScoreRow['after']): string {
+  const cut = abortText(aborted);
+  return `${estimateText(mean, interval as Interval | undefined)}${cut && `, ${cut}`}`;
 }
 
 function labelOf(name: string): string {

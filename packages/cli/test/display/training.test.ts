@@ -120,8 +120,8 @@ const lines = [0, 40].map((step) => ({
   metrics: Object.fromEntries(
     ['em', 'a_component_with_a_long_name', 'c', 'd', 'e', 'f'].flatMap((name, index) => [
       [`rewards/${name}/mean`, 0.25 + step / 160 - index / 100],
-      [`rewards/${name}/ci_low`, 0.15],
-      [`rewards/${name}/ci_high`, 0.6],
+      [`rewards/${name}/ci_low`, 0.15 + step / 160],
+      [`rewards/${name}/ci_high`, 0.35 + step / 160],
     ]),
   ),
 }));
@@ -135,7 +135,7 @@ describe('the validation before and after', () => {
     expect(Math.max(...rowsOfTable.map((line) => line.length))).toBeLessThanOrEqual(width);
     expect(rowsOfTable[0]).toBe('Validation  step 0 → step 40');
     expect(table.replaceAll(/\s+/g, ' ')).toMatch(
-      /EM .*0\.250 \(0\.150 to 0\.600\) → 0\.500 \(0\.150 to 0\.600\)/,
+      /EM .*0\.250 \(0\.150 to 0\.350\) → 0\.500 \(0\.400 to 0\.600\)/,
     );
     expect(table).toContain('▲ +0.250');
     expect(rowsOfTable.at(-1)).toBe('  and 1 more');
@@ -143,10 +143,10 @@ describe('the validation before and after', () => {
 
   it('is one line for each score where it fits, else two', () => {
     expect(validationTable(rows.slice(0, 1), 80)).toBe(
-      'Validation  step 0 → step 40\n  EM  0.250 (0.150 to 0.600) → 0.500 (0.150 to 0.600)  ▲ +0.250',
+      'Validation  step 0 → step 40\n  EM  0.250 (0.150 to 0.350) → 0.500 (0.400 to 0.600)  ▲ +0.250',
     );
     expect(validationTable(rows.slice(0, 1), 60)).toBe(
-      'Validation  step 0 → step 40\n  EM  ▲ +0.250\n    0.250 (0.150 to 0.600) → 0.500 (0.150 to 0.600)',
+      'Validation  step 0 → step 40\n  EM  ▲ +0.250\n    0.250 (0.150 to 0.350) → 0.500 (0.400 to 0.600)',
     );
   });
 
@@ -154,15 +154,22 @@ describe('the validation before and after', () => {
     const score = (step: number, mean: number): ScoreRow['after'] => ({ step, mean });
     const table = validationTable(
       [
-        { name: 'em', before: score(0, 0.5), after: score(4, 0.25) },
-        { name: 'f1', before: score(0, 0.5), after: score(4, 0.5) },
+        { name: 'em', before: score(0, 0.5), after: score(4, 0.25), change: { mean: -0.25, isNoise: false } },
+        { name: 'f1', before: score(0, 0.5), after: score(4, 0.5), change: { mean: 0, isNoise: true } },
+        { name: 'won', before: score(0, 0.5), after: score(4, 0.6), change: { mean: 0.1, isNoise: true } },
+        {
+          name: 'cut',
+          after: { ...score(4, 0.5), aborted: { 'infrastructure.timeout': 0.05, 'usage.x': 0.001 } },
+        },
         { name: 'hostile\u001b[2J\nname', after: score(4, 0.5) },
       ],
-      80,
+      120,
     ).split('\n');
     expect(table.slice(1).map((line) => line.trim().replaceAll(/ +/g, ' '))).toEqual([
       'EM 0.500 → 0.250 ▼ -0.250',
       'F1 0.500 → 0.500 = 0.000',
+      'won 0.500 → 0.600 ≈ +0.100',
+      'cut 0.500, 5 % aborted (timeout 5 %, usage.x < 1 %)',
       'hostile\\u001b[2J name 0.500',
     ]);
     expect(validationTable([], 80)).toBe('');

@@ -1,6 +1,7 @@
 /** RunHistory: the records of a run as diagnoses read them. Damaged values count as absent. */
 import type { RewardComponent, RewardSpec } from '@toolenv/core';
 import { headlineScore, isRightness } from '../metrics/headline-score.ts';
+import { successShare, weighingComponents } from '../rewards/success-share.ts';
 import type { MetricsLine } from '../run-folder/run-log.ts';
 import { changeOf, hasRisen, meanOf, type Series } from './series.ts';
 
@@ -28,7 +29,7 @@ export class RunHistory {
   constructor({ metrics, options, rewardSpec }: RunRecords) {
     this.#lines = metrics.filter((line) => Number.isInteger(line?.step) && typeof line.metrics === 'object');
     this.#options = Object(options);
-    this.trained = Object.fromEntries(Object.entries(Object(rewardSpec) as RewardSpec).filter(isTrained));
+    this.trained = weighingComponents(rewardSpec);
     this.success = this.#successOf();
   }
 
@@ -105,30 +106,28 @@ export class RunHistory {
     return Object.entries(this.trained).filter(([, { kind }]) => kind === wanted);
   }
 
-  /** Of the component that says which episodes were right, or else of all weighted outcome rewards together. */
   #successOf(): Series {
-    const outcomes = this.#ofKind('outcome');
-    const right = headlineScore(outcomes.length > 0 ? outcomes.map(([name]) => name) : this.#reported());
-    if (right !== undefined && isRightness(right)) {
-      const [low, high] = this.trained[right]?.range ?? [0, 1];
-      return this.rollout(`rewards/${right}/mean`).map(([step, value]) => [
-        step,
-        (value - low) / (high - low),
-      ]);
+    const means = new Map<number, Record<string, number>>();
+    for (const metric of this.rolloutMetrics) {
+      const name = /^rewards\/(.+)\/mean$/.exec(metric)?.[1];
+      if (name === undefined) continue;
+      for (const [step, value] of this.rollout(metric)) {
+        const known = means.get(step) ?? {};
+        means.set(step, known);
+        known[name] = value;
+      }
     }
-    return this.shareOfOutcome(this.earned('outcome'));
-  }
-
-  /** Components with a mean, if the run does not say what its environment declares. */
-  #reported(): string[] {
-    if (Object.keys(this.trained).length > 0) return [];
-    return [...this.rolloutMetrics].flatMap((metric) => /^rewards\/(.+)\/mean$/.exec(metric)?.[1] ?? []);
+    const spec = Object.keys(this.trained).length > 0 ? this.trained : reportedSpec([...means.values()]);
+    return [...means].flatMap(([step, rewards]) => {
+      const share = successShare(spec, rewards);
+      return share === undefined ? [] : [[step, share] as const];
+    });
   }
 }
 
-/** A record may be damaged. */
-function isTrained([, component]: [string, RewardComponent]): boolean {
-  const { kind, weight, range } = Object(component) as Partial<RewardComponent>;
-  const isRange = Array.isArray(range) && range.length === 2 && range.every(Number.isFinite);
-  return (kind === 'outcome' || kind === 'process') && Number.isFinite(weight) && weight !== 0 && isRange;
+/** The component that says which episodes were right, if the run does not say what its environment declares. */
+function reportedSpec(means: readonly Record<string, number>[]): RewardSpec {
+  const right = headlineScore([...new Set(means.flatMap((each) => Object.keys(each)))]);
+  if (right === undefined || !isRightness(right)) return {};
+  return { [right]: { kind: 'outcome', range: [0, 1], weight: 1 } };
 }

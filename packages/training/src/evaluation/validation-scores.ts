@@ -38,11 +38,7 @@ async function scoresOn(run: WithEnv, options: RunOptions): Promise<Metrics> {
   const bounds = { maxTokens, deadline, onDeadline, onBug, onImages, maxAborted };
   const found = await evaluate({ ...plan, ...bounds, env, policy, seed, signal, onProgress });
   const { reward, means, rewardInterval, intervals, pass } = found;
-  const metrics: Metrics = {
-    ...abortMetrics(found.faults ?? {}, found.episodes),
-    ...namedTurnUsage(found.turnUsage),
-    ...namedUsage(found.toolUsage),
-  };
+  const metrics: Metrics = { ...namedTurnUsage(found.turnUsage), ...namedUsage(found.toolUsage) };
   const add = (name: string, of: string, mean: number | null, interval: Interval | null | undefined) => {
     if (mean === null) return;
     metrics[name] = mean;
@@ -53,5 +49,5 @@ async function scoresOn(run: WithEnv, options: RunOptions): Promise<Metrics> {
     add(`rewards/${name}/mean`, `rewards/${name}`, mean, intervals[name]);
   for (const [k, { mean, interval }] of Object.entries(pass?.at ?? {}))
     add(`pass@${k}`, `pass@${k}`, mean, interval);
-  return metrics;
+  return found.faults ? { ...metrics, ...abortMetrics(found.faults, found.episodes) } : metrics;
 }

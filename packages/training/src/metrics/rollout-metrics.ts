@@ -88,6 +88,12 @@ export function abortMetrics(faults: Readonly<Record<string, number>>, episodes:
   };
 }
 
+/** The shares of {@link abortMetrics} by the code of the fault. */
+export function abortShares(metrics: Metrics): Record<string, number> {
+  const shares = Object.entries(metrics).filter(([name]) => name.startsWith(abortedBy));
+  return Object.fromEntries(shares.map(([name, share]) => [name.slice(abortedBy.length), share]));
+}
+
 /** Without rewards, there is no mean and no deviation. */
 function rewardMetrics(scored: readonly Trajectory[], isGrouped: boolean): Metrics {
   const metrics: Metrics = isGrouped ? { frac_reward_zero_std: zeroVarianceFraction(scored) } : {};

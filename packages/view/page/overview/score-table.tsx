@@ -1,5 +1,5 @@
 /** Scores with their confidence intervals, before training and after it. */
-import type { Score, ScoreRow } from '../../src/overview/score-rows.ts';
+import type { Score, ScoreChange, ScoreRow } from '../../src/overview/score-rows.ts';
 import { short } from '../numbers.ts';
 
 export function ScoreTable({ rows }: { rows: readonly ScoreRow[] }) {
@@ -26,7 +26,7 @@ export function ScoreTable({ rows }: { rows: readonly ScoreRow[] }) {
             <td>
               <Mean of={row.after} />
             </td>
-            {isChange && <td>{row.before ? <Change {...row} before={row.before} /> : '–'}</td>}
+            {isChange && <td>{row.change ? <Change of={row.change} /> : '–'}</td>}
             <td class="wide">
               <Whiskers row={row} />
             </td>
@@ -41,7 +41,7 @@ function stepText(score: Score | undefined, word: string): string {
   return score?.step === undefined ? word : `${word}, step ${score.step}`;
 }
 
-function Mean({ of: { mean, interval } }: { of: Score }) {
+function Mean({ of: { mean, interval, aborted } }: { of: Score }) {
   return (
     <>
       <b>{mean.toFixed(3)}</b>
@@ -51,6 +51,7 @@ function Mean({ of: { mean, interval } }: { of: Score }) {
           {short(round(interval[0]))} to {short(round(interval[1]))}
         </small>
       )}
+      {aborted && <small class="bad"> {abortedText(aborted)}</small>}
     </>
   );
 }
@@ -60,15 +61,25 @@ function round(value: number): number {
   return Number(value.toFixed(3));
 }
 
-function Change({ before, after }: { before: Score; after: Score }) {
-  const change = round(after.mean - before.mean);
-  const sign = change > 0 ? '▲ +' : change < 0 ? '▼ −' : '';
+function Change({ of: { mean, isNoise } }: { of: ScoreChange }) {
+  const change = round(mean);
+  const isUp = change > 0;
+  const arrow = isNoise ? '≈ ' : isUp ? '▲ ' : '▼ ';
   return (
-    <span class={change > 0 ? 'good' : change < 0 ? 'bad' : 'soft'}>
-      {sign}
+    <span
+      class={isNoise ? 'soft' : isUp ? 'good' : 'bad'}
+      title={isNoise ? 'Chance may explain it: the interval of the difference holds 0.' : undefined}
+    >
+      {change === 0 ? '' : `${arrow}${isUp ? '+' : '−'}`}
       {Math.abs(change).toFixed(3)}
     </span>
   );
+}
+
+/** `6 % aborted (infrastructure.timeout)`. */
+function abortedText(shares: Readonly<Record<string, number>>): string {
+  const all = Object.values(shares).reduce((sum, share) => sum + share, 0);
+  return `${(100 * all).toFixed(1)} % aborted (${Object.keys(shares).join(', ')})`;
 }
 
 const [width, height] = [150, 22];

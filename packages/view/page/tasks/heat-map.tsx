@@ -79,7 +79,7 @@ export function HeatMap({ run, query, states }: Props) {
         </span>
       </div>
       <p class="count">
-        Solved means more than half of the range of the rewards. Each cell is a group and opens it.
+        Solved means that more than half of the outcome is right. Each cell is a group and opens it.
       </p>
       <Columns of={answer} />
       <ul class="tasks">

@@ -1,5 +1,5 @@
 /** ScoreRow: a score of a run with its confidence interval, before training and after it. */
-import { headlineScore, type MetricsLine } from '@toolenv/training';
+import { abortShares, headlineScore, independentDifference, type MetricsLine } from '@toolenv/training';
 import type { RunFacts } from '../recorded/recorded-run.ts';
 
 export interface Score {
@@ -8,6 +8,15 @@ export interface Score {
   mean: number;
   /** Of 95 %, over tasks. */
   interval?: [low: number, high: number];
+  /** Shares of the episodes that enter no mean, by the code of the fault that ended them. Absent if there are none. */
+  aborted?: Record<string, number>;
+}
+
+/** From before to after. */
+export interface ScoreChange {
+  mean: number;
+  /** Whether chance may explain it: its interval holds 0, or is not known. */
+  isNoise: boolean;
 }
 
 export interface ScoreRow {
@@ -16,6 +25,8 @@ export interface ScoreRow {
   /** Absent in an evaluation, and in a run that was evaluated once. */
   before?: Score;
   after: Score;
+  /** Absent without `before`. */
+  change?: ScoreChange;
 }
 
 /** The scores of the first and of the last evaluation: the score that says which episodes were right, the reward, then the others. */
@@ -26,15 +37,32 @@ export function validationScores(lines: readonly MetricsLine[]): ScoreRow[] {
   const names = Object.keys(last.metrics).flatMap((metric) => nameOf(metric) ?? []);
   return ordered(names).flatMap((name) => {
     const [before, after] = [scoreOf(first, name), scoreOf(last, name)];
-    return after ? [{ name, after, ...(before && first !== last && { before }) }] : [];
+    if (!after) return [];
+    return before && first !== last
+      ? [{ name, before, after, change: changeOf(before, after) }]
+      : [{ name, after }];
   });
 }
 
+function changeOf(before: Score, after: Score): ScoreChange {
+  const mean = after.mean - before.mean;
+  if (!before.interval || !after.interval) return { mean, isNoise: true };
+  const { interval } = before;
+  const [low, high] = independentDifference(
+    { mean: before.mean, interval },
+    { ...after, interval: after.interval },
+  );
+  return { mean, isNoise: low <= 0 && high >= 0 };
+}
+
 /** The scores that summary.json has. */
-export function evaluationScores({ reward, rewardInterval, means, intervals, pass }: RunFacts): ScoreRow[] {
+export function evaluationScores(facts: RunFacts): ScoreRow[] {
+  const { reward, rewardInterval, means, intervals, pass } = facts;
+  const aborted = withAborted(Object(facts.faults), Number(facts.episodes));
   const rows = new Map<string, ScoreRow>();
   const add = (name: string, mean: unknown, interval: unknown) => {
-    if (typeof mean === 'number') rows.set(name, { name, after: { mean, ...withInterval(interval) } });
+    if (typeof mean === 'number')
+      rows.set(name, { name, after: { mean, ...withInterval(interval), ...aborted } });
   };
   add('reward', reward, rewardInterval);
   for (const [name, mean] of Object.entries(Object(means)))
@@ -56,7 +84,16 @@ function scoreOf({ step, metrics }: MetricsLine, name: string): Score | undefine
   const [metric, prefix] = isComponent ? [`rewards/${name}/mean`, `rewards/${name}`] : [name, name];
   const mean = metrics[metric];
   if (typeof mean !== 'number') return undefined;
-  return { step, mean, ...withInterval([metrics[`${prefix}/ci_low`], metrics[`${prefix}/ci_high`]]) };
+  const interval = withInterval([metrics[`${prefix}/ci_low`], metrics[`${prefix}/ci_high`]]);
+  return { step, mean, ...interval, ...withAborted(abortShares(metrics), 1) };
+}
+
+/** @param faults Counts or shares by code. */
+function withAborted(faults: Readonly<Record<string, unknown>>, episodes: number): Pick<Score, 'aborted'> {
+  const shares = Object.entries(faults).flatMap(([code, count]) =>
+    typeof count === 'number' && count > 0 && episodes > 0 ? [[code, count / episodes] as const] : [],
+  );
+  return shares.length > 0 ? { aborted: Object.fromEntries(shares) } : {};
 }
 
 function withInterval(interval: unknown): Pick<Score, 'interval'> {

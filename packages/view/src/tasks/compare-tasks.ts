@@ -1,6 +1,7 @@
 /** compareTasks: the tasks of two evaluations, those that flipped first. */
 import type { ScoreRow } from '../overview/score-rows.ts';
 import type { EpisodeRow } from '../view/episode-index.ts';
+import { areSolved } from './task-map.ts';
 
 /** `won`: solved only by the second. */
 export type Flip = 'lost' | 'won' | 'same';
@@ -39,12 +40,13 @@ export function compareTasks(
   const [first, second] = [byTask(before, score), byTask(after, score)];
   const values = [...first.values(), ...second.values()].flat().map((row) => scoreOf(row, score)!);
   const [low, high] = [Math.min(0, ...bounded(values, Math.min)), Math.max(...bounded(values, Math.max), 0)];
-  const half = (low + high) / 2;
+  const isSolved = (rows: readonly EpisodeRow[]) =>
+    areSolved(rows, (row) => (scoreOf(row, score)! - low) / (high - low));
   const rows = [...first].flatMap(([key, one]): ComparedTask[] => {
     const other = second.get(key);
     if (!other) return [];
     const means = [one, other].map((rows) => meanOf(rows, score)) as [number, number];
-    const [was, is] = means.map((mean) => mean > half);
+    const [was, is] = [isSolved(one), isSolved(other)];
     const flip = was === is ? 'same' : is ? 'won' : 'lost';
     const episodes: ComparedTask['episodes'] = [
       nearest(one, score, means[0]).number,

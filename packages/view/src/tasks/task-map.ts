@@ -1,7 +1,7 @@
 /** taskMap: how each task went over the steps of training. */
 import type { EpisodeRow } from '../view/episode-index.ts';
 
-/** What became of a task: whether its groups earn more than half of the range that the run's rewards have. */
+/** What became of a task: whether more than half of the outcome of its groups is right. Without an outcome, it is half of the range that the run's rewards have. */
 export const taskKinds = ['learned', 'forgotten', 'never', 'always'] as const;
 export type TaskKind = (typeof taskKinds)[number];
 
@@ -13,6 +13,8 @@ export interface TaskCell {
   group: number;
   /** Mean over the scored episodes. */
   reward: number;
+  /** Whether most of the outcome is right. */
+  isSolved: boolean;
   episodes: number;
 }
 
@@ -57,7 +59,7 @@ export function taskMap(episodes: readonly EpisodeRow[], { sort, kind, count }: 
     if (known) known.push(row);
     else tasks.set(row.task, [row]);
   }
-  const all = [...tasks.values()].map((rows) => rowOf(rows, columns, (range[0] + range[1]) / 2));
+  const all = [...tasks.values()].map((rows) => rowOf(rows, columns, range));
   const counts = Object.fromEntries(
     taskKinds.map((name) => [name, all.filter((row) => row.kind === name).length]),
   ) as Record<TaskKind, number>;
@@ -66,7 +68,11 @@ export function taskMap(episodes: readonly EpisodeRow[], { sort, kind, count }: 
   return { columns, range, counts, total: matching.length, rows };
 }
 
-function rowOf(episodes: readonly EpisodeRow[], columns: TaskMap['columns'], half: number): TaskRow {
+function rowOf(
+  episodes: readonly EpisodeRow[],
+  columns: TaskMap['columns'],
+  [low, high]: TaskMap['range'],
+): TaskRow {
   const places = new Map<number, EpisodeRow[]>();
   const sorted = [...episodes].sort((a, b) => a.step! - b.step!);
   for (const row of sorted) {
@@ -76,16 +82,21 @@ function rowOf(episodes: readonly EpisodeRow[], columns: TaskMap['columns'], hal
   const cells = [...places].map(([column, rows]): TaskCell => {
     const { step, group } = rows.at(-1)!;
     const reward = rows.reduce((sum, row) => sum + row.reward!, 0) / rows.length;
-    return { column, step: step!, group, reward, episodes: rows.length };
+    const isSolved = areSolved(rows, ({ reward }) => (reward! - low) / (high - low));
+    return { column, step: step!, group, reward, isSolved, episodes: rows.length };
   });
   const { task, question } = episodes[0]!;
-  return { task, question, ...fateOf(cells, half), cells };
+  return { task, question, ...fateOf(cells), cells };
 }
 
-function fateOf(cells: readonly TaskCell[], half: number): Pick<TaskRow, 'kind' | 'since'> {
-  const isSolved = ({ reward }: TaskCell) => reward > half;
-  const last = isSolved(cells.at(-1)!);
-  const turn = cells.findLastIndex((cell) => isSolved(cell) !== last);
+/** @param shareOf How well an episode ended, from 0 to 1, if its outcome is not known. */
+export function areSolved(rows: readonly EpisodeRow[], shareOf: (row: EpisodeRow) => number): boolean {
+  return rows.reduce((sum, row) => sum + (row.success ?? shareOf(row)), 0) > rows.length / 2;
+}
+
+function fateOf(cells: readonly TaskCell[]): Pick<TaskRow, 'kind' | 'since'> {
+  const last = cells.at(-1)!.isSolved;
+  const turn = cells.findLastIndex(({ isSolved }) => isSolved !== last);
   if (turn < 0) return { kind: last ? 'always' : 'never' };
   return { kind: last ? 'learned' : 'forgotten', since: cells[turn + 1]!.step };
 }

@@ -1,6 +1,7 @@
 /** EpisodeIndex: a row for each episode of a file that may still grow, and the place where the episode stands in the file. */
 import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
+import { successShare } from '@toolenv/training';
 import { type EpisodeSummary, summaryOf } from '../recorded/episode-summary.ts';
 import type { RecordedEpisode } from '../recorded/recorded-episode.ts';
 import type { Extent } from './extent.ts';
@@ -11,6 +12,8 @@ export interface EpisodeRow extends EpisodeSummary {
   number: number;
   /** Episodes of the same task have the same number, over all steps. */
   task: number;
+  /** As {@link successShare} says. */
+  success?: number;
   /** Equal for equal tasks of any run. */
   digest: string;
   /** What the policy was asked first, shortened. */
@@ -92,12 +95,14 @@ export class EpisodeIndex {
     const task = this.#tasks.get(digest) ?? this.#tasks.size;
     this.#tasks.set(digest, task);
     const summary = summaryOf(episode);
-    const { steps } = episode;
+    const { steps, rewardSpec, rewards } = episode;
+    const success = successShare(rewardSpec, Object(rewards));
     const first = steps[0]?.observation.messages.findLast(({ role }) => role === 'user');
     const row = {
       ...summary,
       number: this.rows.length,
       task,
+      ...(success !== undefined && { success }),
       digest: digest.slice(0, digestCharacters),
       question: excerpt(first?.content ?? ''),
       answer: excerpt(steps.at(-1)?.action.text ?? ''),
