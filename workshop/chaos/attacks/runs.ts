@@ -94,7 +94,7 @@ export const runs: Attack[] = [
   {
     name: 'groups of a hostile worker',
     attack:
-      'a worker writes groups with a reward for an aborted episode, a reward against its components, one episode of two, log-probabilities of NaN and of 50, and a token beyond the vocabulary',
+      'a worker writes groups with a reward for an aborted episode, a reward against its components, a reward without a step, one episode of two, log-probabilities of NaN and of 50, and a token beyond the vocabulary',
     expected: 'a trainer reads none of them, and an honest group',
     async run(folder) {
       const env = await openBandit({ best: 1 });
@@ -116,6 +116,10 @@ export const runs: Attack[] = [
         honest,
         'an aborted episode with a reward': [{ ...first, outcome: aborted(cause), reward: 1 }, second],
         'a reward against its components': [{ ...first, reward: 0.123 }, second],
+        'a reward without a step': [
+          { ...first, steps: [], rewards: { win: 1 }, reward: 1 },
+          second,
+        ],
         'one episode of two': [first],
         'log-probabilities of NaN': [withTokens({ logprobs: Float32Array.of(Number.NaN) }), second],
         'a log-probability of 50': [withTokens({ logprobs: Float32Array.of(50) }), second],
