@@ -1,5 +1,5 @@
 /** @toolenv/core: the toolenv standard, and the loop that runs it. */
-export { defineToolEnv, type ToolEnvDefinition } from './env/define-tool-env.ts';
+export { defineToolEnv, type OnlyParts, type ToolEnvDefinition } from './env/define-tool-env.ts';
 export type * from './env/env-definition.ts';
 export { defineEnv, mostAtOnce } from './env/env-definition.ts';
 export type * from './env/episode.ts';

@@ -25,14 +25,7 @@ export interface AgentEnvDefinition<
       Schema,
       Shared,
       State,
-      AgentEpisodeContext<
-        NoInfer<Task>,
-        NoInfer<State>,
-        NoInfer<Shared>,
-        EnvOptions<Schema>,
-        Awaited<NoInfer<Result>>,
-        NoInfer<Text>
-      >,
+      AgentEpisodeContext<Task, State, Shared, EnvOptions<Schema>, Awaited<Result>, NoInfer<Text>>,
       Text
     >,
     'players'
@@ -41,16 +34,9 @@ export interface AgentEnvDefinition<
    * Runs the agent with a model at `baseURL` and `apiKey`, until it has its result. `limits.maxTurns` counts its requests, and
    * `limits.toolTimeout` is the time that it may take from an answer to its next request or its end; an agent that takes longer is truncated.
    */
-  agent(
-    context: AgentContext<
-      NoInfer<Task>,
-      NoInfer<State>,
-      NoInfer<Shared>,
-      EnvOptions<Schema>,
-      NoInfer<Name>,
-      NoInfer<Text>
-    >,
-  ): Result;
+  readonly agent: (
+    context: AgentContext<Task, State, Shared, EnvOptions<Schema>, NoInfer<Name>, NoInfer<Text>>,
+  ) => Result;
   /**
    * The file of the agent, such as `import.meta.url`. A run records its digest and that of its package.json, and a resumed run whose agent is another
    * is refused unless the change is allowed. Default: the agent is known by the version of the environment's package only.
@@ -68,7 +54,7 @@ export interface AgentEnvDefinition<
 /**
  * Declares an environment that runs an agent: an episode gives it a base URL and a key, the gateway answers with the policy in training and
  * keeps every token, and reward functions score what the agent came to. Otherwise it is declared as with `defineToolEnv`. State `tasks`, `state` and
- * `agent` before `rewards`, so that reward functions know their types.
+ * `agent` before `rewards`, so that reward functions know their types. `defineAgentEnv<Task>()({ … })` takes the type of a task by hand.
  *
  * Its capabilities are by default those of an agent: it connects to a server and does not repeat from a seed. Declare `seedable: true` for an agent that does, and the
  * number of episodes that may run at once as `concurrent` where each needs a process.
@@ -84,16 +70,31 @@ export function defineAgentEnv<
   const Text extends string = never,
 >(
   definition: AgentEnvDefinition<Task, Name, Schema, Shared, State, Result, Text>,
-): EnvDefinition<Task, Flat<GivenEnvOptions<Schema> & EnvLimits>> {
+): EnvDefinition<Task, Flat<GivenEnvOptions<Schema> & EnvLimits>>;
+export function defineAgentEnv<Task>(): <
+  const Name extends string,
+  const Schema extends ArgumentsSchema = { properties: Record<never, never> },
+  Shared = undefined,
+  State = undefined,
+  Result = unknown,
+  const Text extends string = never,
+>(
+  definition: AgentEnvDefinition<Task, Name, Schema, Shared, State, Result, Text>,
+) => EnvDefinition<Task, Flat<GivenEnvOptions<Schema> & EnvLimits>>;
+export function defineAgentEnv(
+  ...definitions: [] | [AgentEnvDefinition<unknown, string, ArgumentsSchema, unknown, unknown, unknown>]
+): unknown {
+  const [definition] = definitions;
+  if (!definition) return defineAgentEnv;
   const capabilities = { seedable: false, networked: true, ...definition.capabilities };
-  return declareEnv({ ...definition, capabilities }, async () => {
+  return declareEnv({ ...definition, capabilities }, ['agent', 'entry', 'malformed', 'blame'], async () => {
     const { entry } = definition;
     const identity = entry === undefined ? undefined : { agent: await agentIdentity(entry) };
     const gateway = await Gateway.open();
     return {
       ...(identity && { identity }),
       episode: (parts) =>
-        new AgentEnv<Task>({ ...(definition as unknown as AgentEnvParts), ...parts, gateway }),
+        new AgentEnv<unknown>({ ...(definition as unknown as AgentEnvParts), ...parts, gateway }),
       close: () => gateway.close(),
     };
   });

@@ -99,7 +99,13 @@ export { refuseRun, refuseUsedFolder } from './run-folder/run-folder.ts';
 export { type MetricsLine, RunLog, readMetrics } from './run-folder/run-log.ts';
 export { isSameValue, placeOf } from './run-folder/same-value.ts';
 export { writeWhole } from './run-folder/write-whole.ts';
-export type { AlgorithmContext, DataAlgorithm, PromptAlgorithm, RolloutBatch } from './trainer/algorithm.ts';
+export type {
+  Algorithm,
+  AlgorithmContext,
+  DataAlgorithm,
+  PromptAlgorithm,
+  RolloutBatch,
+} from './trainer/algorithm.ts';
 export { partNouns, partProperties } from './trainer/choose-parts.ts';
 export type { ConfigurablePart } from './trainer/trainer-part.ts';
 export { learnFrom, nothingLearned } from './update/learn-from.ts';

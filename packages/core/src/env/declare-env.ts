@@ -1,4 +1,6 @@
 /** declareEnv: what all environments have that their authors declare: options and limits, tasks, rewards, and what their episodes share. */
+
+import { unknownPart } from '../protocol/did-you-mean.ts';
 import type { Env, EnvLimits, EnvSpec } from '../protocol/env.ts';
 import { ToolEnvError } from '../protocol/errors.ts';
 import type { JsonSchema } from '../protocol/json-schema.ts';
@@ -56,9 +58,9 @@ export interface EnvDeclaration<
         shared: NoInfer<Shared>;
       }) => TaskSources<Task> | Promise<TaskSources<Task>>);
   /** Makes the state that the hooks and the reward functions of an episode share. */
-  state?(
-    context: EpisodeContext<NoInfer<Task>, undefined, NoInfer<Shared>, EnvOptions<Schema>, NoInfer<Text>>,
-  ): State;
+  readonly state?: (
+    context: EpisodeContext<Task, undefined, Shared, EnvOptions<Schema>, NoInfer<Text>>,
+  ) => State;
   /** Other players by name: a user, an opponent. Hooks ask them by `context.player(name).ask(…)`. */
   readonly players?: Readonly<Record<string, PlayerDeclaration<Scored>>>;
   /** The components of the reward by name: `{ solved: { kind: 'outcome' } }`. */
@@ -85,8 +87,15 @@ export interface EpisodeMaker<Task> {
   close?(): void | Promise<void>;
 }
 
+/** What every kind of environment may declare. */
+export const definitionParts: readonly string[] = [
+  ...['name', 'description', 'options', 'limits', 'capabilities', 'data', 'roles', 'prompts', 'players'],
+  ...['setup', 'teardown', 'tasks', 'state', 'rewards', 'oracle', 'best', 'label'],
+];
+
 /**
  * The definition of a declared environment.
+ * @param own What only this kind of environment declares. The first must be a function.
  * @param begin Called each time that the environment opens.
  * @throws ToolEnvError as `defineToolEnv` does.
  */
@@ -100,8 +109,10 @@ export function declareEnv<
   Text extends string,
 >(
   declared: EnvDeclaration<Task, Name, Schema, Shared, State, Scored, Text>,
+  own: readonly string[],
   begin: () => EpisodeMaker<Task> | Promise<EpisodeMaker<Task>>,
 ): EnvDefinition<Task, Flat<GivenEnvOptions<Schema> & EnvLimits>> {
+  expectParts(declared, own);
   const { name, description, capabilities, data, oracle, best, label } = declared;
   const limits = { ...defaultLimits, ...declared.limits };
   const rewards = rewardSpecOf(name, declared.rewards);
@@ -181,6 +192,25 @@ export function declareEnv<
       }
     },
   };
+}
+
+/** @throws ToolEnvError `bug.environment` for a part that is missing, and for one that would be overlooked. */
+function expectParts(declared: object, own: readonly string[]): void {
+  const parts = declared as Readonly<Record<string, unknown>>;
+  const env = String(parts.name);
+  const wrong = (problem: string) =>
+    new ToolEnvError('bug.environment', `${env}: the definition has ${problem}`);
+  const unknown = unknownPart(declared, [...definitionParts, ...own]);
+  if (unknown) throw wrong(unknown);
+  const missing = ['name', 'description', 'tasks', 'rewards', own[0]!].find((part) => !parts[part]);
+  if (missing !== undefined) throw wrong(`no "${missing}": add it.`);
+  if (typeof parts[own[0]!] !== 'function')
+    throw wrong(`a part "${own[0]}" that is no function: give a function.`);
+  const within = { limits: limitNames, capabilities: ['seedable', 'concurrent', 'networked', 'remote'] };
+  for (const [part, known] of Object.entries(within)) {
+    const overlooked = unknownPart(Object(parts[part]), known);
+    if (overlooked) throw new ToolEnvError('bug.environment', `${env}: "${part}" has ${overlooked}`);
+  }
 }
 
 /** The options of the author and the limits, and the options of the tools that score and of the players. */

@@ -7,6 +7,11 @@ import type { Episode, EpisodeContext } from './episode.ts';
 import type { PlayerDeclaration } from './player-declaration.ts';
 import { ToolEnv } from './tool-env.ts';
 
+/** Refuses what no episode has: TypeScript lets it pass in what a function returns. */
+export type OnlyParts<Begun> = Begun & {
+  readonly [Part in Exclude<keyof Begun, keyof Episode>]?: `An episode has no part "${Part & string}".`;
+};
+
 /** An environment of tool calls and answers, as its author declares it. */
 export interface ToolEnvDefinition<
   Task,
@@ -16,31 +21,26 @@ export interface ToolEnvDefinition<
   State,
   Other extends string = string,
   Text extends string = string,
+  Begun extends Episode = Episode<NoInfer<Name>>,
 > extends EnvDeclaration<
     Task,
     Name,
     Schema,
     Shared,
     State,
-    EpisodeContext<NoInfer<Task>, NoInfer<State>, NoInfer<Shared>, EnvOptions<Schema>, NoInfer<Text>>,
+    EpisodeContext<Task, State, Shared, EnvOptions<Schema>, NoInfer<Text>>,
     Text
   > {
   /** Other players by name: a user, an opponent. Hooks ask them by `context.player(name).ask(…)`. */
   readonly players?: {
     readonly [Player in Other]: PlayerDeclaration<
-      EpisodeContext<NoInfer<Task>, NoInfer<State>, NoInfer<Shared>, EnvOptions<Schema>, NoInfer<Text>>
+      EpisodeContext<Task, State, Shared, EnvOptions<Schema>, NoInfer<Text>>
     >;
   };
   /** Begins an episode. */
-  episode(
-    context: EpisodeContext<
-      NoInfer<Task>,
-      NoInfer<State>,
-      NoInfer<Shared>,
-      EnvOptions<Schema>,
-      NoInfer<Text>
-    >,
-  ): Episode<NoInfer<Name>> | Promise<Episode<NoInfer<Name>>>;
+  readonly episode: (
+    context: EpisodeContext<Task, State, Shared, EnvOptions<Schema>, NoInfer<Text>>,
+  ) => OnlyParts<Begun> | Promise<OnlyParts<Begun>>;
 }
 
 /**
@@ -48,7 +48,8 @@ export interface ToolEnvDefinition<
  * episode. Parsing, validation of arguments, dispatch of parallel calls, timeouts, limits, the history and its order are done.
  *
  * Types follow from the definition: a task's from `tasks`, the names of rewards from `rewards`, options from their schema.
- * State `tasks` and `state` before `rewards`, so that reward functions know their types.
+ * State `tasks` and `state` before `rewards`, so that reward functions know their types; or give the type of a task by hand, with
+ * `defineToolEnv<Task>()({ … })`, and the others still follow.
  * @throws ToolEnvError `bug.environment` for an option that has the name of a limit, and for a reward whose kind, range or weight
  *   cannot be; `usage.json_schema` if the library of
  *   the options' schema provides no JSON Schema.
@@ -61,10 +62,27 @@ export function defineToolEnv<
   State = undefined,
   const Other extends string = never,
   const Text extends string = never,
+  Begun extends Episode<NoInfer<Name>> = Episode<NoInfer<Name>>,
 >(
-  definition: ToolEnvDefinition<Task, Name, Schema, Shared, State, Other, Text>,
-): EnvDefinition<Task, Flat<GivenEnvOptions<Schema> & EnvLimits & { [Player in Other]: string }>> {
-  return declareEnv(definition, () => ({
-    episode: (parts) => new ToolEnv<Task, never>({ ...definition, ...parts }),
+  definition: ToolEnvDefinition<Task, Name, Schema, Shared, State, Other, Text, Begun>,
+): EnvDefinition<Task, Flat<GivenEnvOptions<Schema> & EnvLimits & { [Player in Other]: string }>>;
+export function defineToolEnv<Task>(): <
+  const Name extends string,
+  const Schema extends ArgumentsSchema = { properties: Record<never, never> },
+  Shared = undefined,
+  State = undefined,
+  const Other extends string = never,
+  const Text extends string = never,
+  Begun extends Episode<NoInfer<Name>> = Episode<NoInfer<Name>>,
+>(
+  definition: ToolEnvDefinition<Task, Name, Schema, Shared, State, Other, Text, Begun>,
+) => EnvDefinition<Task, Flat<GivenEnvOptions<Schema> & EnvLimits & { [Player in Other]: string }>>;
+export function defineToolEnv(
+  ...definitions: [] | [ToolEnvDefinition<unknown, string, ArgumentsSchema, unknown, unknown>]
+): unknown {
+  const [definition] = definitions;
+  if (!definition) return defineToolEnv;
+  return declareEnv(definition, ['episode'], () => ({
+    episode: (parts) => new ToolEnv<unknown, never>({ ...definition, ...parts }),
   }));
 }

@@ -20,7 +20,4 @@ export interface PlayerDeclaration<Context = EpisodeContext> {
 }
 
 /** Decides a turn of a player from what the episode knows, and from what the player sees. */
-export type PlayerScript<Context> = {
-  // A method, so that a declaration for any task is one for a task.
-  script(context: Context, seen: Observation): Scripted | Promise<Scripted>;
-}['script'];
+export type PlayerScript<Context> = (context: Context, seen: Observation) => Scripted | Promise<Scripted>;

@@ -1,11 +1,19 @@
 /** readDecision: what a hook has returned, as a decision about the turn. A part that would be overlooked is refused. */
-import { didYouMean } from '../protocol/did-you-mean.ts';
+import { didYouMean, unknownPart } from '../protocol/did-you-mean.ts';
 import { ToolEnvError } from '../protocol/errors.ts';
 import { isPlainObject } from '../protocol/plain-object.ts';
 import { inWords } from '../protocol/violation.ts';
 import type { TurnDecision } from './episode.ts';
 
-const parts = ['reply', 'rewrite', 'rewards', 'playerRewards', 'end', 'info'];
+/** What a hook may decide about a turn. */
+export const decisionParts: readonly string[] = [
+  'reply',
+  'rewrite',
+  'rewards',
+  'playerRewards',
+  'end',
+  'info',
+];
 
 /**
  * @param hook Names the hook in errors, and its environment.
@@ -20,11 +28,8 @@ export function readDecision(result: unknown, hook: string, players: readonly st
     const remedy = 'return a text, an object such as { reply, rewards, end }, or nothing';
     throw wrong(`returned ${inWords(result)}: ${remedy}`);
   }
-  const unknown = Object.keys(result).find((part) => !parts.includes(part));
-  if (unknown !== undefined) {
-    const hint = didYouMean(unknown, parts, 'Parts');
-    throw new ToolEnvError('bug.environment', `${hook} returned an unknown part "${unknown}". ${hint}`);
-  }
+  const unknown = unknownPart(result, decisionParts);
+  if (unknown) throw new ToolEnvError('bug.environment', `${hook} returned ${unknown}`);
   const { reply, rewrite, rewards, playerRewards } = result;
   if (reply !== undefined && typeof reply !== 'string' && !Array.isArray(reply))
     throw wrong(`returned a reply that is ${inWords(reply)}: give a text or messages`);

@@ -1,5 +1,5 @@
 /** How an environment declares its rewards: kind, weight, range, and optionally a function that scores. */
-import { didYouMean } from '../protocol/did-you-mean.ts';
+import { unknownPart } from '../protocol/did-you-mean.ts';
 import { ToolEnvError } from '../protocol/errors.ts';
 import { checkRewardSpec, type RewardComponent, type RewardSpec } from '../protocol/reward.ts';
 import type { EpisodeContext } from './episode.ts';
@@ -21,10 +21,7 @@ export interface RewardDeclaration<Context = EpisodeContext> {
 }
 
 /** A function of the episode that scores. It is async if it asks a database, or a judge of its own. */
-export type Score<Context> = {
-  // A method, so that a declaration for any task is one for a task.
-  score(context: Context): number | null | Promise<number | null>;
-}['score'];
+export type Score<Context> = (context: Context) => number | null | Promise<number | null>;
 
 /** What scoring needs of a reward, once its environment is open. */
 export interface ScoredReward<Context> {
@@ -39,17 +36,14 @@ const parts = ['kind', 'weight', 'range', 'score'];
  * @param env Names the environment in errors.
  * @throws ToolEnvError `bug.environment` for an unknown part, or a kind, range or weight that cannot be (ENV-4).
  */
-export function rewardSpecOf<Context>(
+export function rewardSpecOf(
   env: string,
-  rewards: Readonly<Record<string, RewardDeclaration<Context>>>,
+  rewards: Readonly<Record<string, RewardDeclaration<never>>>,
 ): RewardSpec {
   const components = Object.entries(rewards).map(([name, declared]) => {
-    const unknown = Object.keys(Object(declared)).find((part) => !parts.includes(part));
-    if (unknown !== undefined) {
-      const problem = `reward "${name}" has an unknown part "${unknown}"`;
-      throw new ToolEnvError('bug.environment', `${env}: ${problem}. ${didYouMean(unknown, parts, 'Parts')}`);
-    }
-    const { kind, range = [0, 1], weight = 1 } = Object(declared) as RewardDeclaration<Context>;
+    const unknown = unknownPart(Object(declared), parts);
+    if (unknown) throw new ToolEnvError('bug.environment', `${env}: reward "${name}" has ${unknown}`);
+    const { kind, range = [0, 1], weight = 1 } = Object(declared) as RewardDeclaration<never>;
     return [name, { kind, range, weight }];
   });
   return soundRewards(env, Object.fromEntries(components));

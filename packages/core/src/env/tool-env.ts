@@ -11,6 +11,7 @@ import type { Tool } from '../protocol/tool.ts';
 import type { Episode, EpisodeContext, TurnDecision } from './episode.ts';
 import type { Seat } from './open-players.ts';
 import { readDecision } from './read-decision.ts';
+import { readEpisode } from './read-episode.ts';
 import type { ScoredReward } from './reward-declaration.ts';
 import { expectStep, RunningEpisode } from './running-episode.ts';
 import { scoreTurn } from './score-turn.ts';
@@ -62,8 +63,8 @@ export class ToolEnv<Task, Context = EpisodeContext<Task>> implements Env<Task> 
     this.#hooks = this.#begin(episode);
     this.#work = this.#hooks.then((hooks) => {
       this.#expectAnswers(episode);
-      episode.hooks = hooks;
-      episode.conversation = toMessages(hooks.messages);
+      episode.hooks = readEpisode(hooks, this.spec.name);
+      episode.conversation = toMessages(episode.hooks.messages);
       return { observation: observationOf(episode.conversation, episode.tools()) };
     });
     // Calls that the environment makes as it begins belong to the first step.

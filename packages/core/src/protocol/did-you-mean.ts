@@ -6,6 +6,14 @@ export function didYouMean(name: string, candidates: readonly string[], label: s
   return near ? `Did you mean "${near}"?` : `${label}: ${candidates.join(', ') || 'none'}.`;
 }
 
+/** What to say of a part of `value` that would be overlooked: `an unknown part "reward". Did you mean "rewards"?` */
+export function unknownPart(value: object, parts: readonly string[]): string | undefined {
+  const unknown = Object.keys(value).find((part) => !parts.includes(part));
+  return unknown === undefined
+    ? undefined
+    : `an unknown part "${unknown}". ${didYouMean(unknown, parts, 'Parts')}`;
+}
+
 /**
  * The nearest candidate, if any is near enough.
  * @param edits How many single letters may differ. Default: a third of the name's length, at least 2.

@@ -6,6 +6,8 @@ import {
   defineTool,
   defineToolEnv,
   type EnvDefinition,
+  type Episode,
+  type EpisodeContext,
   type Message,
   openEnv,
   playTask,
@@ -400,6 +402,89 @@ test('types: undeclared rewards and wrong tasks are errors', () => {
   });
 });
 
+describe('types of parts that stand outside of the definition', () => {
+  interface Safe {
+    code: number;
+  }
+  const safe = { name: 'safe-v1', description: 'x' } as const;
+  const options = { properties: { size: { type: 'integer', default: 2 } } } as const;
+  // With a parameter, so that TypeScript infers the type of a task late.
+  const tasks = ({ seed }: { seed: number }) => ({ train: [{ code: seed, hint: 'odd' }] });
+
+  test('the tasks give the type of a task, whatever a score, a state, a script or an episode asks of it', async () => {
+    const state = ({ task }: EpisodeContext<Safe>) => ({ left: task.code });
+    const score = ({ task, state, answer }: EpisodeContext<Safe, { left: number }>) =>
+      Number(task.code + state.left === Number(answer));
+    const script = ({ task }: EpisodeContext<Safe>) => String(task.code);
+    const definition = defineToolEnv({
+      ...safe,
+      options,
+      setup: async ({ options }) => ({ sum: options.size }),
+      tasks: ({ seed, shared }) => ({ train: [{ code: seed + shared.sum, hint: 'odd' }] }),
+      state,
+      players: { other: { description: 'another', play: 'plain', scripts: { plain: script } } },
+      rewards: {
+        opened: { kind: 'outcome', score },
+        hinted: { kind: 'outcome', score: ({ task }) => task.hint.length / 3 },
+      },
+      episode({ task, state, shared }) {
+        expectTypeOf(task).toEqualTypeOf<{ code: number; hint: string }>();
+        expectTypeOf(state).toEqualTypeOf<{ left: number }>();
+        expectTypeOf(shared).toEqualTypeOf<{ sum: number }>();
+        return { messages: task.hint };
+      },
+    });
+    // Seed 1, and 2 of the options.
+    expect((await play(definition, ['6'])).rewards).toEqual({ opened: 1, hinted: 1 });
+    const begin = ({ task }: EpisodeContext<Safe>): Episode<'opened'> => ({ messages: String(task.code) });
+    const outside = defineToolEnv({
+      ...safe,
+      tasks: ({ seed }) => tasks({ seed }),
+      rewards: { opened: { kind: 'outcome', score: ({ task }) => task.hint.length } },
+      episode: begin,
+    });
+    expectTypeOf(outside).toExtend<EnvDefinition<{ code: number; hint: string }, never>>();
+  });
+
+  test('a part that asks more than a task has is an error', () => {
+    defineToolEnv({
+      ...safe,
+      // @ts-expect-error A task has no question.
+      tasks: ({ seed }) => tasks({ seed }),
+      rewards: {
+        opened: {
+          kind: 'outcome',
+          score: ({ task }: EpisodeContext<{ question: string }>) => task.question.length,
+        },
+      },
+      episode: () => ({ messages: 'x' }),
+    });
+  });
+
+  test('the type of a task may be given by hand, in any order, and the others follow', async () => {
+    const definition = defineToolEnv<Safe>()({
+      ...safe,
+      options,
+      rewards: {
+        opened: { kind: 'outcome', score: ({ task, answer }) => Number(task.code === Number(answer)) },
+      },
+      episode: ({ task, options }) => ({ messages: `${task.code} of ${options.size * 1}` }),
+      tasks: ({ seed }) => tasks({ seed }),
+      oracle: ({ code }) => [String(code)],
+    });
+    expectTypeOf(definition).toExtend<EnvDefinition<Safe, never>>();
+    expect((await play(definition, ['1'])).rewards).toEqual({ opened: 1 });
+    defineToolEnv<Safe>()({
+      ...safe,
+      // @ts-expect-error A number is no safe.
+      tasks: { train: [1] },
+      rewards: { opened: { kind: 'outcome' } },
+      // @ts-expect-error The reward is not declared.
+      episode: () => ({ messages: 'x', onAnswer: () => ({ rewards: { openned: 1 }, end: 'x' }) }),
+    });
+  });
+});
+
 describe('what would be overlooked is refused', () => {
   const scoring = (decide: () => unknown) =>
     defineToolEnv({
@@ -465,5 +550,109 @@ describe('what would be overlooked is refused', () => {
         episode: () => ({ messages: 'Go.' }),
       });
     expect(define).toThrow(message);
+  });
+
+  const talk = { name: 'talk-v1', description: 'Talk.', tasks: { train: ['Go.'] } };
+  const rewards = { score: { kind: 'outcome' } } as const;
+  const messages = 'Go.';
+  const again = () => 'Go on.';
+
+  test.each<[string, string, unknown]>([
+    [
+      'a misspelt hook',
+      'an unknown part "onAnwser". Did you mean "onAnswer"?',
+      { messages, onAnwser: again },
+    ],
+    [
+      'half a hook',
+      'an unknown part "onToolResult". Did you mean "onToolResults"?',
+      { messages, onToolResult: again },
+    ],
+    ['tool', 'an unknown part "tool". Did you mean "tools"?', { messages, tool: [count] }],
+    ['message', 'an unknown part "message". Did you mean "messages"?', { message: 'Go.' }],
+    [
+      'limits',
+      '"limits", a part of the definition: write it beside "episode".',
+      { messages, limits: { maxTurns: 1 } },
+    ],
+    [
+      'end',
+      '"end", a part of what its hooks return: write it in onAnswer or onToolResults.',
+      { messages, end: 'x' },
+    ],
+    [
+      'something else',
+      'an unknown part "zzzzzzzz". Parts: messages, tools, environmentTools, onToolResults,',
+      { messages, zzzzzzzz: 1 },
+    ],
+    ['no messages', 'messages that are missing: give a text or messages.', { tools: [count] }],
+    ['one message', 'messages that are an object: give', { messages: { role: 'user', content: 'Go.' } }],
+    ['one tool', '"tools" that is an object: give an array of tools', { messages, tools: count }],
+    [
+      'a hook that is a text',
+      '"onAnswer" that is "Go on.": give a function.',
+      { messages, onAnswer: 'Go on.' },
+    ],
+    ['a text', '"Go.": return an object such as { messages, tools, onAnswer }.', 'Go.'],
+    ['nothing', 'nothing: return an object', undefined],
+  ])('an episode with %s', async (_, message, begun) => {
+    const definition = defineToolEnv({ ...talk, rewards, episode: (() => begun) as never });
+    await expect(play(definition, ['done'])).rejects.toMatchObject({
+      code: 'bug.environment',
+      message: expect.stringContaining(`talk-v1: episode returned ${message}`),
+    });
+  });
+
+  test('an episode of a class may have fields of its own', async () => {
+    class Talk implements Episode<'score'> {
+      messages = 'Go.';
+      readonly #said: string[] = [];
+      turns = 0;
+      onAnswer(answer: string) {
+        this.#said.push(answer);
+        return ++this.turns < 2 ? 'Go on.' : { rewards: { score: this.#said.length / 2 }, end: 'said' };
+      }
+    }
+    const definition = defineToolEnv({ ...talk, rewards, episode: (): Episode<'score'> => new Talk() });
+    expect((await play(definition, ['a', 'b'])).rewards).toEqual({ score: 1 });
+  });
+
+  test.each<[string, RegExp, object]>([
+    [
+      'a misspelt part',
+      /the definition has an unknown part "oracel"\. Did you mean "oracle"\?/,
+      { oracel: again },
+    ],
+    [
+      'a misspelt limit',
+      /"limits" has an unknown part "maxTurn"\. Did you mean "maxTurns"\?/,
+      { limits: { maxTurn: 1 } },
+    ],
+    [
+      'a misspelt capability',
+      /"capabilities" has an unknown part "concurent"\. Did you mean "concurrent"\?/,
+      { capabilities: { concurent: false } },
+    ],
+    ['no rewards', /the definition has no "rewards": add it/, { rewards: undefined }],
+    ['an episode that is no function', /a part "episode" that is no function/, { episode: { messages } }],
+  ])('a definition with %s ', (_, message, parts) => {
+    const definition = { ...talk, rewards, episode: () => ({ messages }), ...parts };
+    expect(() => defineToolEnv(definition as typeof definition & { rewards: typeof rewards })).toThrow(
+      message,
+    );
+  });
+
+  test('types: parts that no episode has', () => {
+    const common = { ...talk, rewards };
+    // @ts-expect-error onAnwser
+    defineToolEnv({ ...common, episode: () => ({ messages, onAnwser: () => ({ end: 'x' }) }) });
+    // @ts-expect-error onToolResult, beside a task
+    defineToolEnv({ ...common, episode: ({ task }) => ({ messages: task, onToolResult: again }) });
+    // @ts-expect-error tool, in a promise
+    defineToolEnv({ ...common, episode: async () => ({ messages, tool: [count] }) });
+    // @ts-expect-error limits belong beside the episode.
+    defineToolEnv({ ...common, episode: () => ({ messages, limits: { maxTurns: 1 } }) });
+    // @ts-expect-error message
+    defineToolEnv({ ...common, episode: ({ task }) => ({ message: task }) });
   });
 });

@@ -5,6 +5,7 @@ import {
   type Episode,
   type EpisodeContext,
   type JsonSchema,
+  type OnlyParts,
   type RewardDeclaration,
   type Script,
   type Scripted,
@@ -54,6 +55,7 @@ export interface McpEnvDefinition<
   Task,
   Name extends string,
   Schema extends McpOptionsSchema,
+  Begun extends Partial<Episode> = Partial<Episode<NoInfer<Name>>>,
   Options = EnvOptions<Schema> & McpEnvOptions,
 > {
   /** `<name>-v<N>`. */
@@ -70,9 +72,9 @@ export interface McpEnvDefinition<
    */
   readonly tasks: McpTasks<Task> | ((context: { options: Options; seed: number }) => McpTasks<Task>);
   /** The server. A function gives each episode its own server, which may depend on its task and its folder. */
-  readonly server?: McpServerOf<NoInfer<Task>, Options>;
+  readonly server?: McpServerOf<Task, Options>;
   /** Several servers by name, in place of `server`. Their tools are offered together. */
-  readonly servers?: Readonly<Record<string, McpServerOf<NoInfer<Task>, Options>>>;
+  readonly servers?: Readonly<Record<string, McpServerOf<Task, Options>>>;
   /** Whether the tools of `servers` are named `<server>_<tool>`. Default false: two tools of one name are an error. */
   readonly prefix?: boolean;
   /** Names of the tools that the policy gets. The environment itself may call all of them. Default: all. */
@@ -94,17 +96,15 @@ export interface McpEnvDefinition<
    * servers' tools: `call('read_graph')`.
    */
   readonly rewards?: {
-    readonly [Reward in Name]: RewardDeclaration<
-      EpisodeContext<NoInfer<Task>, McpEpisodeState, unknown, Options>
-    >;
+    readonly [Reward in Name]: RewardDeclaration<EpisodeContext<Task, McpEpisodeState, unknown, Options>>;
   };
   /**
    * Begins an episode: may fill the servers with `call`, or the folder, before the policy sees anything. Default messages: the
    * task's `prompt`. Default tools: those of the servers. Default end: the first answer.
    */
-  episode?(
-    context: McpEpisodeContext<NoInfer<Task>, Options>,
-  ): Partial<Episode<NoInfer<Name>>> | undefined | Promise<Partial<Episode<NoInfer<Name>>> | undefined>;
+  readonly episode?: (
+    context: McpEpisodeContext<Task, Options>,
+  ) => OnlyParts<Begun> | undefined | Promise<OnlyParts<Begun> | undefined>;
   /** Wins the task because it knows the answer. Default, without `rewards` and `episode`: gives the task's answer. */
   oracle?(task: NoInfer<Task>): readonly Scripted[] | Script | undefined;
   label?(task: NoInfer<Task>): string | undefined;

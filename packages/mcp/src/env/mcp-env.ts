@@ -3,6 +3,7 @@ import {
   defineToolEnv,
   type EnvDefinition,
   type EnvLimits,
+  type Episode,
   type EpisodeContext,
   type JsonSchema,
   type Message,
@@ -37,7 +38,7 @@ interface Shared<Task, Options> {
 }
 
 /**
- * Defines the environment.
+ * Defines the environment. `defineMcpEnv<Task>()({ … })` takes the type of a task by hand.
  * @throws ToolEnvError `usage.mcp_servers` unless either `server` or `servers` is given. When it is opened: `usage.mcp_tasks` for
  *   an unreadable file or a malformed line, `usage.mcp_tool` for a name in `only` that no server offers, `usage.mcp_tool_names`
  *   for two tools of one name, and as `openMcpPool` does.
@@ -46,7 +47,25 @@ export function defineMcpEnv<
   Task = McpTask,
   const Name extends string = 'correct',
   const Schema extends McpOptionsSchema = { properties: Record<never, never> },
+  Begun extends Partial<Episode<NoInfer<Name>>> = Partial<Episode<NoInfer<Name>>>,
 >(
+  definition: McpEnvDefinition<Task, Name, Schema, Begun>,
+): EnvDefinition<Task, EnvOptions<Schema> & McpEnvOptions & EnvLimits>;
+export function defineMcpEnv<Task>(): <
+  const Name extends string = 'correct',
+  const Schema extends McpOptionsSchema = { properties: Record<never, never> },
+  Begun extends Partial<Episode<NoInfer<Name>>> = Partial<Episode<NoInfer<Name>>>,
+>(
+  definition: McpEnvDefinition<Task, Name, Schema, Begun>,
+) => EnvDefinition<Task, EnvOptions<Schema> & McpEnvOptions & EnvLimits>;
+export function defineMcpEnv(
+  ...definitions: [] | [McpEnvDefinition<McpTask, string, McpOptionsSchema>]
+): unknown {
+  const [definition] = definitions;
+  return definition ? mcpEnv(definition) : defineMcpEnv;
+}
+
+function mcpEnv<Task, Name extends string, Schema extends McpOptionsSchema>(
   definition: McpEnvDefinition<Task, Name, Schema>,
 ): EnvDefinition<Task, EnvOptions<Schema> & McpEnvOptions & EnvLimits> {
   type Options = EnvOptions<Schema> & McpEnvOptions;
