@@ -109,6 +109,7 @@ async function demo(flags: DemoFlags, signal: AbortSignal): Promise<void> {
       `${percent(emBeforeSampled)} → ${percent(emAfterSampled)} sampled, in ${timeText(seconds)}.`,
   );
   say(`${out} contains summary.json, metrics.jsonl, trajectories.jsonl, curves.svg and the policy.`);
+  say(`Look at it in the browser: npm run view -- ${out} --open`);
   if (json) process.stdout.write(`${JSON.stringify(summary)}\n`);
 }
 

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { expect, it, onTestFinished } from 'vitest';
+import { commands, loadCommand } from '../src/commands/commands.ts';
 import { reservedFlags } from '../src/flags/reserved-flags.ts';
-import { commands, loadCommand } from '../src/program.ts';
 import { fixture } from './fixture.ts';
 import { runCli } from './run-cli.ts';
 import { startCli } from './start-cli.ts';
@@ -72,6 +72,22 @@ it('no option of an environment takes the flag of a command that opens environme
   }
   owners.set('help', 'toolenv').set('version', 'toolenv');
   expect(reservedFlags).toEqual(owners);
+});
+
+it('-h, --help and help show the same help, and -V the version', async () => {
+  for (const command of [[], ['train']]) {
+    const long = await runCli(...command, '--help');
+    expect(long).toMatchObject({ code: 0, stderr: '' });
+    expect(long.stdout).toContain('-h, --help');
+    expect(await runCli(...command, '-h')).toEqual(long);
+    expect(await runCli('help', ...command)).toEqual(long);
+  }
+  expect((await runCli('help', 'train', '--all')).stdout).toContain('--warmup-ratio');
+  expect(await runCli('-V')).toEqual(await runCli('--version'));
+  expect(await runCli('help', 'nothing')).toMatchObject({
+    code: 2,
+    stderr: "toolenv: Unknown command 'nothing'. See --help.\n",
+  });
 });
 
 it('suggests a command for an unknown one', async () => {

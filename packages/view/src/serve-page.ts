@@ -61,9 +61,11 @@ const headers = new Headers({
 
 /**
  * Serves the page on loopback only, to this machine's own host names.
- * @throws ToolEnvError `usage.serve_port` if the port cannot be opened.
+ * @throws ToolEnvError `usage.serve_port` if the port cannot be opened; `usage.page_not_built` in a checkout of the repository that has not
+ *   built the page.
  */
 export async function servePage({ page, port, get, post = {}, follow }: PageService): Promise<ServedPage> {
+  await readPageFile('/', page);
   const options = completeServeOptions({ port }, 'servePage');
   const access = new HttpAccess(options);
 
@@ -102,7 +104,7 @@ export async function servePage({ page, port, get, post = {}, follow }: PageServ
 /**
  * @param path Of a request.
  * @param page What `/` is.
- * @throws ToolEnvError `usage.page_not_built` in a checkout of the repository without `npm run build`.
+ * @throws ToolEnvError `usage.page_not_built`.
  */
 async function readPageFile(path: string, page: PageName): Promise<PageFile | undefined> {
   const name = path === '/' ? `/${page}` : path;
@@ -112,7 +114,7 @@ async function readPageFile(path: string, page: PageName): Promise<PageFile | un
     return { type, bytes: await readFile(join(folder, name)) };
   } catch (error) {
     if (path !== '/') return undefined;
-    const message = `The page is not in ${folder}: run npm run build.`;
+    const message = `The page is not in ${folder}: build it, which takes seconds, with npm run build -w @toolenv/view.`;
     throw new ToolEnvError('usage.page_not_built', message, { cause: error });
   }
 }

@@ -9,6 +9,7 @@ import {
 } from '@toolenv/training';
 import { Option } from 'commander';
 import { addPluginFlags } from '../flags/plugin-flags.ts';
+import { isKnownPlayer } from '../run/known-player.ts';
 import { environmentHelp } from '../run/open-run.ts';
 import { addEvaluationFlags, type Entrant, type EvaluationFlags, evaluateEntrants } from './eval-command.ts';
 import type { MakeCommand } from './make-command.ts';
@@ -59,6 +60,10 @@ export const make: MakeCommand = async (command, { words, signal }) => {
     const { kind, policy, against, placement, instruction } = given;
     if (placement !== 'before' && kind !== 'naive-rag') {
       const message = `--placement is for --kind naive-rag, and this is ${kind}: leave it out.`;
+      throw new ToolEnvError('usage.arguments', message);
+    }
+    if (policy === 'oracle' && kind !== 'base-tool-call' && isKnownPlayer(plugins.policies[0]!.name)) {
+      const message = `--policy oracle plays what the environment says, with its tools, and ${kind} plays without them: give a model, or --kind base-tool-call.`;
       throw new ToolEnvError('usage.arguments', message);
     }
     const details = [

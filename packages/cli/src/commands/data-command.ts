@@ -1,11 +1,12 @@
 /** `toolenv data`: downloads the files of a dataset from its authors' addresses. */
 import { join } from 'node:path';
 import { type PublishedData, ToolEnvError } from '@toolenv/core';
-import { findPlugin, listPlugins } from '@toolenv/core/plugins';
+import { findPlugin } from '@toolenv/core/plugins';
 import { type FetchedFile, fetchDataset } from '../data/fetch-dataset.ts';
 import { safeLine } from '../display/terminal-text.ts';
 import { flagName } from '../flags/schema-flags.ts';
-import { pluginFolders } from '../subject/find-subject.ts';
+import { fullName } from '../subject/full-name.ts';
+import { pluginFolders } from '../subject/plugin-folders.ts';
 import type { MakeCommand } from './make-command.ts';
 
 interface Flags {
@@ -27,7 +28,7 @@ export const make: MakeCommand = (command, { signal }) => {
 };
 
 async function fetchData(name: string, { dir, from, json }: Flags, signal: AbortSignal): Promise<void> {
-  const { ref, plugin } = await findPlugin('envs', referenceOf(name), { from: pluginFolders() });
+  const { ref, plugin } = await findPlugin('envs', fullName(name, ['envs']), { from: pluginFolders() });
   const { data } = plugin;
   if (!data) {
     const message = `${ref} has no dataset to fetch: toolenv info ${ref} shows its options.`;
@@ -39,16 +40,6 @@ async function fetchData(name: string, { dir, from, json }: Flags, signal: Abort
   );
   const summary = { ref, files, options, license: data.license };
   process.stdout.write(`${json ? JSON.stringify(summary) : text(ref, files, options, data)}\n`);
-}
-
-/** An environment by its name alone, without its package and version; the newest version counts. */
-function referenceOf(name: string): string {
-  const version = (ref: string) => Number(/-v(\d+)$/.exec(ref)?.[1]);
-  const known = listPlugins(pluginFolders())
-    .filter(({ kind, ref }) => kind === 'envs' && ref.replace(/^.*\//, '').replace(/-v\d+$/, '') === name)
-    .map(({ ref }) => ref)
-    .sort((a, b) => version(b) - version(a));
-  return known[0] ?? name;
 }
 
 function text(

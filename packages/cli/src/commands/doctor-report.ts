@@ -6,7 +6,7 @@ import { arch, availableParallelism, cpus, platform, release } from 'node:os';
 import { messageOf } from '@toolenv/core';
 import { type ComputeReport, listPlugins, loadPlugin } from '@toolenv/core/plugins';
 import { type MachineMemory, machineMemory } from '../run/machine-memory.ts';
-import { pluginFolders } from '../subject/find-subject.ts';
+import { pluginFolders } from '../subject/plugin-folders.ts';
 import { type InstalledVersions, installedVersions } from './installed-versions.ts';
 
 /** A policy, and what it computes with or why it does not load. */

@@ -3,25 +3,16 @@ import { type EnvDefinition, messageOf, ToolEnvError } from '@toolenv/core';
 import { findPlugin, type PluginInfo, type PluginKind, type PluginTypes } from '@toolenv/core/plugins';
 import { detailsView, openedView } from '../display/details-view.ts';
 import { safeLine, terminalWidth } from '../display/terminal-text.ts';
-import {
-  addPluginFlags,
-  commandOption,
-  envFlags,
-  envOptionFlags,
-  type PluginFlags,
-} from '../flags/plugin-flags.ts';
+import { dataHint, flagOf, missingOptions } from '../flags/missing-options.ts';
+import { commandOption, envOptionFlags } from '../flags/option-flag.ts';
+import { addPluginFlags, envFlags, type PluginFlags } from '../flags/plugin-flags.ts';
 import { completeFlags, propertiesOf, schemaFlags } from '../flags/schema-flags.ts';
 import { type EnvFlags, envFlags as sharedEnvFlags } from '../run/open-run.ts';
-import {
-  findSubject,
-  importPlugin,
-  packagePlugins,
-  pluginFolders,
-  type Subject,
-} from '../subject/find-subject.ts';
+import { findSubject, importPlugin, packagePlugins, type Subject } from '../subject/find-subject.ts';
 import { policyReference } from '../subject/load-named.ts';
-import { missingOptions, type OpenedDetails, openedDetails } from '../subject/opened-details.ts';
+import { type OpenedDetails, openedDetails } from '../subject/opened-details.ts';
 import { type Details, detailsOf } from '../subject/plugin-details.ts';
+import { pluginFolders } from '../subject/plugin-folders.ts';
 import type { MakeCommand } from './make-command.ts';
 
 const schema = {
@@ -133,7 +124,7 @@ async function reportOf(found: Found, context: Context): Promise<Report> {
   if (!isEnv(found)) return report;
   const { seed } = completeFlags(schema, given);
   const options = optionsOf(found.plugin, context);
-  report.missingOptions = missingOptions(found.plugin, options);
+  report.missingOptions = missingOptions(found.plugin.options, options);
   if (report.missingOptions.length > 0) return report;
   const { source = found.plugin, from } = found;
   try {
@@ -179,7 +170,7 @@ const nouns = {
 };
 
 function textOf(report: Report): string {
-  const { info, details, missingOptions, opened } = report;
+  const { info, details, missingOptions: missing, opened } = report;
   const width = terminalWidth();
   const heading =
     'ref' in info
@@ -190,12 +181,10 @@ function textOf(report: Report): string {
     ? optionFlags.flatMap((flag) => commandOption(flag) ?? [])
     : schemaFlags(details.options ?? {});
   const parts = [detailsView(heading, details, { flags, width })];
-  if (missingOptions.length > 0) {
-    const given = missingOptions.map((name) => {
-      const flag = optionFlags.find(({ option }) => option === name);
-      return (flag && commandOption(flag)?.flags) ?? `--env-option ${name}=…`;
-    });
-    parts.push(`Give ${given.join(' and ')} to see its tasks, its tools and what the model reads first.`);
+  if (missing.length > 0) {
+    const given = missing.map((name) => flagOf(name, optionFlags)).join(' and ');
+    const data = 'ref' in info && isEnv(report) ? dataHint(info.ref, report.plugin, missing) : '';
+    parts.push(`Give ${given} to see its tasks, its tools and what the model reads first.${data}`);
   }
   if (opened) parts.push(openedView(opened, width).trimStart());
   return parts.join('\n\n');

@@ -3,8 +3,8 @@ import { ToolEnvError } from '@toolenv/core';
 import { listPlugins, type PluginInfo, pluginKinds } from '@toolenv/core/plugins';
 import { paint } from '../display/paint.ts';
 import { safeLine, terminalWidth, wrapText } from '../display/terminal-text.ts';
-import { pluginFolders } from '../subject/find-subject.ts';
 import { type PluginDetails, pluginDetails } from '../subject/plugin-details.ts';
+import { pluginFolders } from '../subject/plugin-folders.ts';
 import type { MakeCommand } from './make-command.ts';
 
 interface Flags {

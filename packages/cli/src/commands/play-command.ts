@@ -1,7 +1,6 @@
 /** `toolenv play`: a person plays the policy's part, in the terminal or in the browser. */
 import { type EnvDefinition, type OpenedEnv, ToolEnvError } from '@toolenv/core';
 import { appendTrajectory } from '@toolenv/core/recording';
-import { serveProperties } from '@toolenv/core/serving';
 import type { Replayed } from '@toolenv/view';
 import { endView } from '../display/episode-view.ts';
 import { plural } from '../display/number-text.ts';
@@ -13,6 +12,7 @@ import { type RecordedStart, readRecordedStart } from '../play/recorded-start.ts
 import { NoMoreTurns, TerminalPlayer } from '../play/terminal-player.ts';
 import { type EnvFlags, envFlags, environmentHelp, openRunEnv } from '../run/open-run.ts';
 import type { MakeCommand } from './make-command.ts';
+import { openFlag, openInBrowser, portOf, portProperty } from './open-page.ts';
 import { stayOpen } from './stay-open.ts';
 
 const schema = {
@@ -30,14 +30,14 @@ const schema = {
       minimum: 0,
       description: 'with --episode: number of recorded turns to replay (default: all but the last)',
     },
-    port: {
-      ...serveProperties.port,
-      description: 'with --browser: port of the page on this machine, 0 for any free port',
-    },
+    port: portProperty('play', 'with --browser: '),
   },
 } as const;
 
-type Flags = EnvFlags & { out?: string; browser?: boolean; episode?: string } & Record<string, unknown>;
+type Flags = EnvFlags & { out?: string; browser?: boolean; open?: boolean; episode?: string } & Record<
+    string,
+    unknown
+  >;
 
 export const make: MakeCommand = async (command, { words, signal }) => {
   command
@@ -50,6 +50,7 @@ export const make: MakeCommand = async (command, { words, signal }) => {
       'begin with the task and the turns of a recorded episode, such as runs/first:12, with the options of its run',
     )
     .option('--browser', 'play in a web page, where tools are forms')
+    .addOption(openFlag('with --browser: '))
     .option(
       '--out <file>',
       'append finished episodes to this file; @toolenv/trainer-sft/sft-v1 takes the file as --data',
@@ -83,7 +84,8 @@ async function play(
       isRecorded(number) ? start!.task : tasks.get((first + number - 1) % count);
     const replayed = (number: number) => (isRecorded(number) ? start : undefined);
     const episodes = { env: opened, task, seed, replayed, oracle: chosen.plugin.oracle, out: given.out };
-    if (given.browser) await playInBrowser({ ...episodes, port }, signal);
+    const page = { ...episodes, port, isOpened: given.open };
+    if (given.browser) await playInBrowser(page, signal);
     else await playInTerminal(episodes, signal);
   } finally {
     await opened.close();
@@ -110,10 +112,14 @@ interface Episodes {
   out?: string | undefined;
 }
 
-async function playInBrowser(options: Episodes & { port: number }, signal: AbortSignal): Promise<void> {
+async function playInBrowser(
+  { port, isOpened, ...episodes }: Episodes & { port: number | undefined; isOpened: boolean | undefined },
+  signal: AbortSignal,
+): Promise<void> {
   const { servePlay } = await import('@toolenv/view');
-  const page = await servePlay(options);
+  const page = await servePlay({ ...episodes, port: await portOf('play', port) });
   process.stdout.write(`${page.url}  (Ctrl-C ends it)\n`);
+  if (isOpened) openInBrowser(page.url);
   await stayOpen(page, signal);
 }
 

@@ -1,7 +1,7 @@
 /** What the installed kinds of sandboxes can do on this machine, and what ended processes have left of them. */
 import { messageOf } from '@toolenv/core';
 import { completeOptions, listPlugins, loadPlugin } from '@toolenv/core/plugins';
-import { pluginFolders } from '../subject/find-subject.ts';
+import { pluginFolders } from '../subject/plugin-folders.ts';
 
 /** `problem` says why no sandbox of the kind can be made. */
 export interface SandboxKind {

@@ -1,23 +1,22 @@
 /** `toolenv view`: a web page over runs, live while they train. */
-import { serveProperties } from '@toolenv/core/serving';
 import { findRecordedRun } from '@toolenv/view/recorded';
 import { completeFlags, schemaFlags } from '../flags/schema-flags.ts';
 import { knownEnv } from '../show/known-env.ts';
 import { tokenTextsOf } from '../show/token-texts.ts';
 import type { MakeCommand } from './make-command.ts';
+import { openFlag, openInBrowser, portOf, portProperty } from './open-page.ts';
 import { stayOpen } from './stay-open.ts';
 import { writeReport } from './write-report.ts';
 
 const schema = {
   type: 'object',
-  properties: {
-    port: { ...serveProperties.port, description: 'port of the page on this machine, 0 for any free port' },
-  },
+  properties: { port: portProperty('view') },
 } as const;
 
 interface OwnFlags {
   policy?: string;
   export?: string;
+  open?: boolean;
   json?: boolean;
 }
 
@@ -32,6 +31,7 @@ export const make: MakeCommand = (command, { signal }) => {
     );
   for (const flag of schemaFlags(schema)) command.addOption(flag);
   command
+    .addOption(openFlag())
     .option(
       '--policy <folder>',
       "policy whose tokenizer gives the tokens their texts: Hugging Face folder, model of the Hugging Face Hub, or reference (default: each run's)",
@@ -50,8 +50,9 @@ async function view(runs: readonly string[], given: OwnFlags, signal: AbortSigna
   const shown = { runs, tokenTexts, environment: knownEnv };
   if (given.export !== undefined) return writeReport(given.export, shown, given.json);
   const { serveView } = await import('@toolenv/view');
-  const page = await serveView({ ...shown, port });
+  const page = await serveView({ ...shown, port: await portOf('view', port) });
   const text = given.json ? JSON.stringify({ url: page.url }) : `${page.url}  (Ctrl-C ends it)`;
   process.stdout.write(`${text}\n`);
+  if (given.open) openInBrowser(page.url);
   await stayOpen(page, signal);
 }

@@ -31,7 +31,8 @@ export async function parseCommandLine(program: Command, argv: readonly string[]
       .exitOverride()
       .configureOutput({ outputError: () => {} })
       .configureHelp({ ...helpLayout, ...command.configureHelp() })
-      .helpOption('--help', 'show this help');
+      .showSuggestionAfterError(command === program)
+      .helpOption('-h, --help', 'show this help');
   }
   try {
     await program.parseAsync(argv, { from: 'user' });
@@ -39,8 +40,30 @@ export async function parseCommandLine(program: Command, argv: readonly string[]
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return false;
-    throw new ToolEnvError('usage.arguments', `${sentence(error.message)} See --help.`);
+    const hint =
+      error.code === 'commander.unknownOption' ? await didYouMean(program, argv, error.message) : '';
+    throw new ToolEnvError('usage.arguments', `${sentence(error.message + hint)} See --help.`);
   }
+}
+
+/** Whether the words of a command line ask for help. */
+export function asksForHelp(words: readonly string[]): boolean {
+  return words.includes('--help') || words.includes('-h');
+}
+
+/** ` (Did you mean --steps?)` for the message `error: unknown option '--stepz'` of a command. */
+async function didYouMean(program: Command, argv: readonly string[], message: string): Promise<string> {
+  const [, flag] = /^error: unknown option '(--[^'=]+)/.exec(message) ?? [];
+  const name = argv.find((word) => !word.startsWith('-'));
+  const command = program.commands.find((each) => each.name() === name);
+  if (flag === undefined || command === undefined) return '';
+  const { nearestFlags } = await import('./nearest-flags.ts');
+  const near = nearestFlags(
+    flag,
+    command.options.flatMap(({ long, hidden }) => (long && !hidden ? [long] : [])),
+  );
+  if (near.length === 0) return '';
+  return `\n(Did you mean ${near.length > 1 ? 'one of ' : ''}${near.join(', ')}?)`;
 }
 
 /** `error: unknown option '--x'` → `Unknown option '--x'.` */

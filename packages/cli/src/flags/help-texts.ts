@@ -80,10 +80,10 @@ export const helpTexts: Readonly<Record<string, HelpText>> = {
       'toolenv show runs/first --sort reward --tokens',
     ],
   },
-  view: { examples: ['toolenv view runs', 'toolenv view runs/first runs/ppo --export report.html'] },
+  view: { examples: ['toolenv view runs --open', 'toolenv view runs/first runs/ppo --export report.html'] },
   play: {
     examples: [
-      `toolenv play ${bridge} --browser`,
+      `toolenv play ${bridge} --browser --open`,
       `toolenv play ${bridge} --episode runs/first:12 --turns 1`,
       `toolenv play ${bridge} --out played.jsonl`,
     ],
@@ -141,5 +141,11 @@ export const helpTexts: Readonly<Record<string, HelpText>> = {
     ],
   },
   init: { examples: ["toolenv init --mcp 'npx -y @modelcontextprotocol/server-everything' my-env"] },
+  completion: {
+    examples: [
+      'toolenv completion bash >> ~/.bashrc',
+      'toolenv completion fish > ~/.config/fish/completions/toolenv.fish',
+    ],
+  },
   doctor: { examples: ['toolenv doctor', 'toolenv doctor --sandboxes'] },
 };

@@ -5,27 +5,20 @@
  * `train`.
  */
 import { type EnvDefinition, type JsonSchema, ToolEnvError } from '@toolenv/core';
-import { completeOptions, type PluginTypes, referencePolicy } from '@toolenv/core/plugins';
+import { completeOptions, type PluginTypes, pluginKinds, referencePolicy } from '@toolenv/core/plugins';
 import type { Command, Option } from 'commander';
 import { findEnv } from '../subject/find-subject.ts';
+import { fullName } from '../subject/full-name.ts';
 import { defaultTrainer, loadNamed, policyReference } from '../subject/load-named.ts';
 import { alwaysShow } from './command-help.ts';
+import { asksForHelp } from './command-line.ts';
 import { firstArgument, valuesOf } from './first-argument.ts';
+import { refuseMissingOptions } from './missing-options.ts';
+import { commandOption, envOptionFlags, type OptionFlag } from './option-flag.ts';
 import { reservedFlags } from './reserved-flags.ts';
-import { flagName, type Property, propertiesOf, readFlags, readPairs, schemaFlag } from './schema-flags.ts';
+import { flagName, propertiesOf, readFlags, readPairs } from './schema-flags.ts';
 
 type Kind = 'envs' | 'policies' | 'trainers';
-
-/** The flag of a plugin's option. */
-export interface OptionFlag {
-  /** Name of the option. */
-  option: string;
-  /** Name of the flag as a property: `topK` for `--top-k`. `undefined` if only `--env-option` sets the option. */
-  name: string | undefined;
-  property: Property;
-  /** The command or plugin whose flag has the name of the option. */
-  owner?: string | undefined;
-}
 
 /** The values of a command's flags, as commander has them. */
 export type Given = Record<string, unknown> & { envOption?: string[] };
@@ -125,37 +118,11 @@ export class PluginFlags<K extends Kind = Kind> {
   chosen(values: Given, recorded: Record<string, unknown> = {}): Chosen<K> {
     const { name, plugin } = this;
     if (!plugin) throw new ToolEnvError('usage.missing_package', `${name} cannot be loaded.`);
-    const options = completeOptions(plugin.options, { ...recorded, ...this.given(values) }, name);
+    const given = { ...recorded, ...this.given(values) };
+    refuseMissingOptions(name, plugin, given, this.flags);
+    const options = completeOptions(plugin.options, given, name);
     return { plugin, source: this.#source, options };
   }
-}
-
-/**
- * The flags of an environment: an option `topK` is `--top-k`; where another flag has this name, it is `--env-top-k`.
- * @param taken The flags that exist, and the command or plugin that has each.
- */
-export function envOptionFlags(
-  options: JsonSchema,
-  taken: ReadonlyMap<string, string> = reservedFlags,
-): OptionFlag[] {
-  const used = new Set(taken.keys());
-  return Object.entries(propertiesOf(options)).map(([option, property]) => {
-    const isPlain = /^[a-z][\w-]*$/.test(option);
-    const names = isPlain ? [option, `env${option[0]!.toUpperCase()}${option.slice(1)}`] : [];
-    const attribute = (name: string) => schemaFlag(name, property).attributeName();
-    const name = names.find((each) => !used.has(attribute(each)));
-    if (name !== undefined) used.add(attribute(name));
-    const owner = isPlain ? taken.get(attribute(option)) : undefined;
-    return { option, name, property, owner };
-  });
-}
-
-/** `undefined` if only `--env-option` sets the option. */
-export function commandOption({ option, name, property, owner }: OptionFlag): Option | undefined {
-  if (name === undefined) return undefined;
-  const flag = schemaFlag(name, property);
-  if (name !== option && owner) flag.description += ` (${flagName(option)} is a flag of ${owner})`;
-  return flag;
 }
 
 /** The plugins that a command takes. */
@@ -192,7 +159,7 @@ export async function addPluginFlags(
     trainer: takesTrainer = false,
   }: Takes = {},
 ): Promise<NamedPlugins> {
-  const isHelp = words.includes('--help');
+  const isHelp = asksForHelp(words);
   const policies: PluginFlags<'policies'>[] = [];
   for (const flag of policyFlags) {
     const names = valuesOf(words, flag);
@@ -226,10 +193,11 @@ export async function addPluginFlags(
 
 /** `undefined` for a subject that is not an environment, if the command takes any subject. */
 async function envNamed(
-  name: string,
+  given: string,
   { isHelp, anySubject, taken }: { isHelp: boolean; anySubject: boolean; taken: ReadonlyMap<string, string> },
 ): Promise<PluginFlags<'envs'> | undefined> {
-  return unlessHelp(isHelp, name, async () => {
+  return unlessHelp(isHelp, given, async () => {
+    const name = fullName(given, anySubject ? pluginKinds : ['envs']);
     const found = await findEnv(name);
     if (found) return envFlags(name, found.definition, found.source, taken);
     if (anySubject) return undefined;
@@ -268,11 +236,12 @@ async function policyNamed(
 
 /** The trainer with the parts that the words name: their options are flags too. */
 async function trainerNamed(
-  ref: string,
+  name: string,
   words: readonly string[],
   isHelp: boolean,
 ): Promise<PluginFlags<'trainers'>> {
-  return unlessHelp(isHelp, ref, async () => {
+  return unlessHelp(isHelp, name, async () => {
+    const ref = fullName(name, ['trainers']);
     const { namedParts } = await import('./trainer-parts.ts');
     const { trainer, preset } = await namedParts(await loadNamed('trainers', ref), words);
     return new PluginFlags(ref, { plugin: trainer, flags: plainFlags(trainer.options), preset });

@@ -7,7 +7,7 @@ const flags = {
   'toolenv baseline': 'kind placement instruction',
   'toolenv train': 'weights evaluateOn trainer logSteps change trajectories tensorboard rollouts reportTo',
   'toolenv rollout': 'worker lease drain statusPort statusHost',
-  'toolenv play': 'episode browser task turns port',
+  'toolenv play': 'episode browser open task turns port',
   'toolenv serve':
     'openai modelName queue conversations http protocol scores host token allowedHost allowedOrigin maxSessions idleTimeout silenceTimeout requestTimeout maxBodyBytes reconnectTimeout controlToken publicUrl',
   'toolenv check': 'option material skip actions timeout',

@@ -5,6 +5,7 @@ import { ToolEnvError } from '@toolenv/core';
 import { loadPlugin, type PartKind, type Trainer, type TrainerPart } from '@toolenv/core/plugins';
 import { partNouns, partProperties } from '@toolenv/training';
 import { importPlugin } from '../subject/find-subject.ts';
+import { fullName } from '../subject/full-name.ts';
 import { valuesOf } from './first-argument.ts';
 import { flagName } from './schema-flags.ts';
 
@@ -16,8 +17,9 @@ export async function namedParts(
   let made = trainer;
   const preset: Record<string, string> = {};
   for (const [option, { part: kind, enum: known }] of partProperties(trainer.options)) {
-    const value = valuesOf(words, flagName(option).slice(2)).at(-1);
-    if (value === undefined || known.includes(value)) continue;
+    const text = valuesOf(words, flagName(option).slice(2)).at(-1);
+    if (text === undefined || known.includes(text)) continue;
+    const value = fullName(text, [kind]);
     // Another text is refused with the flags.
     if (!value.includes('/') && !existsSync(value)) continue;
     const part = await partNamed(kind, value);

@@ -2,8 +2,8 @@
 import { createRng, type Tool, ToolEnvError } from '@toolenv/core';
 import { loadPlugin } from '@toolenv/core/plugins';
 import type { ConversationScore } from '@toolenv/dataset';
-import { pluginFolders } from '../subject/find-subject.ts';
 import { importFunction } from '../subject/import-function.ts';
+import { pluginFolders } from '../subject/plugin-folders.ts';
 
 /** Characters that the judge reads of a conversation: the middle of a longer conversation is left out. */
 const longestText = 40_000;

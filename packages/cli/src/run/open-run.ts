@@ -5,6 +5,7 @@ import { readPrompts, recordEnv, replayEnv, type ToolTap } from '@toolenv/core/r
 import { untilAborted } from '@toolenv/core/tools';
 import { Option } from 'commander';
 import type { Chosen } from '../flags/plugin-flags.ts';
+import { fullName } from '../subject/full-name.ts';
 
 /** The argument of a command that opens an environment. */
 export const environmentHelp =
@@ -145,7 +146,7 @@ export function readTools(pairs: readonly string[] = []): Record<string, string>
 
 function readTool(pair: string): [role: string, ref: string] {
   const at = pair.indexOf('=');
-  if (at > 0) return [pair.slice(0, at), pair.slice(at + 1)];
+  if (at > 0) return [pair.slice(0, at), fullName(pair.slice(at + 1), ['tools'])];
   const message = `--tool ${pair}: write it as role=reference, such as search=@toolenv/tools-search/search-v1.`;
   throw new ToolEnvError('usage.bad_flag', message);
 }

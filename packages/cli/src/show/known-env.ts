@@ -2,7 +2,7 @@
 import { ToolEnvError } from '@toolenv/core';
 import { loadPlugin } from '@toolenv/core/plugins';
 import type { KnownEnv } from '@toolenv/view';
-import { pluginFolders } from '../subject/find-subject.ts';
+import { pluginFolders } from '../subject/plugin-folders.ts';
 
 /**
  * @param ref As the episode has it. Only environments of installed packages are loaded, because a file of episodes may name any module.

@@ -9,9 +9,12 @@ import {
   type PluginInfo,
   type PluginKind,
   type PluginTypes,
+  pluginKinds,
   readPackage,
 } from '@toolenv/core/plugins';
+import { fullName } from './full-name.ts';
 import { importModule } from './import-module.ts';
+import { pluginFolders } from './plugin-folders.ts';
 
 export type Subject =
   | { type: 'plugin'; kind: PluginKind; ref: string }
@@ -23,16 +26,17 @@ export type Subject =
   | { type: 'module'; file: string }
   | { type: 'trajectories'; file: string };
 
-/** References are resolved from the working folder first, then from the folder of this command. */
-export function pluginFolders(): string[] {
-  return [process.cwd(), import.meta.dirname];
-}
-
-/** A path that exists, or else a reference. An unknown reference counts as an environment: loading it says what exists. */
-export function findSubject(name: string): Subject {
+/**
+ * A path that exists, or else a reference or a short name. An unknown reference counts as an environment: loading it says what exists.
+ * @param kinds What a short name may be the name of.
+ * @throws ToolEnvError As {@link fullName} does.
+ */
+export function findSubject(name: string, kinds: readonly PluginKind[] = pluginKinds): Subject {
   if (!existsSync(name) && name.startsWith('hf:')) return { type: 'checkpoint', folder: name };
-  if (!existsSync(name))
-    return { type: 'plugin', kind: kindOfPlugin(name, pluginFolders()) ?? 'envs', ref: name };
+  if (!existsSync(name)) {
+    const ref = fullName(name, kinds);
+    return { type: 'plugin', kind: kindOfPlugin(ref, pluginFolders()) ?? 'envs', ref };
+  }
   const path = resolve(name);
   if (statSync(path).isDirectory()) {
     return { type: existsSync(join(path, 'config.json')) ? 'checkpoint' : 'package', folder: path };
@@ -82,7 +86,7 @@ function kindOf(plugin: Record<string, unknown>): PluginKind | undefined {
 export async function findEnv(
   name: string,
 ): Promise<{ definition: EnvDefinition; source: string | EnvDefinition } | undefined> {
-  const subject = findSubject(name);
+  const subject = findSubject(name, ['envs']);
   if (subject.type === 'module') {
     const { kind, plugin } = await importPlugin(subject.file);
     return kind === 'envs' ? { definition: plugin, source: plugin } : undefined;

@@ -5,6 +5,7 @@ import { ToolEnvError } from '@toolenv/core';
 import { loadPlugin, namedPolicy, type PluginTypes, type PolicyDefinition } from '@toolenv/core/plugins';
 import { isKnownPlayer, KnownPlayer } from '../run/known-player.ts';
 import { importPlugin } from './find-subject.ts';
+import { fullName } from './full-name.ts';
 
 export const defaultTrainer = '@toolenv/trainer-grpo/grpo-v1';
 /** Takes advantage estimators that need a critic. */
@@ -12,11 +13,11 @@ export const criticTrainer = '@toolenv/trainer-ppo/ppo-v1';
 
 /**
  * The reference that the name of a policy stands for, and the options that the name sets. Besides what `namedPolicy` reads, a name is that
- * of a known player (`oracle`, `random` or `idle`), or a file whose default export is a policy.
+ * of a known player (`oracle`, `random` or `idle`), the short name of a policy, or a file whose default export is a policy.
  */
 export function policyReference(name: string): { ref: string; preset: Record<string, unknown> } {
   if (isModule(name) || isPlayer(name)) return { ref: name, preset: {} };
-  return namedPolicy(name);
+  return namedPolicy(fullName(name, ['policies']));
 }
 
 /**
@@ -30,7 +31,8 @@ export async function loadNamed<K extends 'policies' | 'trainers'>(
 ): Promise<PluginTypes[K]> {
   if (kind === 'policies' && isPlayer(name))
     return new KnownPlayer(name) as PolicyDefinition as PluginTypes[K];
-  if (!isModule(name)) return loadPlugin(kind, name, options);
+  // What is no file is refused with the reason.
+  if (!isModule(name) || !existsSync(name)) return loadPlugin(kind, name, options);
   const found = await importPlugin(resolve(name));
   if (found.kind === kind) return found.plugin as PluginTypes[K];
   const expected = kind === 'policies' ? 'a policy: use definePolicy' : 'a trainer: use defineTrainer';
@@ -43,5 +45,5 @@ function isPlayer(name: string): name is KnownPlayer['name'] {
 }
 
 function isModule(name: string): boolean {
-  return /\.[cm]?[jt]s$/.test(name) && statSync(name, { throwIfNoEntry: false })?.isFile() === true;
+  return /\.[cm]?[jt]s$/.test(name) && statSync(name, { throwIfNoEntry: false })?.isDirectory() !== true;
 }

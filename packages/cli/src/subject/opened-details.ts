@@ -1,6 +1,5 @@
 /** What an environment shows once it is open: its tasks, and what the model reads first. */
-import type { EnvDefinition, Observation, Split } from '@toolenv/core';
-import { propertiesOf } from '../flags/schema-flags.ts';
+import type { Observation, Split } from '@toolenv/core';
 import { type EnvFlags, openRunEnv } from '../run/open-run.ts';
 
 export interface OpenedDetails {
@@ -11,13 +10,6 @@ export interface OpenedDetails {
   split?: Split;
   /** Tool → milliseconds that a call may take, for tools with a limit of their own. */
   toolTimeouts?: Record<string, number>;
-}
-
-/** The options that opening needs and that have no default, without those that are given. */
-export function missingOptions({ options }: EnvDefinition, given: Record<string, unknown>): string[] {
-  const properties = propertiesOf(options);
-  const required = (options.required ?? []) as string[];
-  return required.filter((name) => !Object.hasOwn(given, name) && properties[name]?.default === undefined);
 }
 
 /** @throws What opening the environment throws. */

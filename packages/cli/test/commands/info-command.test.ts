@@ -58,7 +58,7 @@ describe('toolenv info', () => {
     expect(code).toBe(0);
     expect(stdout).toMatch(/\n {2}--path <text> /);
     expect(stdout).toMatch(
-      /\n\nGive --path <text> to see its tasks, its tools and what the model reads first\.\n$/,
+      /\n\nGive --path <text> to see its tasks, its tools and what the model reads first\. Download it with toolenv data \S+ --dir data, and give --path data\/hotpot_train_v1\.1\.json\.\n$/,
     );
     const { stdout: json } = await runCli('info', hotpot, '--json');
     expect(JSON.parse(json)).toMatchObject({ missingOptions: ['path'], rewards: { em: { weight: 1 } } });

@@ -1,14 +1,14 @@
 /** The help of each command: the options that matter first, groups, and examples that are right. */
 import { expect, it } from 'vitest';
+import { commands } from '../../src/commands/commands.ts';
 import { helpTexts } from '../../src/flags/help-texts.ts';
-import { commands } from '../../src/program.ts';
 import { helpOf, shortHelpOf } from '../help-of.ts';
 
 const { isTTY, columns } = process.stdout;
 
 /** The flags that a help lists. */
 function flagsIn(help: string): string[] {
-  return [...help.matchAll(/^ {2}(--[\w-]+)/gm)].map(([, flag]) => flag!);
+  return [...help.matchAll(/^ {2}(?:-h, )?(--[\w-]+)/gm)].map(([, flag]) => flag!);
 }
 
 it.each(Object.keys(commands))('%s has at most ten options first, and examples of its own', async (name) => {

@@ -65,7 +65,12 @@ it.each([
     "Unknown option '--token-budget'. See --help.",
   ],
   ['train', fixture.policy, ['--weight', 'heavy', ...training], '--weight heavy: give a number.'],
-  ['eval', transformer, [], `${transformer} needs the option "checkpoint": give it.`],
+  [
+    'eval',
+    transformer,
+    [],
+    `${transformer} needs --checkpoint <text> (Hugging Face folder, or a model of the Hugging Face Hub).`,
+  ],
   [
     'train',
     checkpoint,

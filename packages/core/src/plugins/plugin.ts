@@ -1,6 +1,6 @@
 /** Plugins: finds npm packages with a `"toolenv"` manifest without running them, and loads plugins by reference. */
 import { existsSync, realpathSync } from 'node:fs';
-import { sep } from 'node:path';
+import { basename, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { EnvDefinition } from '../env/env-definition.ts';
 import { nearest } from '../protocol/did-you-mean.ts';
@@ -111,8 +111,9 @@ export async function findPlugin<Kind extends PluginKind>(
   { from = process.cwd() }: { from?: string | readonly string[] } = {},
 ): Promise<LoadedPlugin<Kind>> {
   const { ref, address } = parseAddressed(text) ?? { ref: text };
-  const reference = parseReference(ref);
   const folders = [from, import.meta.dirname].flat();
+  refuseShortName(kind, ref, folders);
+  const reference = parseReference(ref);
   const installed = findPackage(reference.package, folders);
   const manifest = installed && readManifest(installed);
   const entries: Record<string, string> = manifest?.[kind] ?? {};
@@ -179,6 +180,21 @@ function tryManifest(
     onUnreadable(error);
     return undefined;
   }
+}
+
+/** @throws ToolEnvError `usage.bad_reference` for what is nearly the name of an installed plugin, without its package. */
+function refuseShortName(kind: PluginKind, name: string, folders: readonly string[]): void {
+  if (!/^[\w.-]+$/.test(name)) return;
+  const names = new Map<string, string>();
+  for (const plugin of listPlugins(folders)) {
+    if (plugin.kind !== kind) continue;
+    const short = basename(plugin.ref);
+    names.set(short, plugin.ref).set(short.replace(/-v\d+$/, ''), plugin.ref);
+  }
+  const near = nearest(name, [...names.keys()]);
+  if (near === undefined) return;
+  const message = `"${name}" is not a reference. Did you mean "${names.get(near)}"?`;
+  throw new ToolEnvError('usage.bad_reference', message);
 }
 
 function unknownPlugin(

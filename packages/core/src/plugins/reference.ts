@@ -1,4 +1,5 @@
 /** Parses references to plugins: `<package>/<name>-v<N>`, for example `@toolenv/envs-qa/bridge-v1`. */
+import { existsSync } from 'node:fs';
 import { ToolEnvError } from '../protocol/errors.ts';
 
 /** The parts of `<package>/<name>-v<N>`. */
@@ -14,10 +15,17 @@ export interface Reference {
 const pattern =
   /^((?:@[a-z0-9-~][a-z0-9-._~]*\/)?[a-z0-9-~][a-z0-9-._~]*)\/([a-z0-9][a-z0-9_.-]*-v([1-9]\d*))$/;
 
-/** @throws ToolEnvError `usage.bad_reference` if the text does not have this form. */
+/** A path, or a name that ends as a module or a file of episodes does. */
+const path = /^\.{0,2}[\\/]|^[A-Za-z]:[\\/]|\.(?:[cm]?[jt]sx?|jsonl?)$/;
+
+/** @throws ToolEnvError `usage.bad_reference` if the text does not have this form; `usage.no_such_file` if it is a path where no file is. */
 export function parseReference(reference: string): Reference {
   const match = pattern.exec(reference);
   if (match) return { package: match[1]!, name: match[2]!, version: Number(match[3]) };
+  if (path.test(reference) && !existsSync(reference)) {
+    const message = `There is no file ${reference}: correct the path, or write <package>/<name>-v<N>, for example @toolenv/envs-qa/bridge-v1.`;
+    throw new ToolEnvError('usage.no_such_file', message);
+  }
   const message = `"${reference}" is not a reference: write <package>/<name>-v<N>, for example @toolenv/envs-qa/bridge-v1.`;
   throw new ToolEnvError('usage.bad_reference', message);
 }

@@ -15,7 +15,7 @@ export interface ReportParts {
   licenses: string;
 }
 
-/** @throws ToolEnvError `usage.page_not_built` in a checkout of the repository without `npm run build`. */
+/** @throws ToolEnvError `usage.page_not_built` in a checkout of the repository that has not built it. */
 export async function readReportParts(): Promise<ReportParts> {
   try {
     const names = ['report.js', 'report.css', 'third-party-licenses.md'];
@@ -24,7 +24,7 @@ export async function readReportParts(): Promise<ReportParts> {
     );
     return { script: script!, style: style!, licenses: licenses! };
   } catch (error) {
-    const message = `The page of reports is not in ${folder}: run npm run build.`;
+    const message = `The page of reports is not in ${folder}: build it, which takes seconds, with npm run build -w @toolenv/view.`;
     throw new ToolEnvError('usage.page_not_built', message, { cause: error });
   }
 }

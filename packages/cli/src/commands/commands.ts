@@ -1,0 +1,33 @@
+/** The commands of the program. The file of a command is loaded only for it. */
+import type { MakeCommand } from './make-command.ts';
+
+/** The usage and the summary of each command: the help lists the commands without loading them. */
+export const commands: Readonly<Record<string, readonly [usage: string, summary: string]>> = {
+  list: ['[options]', 'list the installed environments, tools, trainers and policies'],
+  info: ['[options] <subject>', 'show what an environment, tool, trainer or policy is'],
+  eval: ['[options] <environment>', 'score policies in an environment'],
+  baseline: ['[options] <environment>', 'score a policy without training: direct, naive RAG, or with tools'],
+  train: ['[options] [environment...]', 'improve a policy in an environment'],
+  rollout: ['[options] <environment>', 'play episodes as one of many workers'],
+  show: ['[options] <run>', 'show the curves and the episodes of a run'],
+  view: ['[options] <run...>', 'show runs as a web page, live while they train'],
+  play: ['[options] <environment>', "play the policy's part yourself"],
+  check: ['[options] <subject>', 'check a plugin, package, checkpoint or trajectories against the spec'],
+  tools: ['[options]', 'list the tools of an MCP server, or call one'],
+  mcp: ['[options] <action> <url>', 'log in at an MCP server that wants OAuth, or log out'],
+  serve: ['[options] [environment]', 'serve an environment to clients of MCP or OpenEnv, or a policy'],
+  capture: ['[options]', 'record the conversations that clients have with a server of models'],
+  tasks: ['[options] <captured...>', 'make tasks of recorded conversations, split and without duplicates'],
+  push: ['[options] <run> <name>', 'upload a trained policy to the Hugging Face Hub'],
+  data: ['[options] <name>', 'download a dataset from its authors'],
+  index: ['[options] <passages>', 'build a search index from a file of passages'],
+  init: ['[options] <folder>', 'make an environment from an MCP server and a task file'],
+  doctor: ['[options]', 'show what this machine can compute with'],
+  completion: ['[options] <shell>', 'print a script that completes commands in bash, zsh or fish'],
+};
+
+/** `eval` is in `eval-command.ts`. */
+export async function loadCommand(name: string): Promise<MakeCommand> {
+  const { make } = await import(`./${name}-command.ts`);
+  return make;
+}
