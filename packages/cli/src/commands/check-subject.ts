@@ -1,6 +1,8 @@
 /** Runs the checks for the kind of subject that `toolenv check` was given. */
-import { basename } from 'node:path';
-import type { EnvDefinition } from '@toolenv/core';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { type EnvDefinition, ToolEnvError } from '@toolenv/core';
 import { completeOptions, loadPlugin, type PluginKind, type PolicyDefinition } from '@toolenv/core/plugins';
 import {
   type CheckEnvOptions,
@@ -22,6 +24,7 @@ import { readPairs } from '../flags/schema-flags.ts';
 import { trainerWithPart } from '../flags/trainer-parts.ts';
 import { type AnyPlugin, findSubject, importPlugin, packagePlugins } from '../subject/find-subject.ts';
 import { criticTrainer, defaultTrainer, policyReference } from '../subject/load-named.ts';
+import { packedCopy } from '../subject/packed-copy.ts';
 
 export interface SubjectOptions {
   seed: number;
@@ -122,8 +125,44 @@ async function* checkAny({ kind, plugin }: AnyPlugin, name: string, options: Sub
   }
 }
 
-/** A package with its plugins. */
+/** A package as its users get it: what npm would publish, in a working folder that has none of the author's files. */
 async function* checkPackage(folder: string, options: SubjectOptions): Reports {
+  // Options may name files of the working folder.
+  const hasOptions = options.pairs.length > 0 || Object.keys(options.envOptions).length > 0;
+  // Packages of this repository run from their sources, which are not published.
+  const isSource = process.execArgv.join().includes('@toolenv/source');
+  const copy = isSource ? undefined : await packedCopy(folder);
+  if (!copy) {
+    yield* checkFolder(folder, options);
+    return;
+  }
+  const from = process.cwd();
+  const away = await mkdtemp(join(tmpdir(), 'toolenv-check-'));
+  try {
+    if (!hasOptions) process.chdir(away);
+    for await (const report of checkFolder(copy.folder, options))
+      yield JSON.parse(JSON.stringify(report).replaceAll(copy.folder, `${folder} (packed)`)) as Report;
+  } catch (error) {
+    if (!ToolEnvError.isInstance(error)) throw error;
+    const isMissing = error.code === 'usage.missing_file' && !hasOptions;
+    if (isMissing || error.message.includes(copy.folder)) throw notPacked(error, copy.folder);
+    throw error;
+  } finally {
+    process.chdir(from);
+    await copy.remove();
+    await rm(away, { recursive: true, force: true });
+  }
+}
+
+/** @param folder The copy in which something is missing. */
+function notPacked({ code, message, cause }: ToolEnvError, folder: string): ToolEnvError {
+  const remedy =
+    'npm does not publish all that the package needs: name its data in "files" of package.json, and find it by new URL(…, import.meta.url)';
+  return new ToolEnvError(code, `${message.replaceAll(`${folder}/`, '')} ${remedy}.`, { cause });
+}
+
+/** A package with its plugins. */
+async function* checkFolder(folder: string, options: SubjectOptions): Reports {
   const report = await checkPlugin(folder, options);
   yield report;
   if (!report.ok) return;
