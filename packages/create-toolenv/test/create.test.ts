@@ -1,9 +1,10 @@
 /** `create-toolenv`, in the process of the test. */
 import { execFile } from 'node:child_process';
-import { chmod, mkdir, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { promisify } from 'node:util';
+import { beforeEach, describe, expect, it, onTestFinished, test } from 'vitest';
 import { captured } from '../../cli/test/captured.ts';
 import { canMount, SmallDisk } from '../../cli/test/small-disk.ts';
 import { run as create } from '../src/run.ts';
@@ -16,6 +17,22 @@ beforeEach(async () => {
 
 /** Runs the command without a terminal. */
 const run = (...args: string[]) => captured(folder, () => create(args));
+
+test.each(['env', 'agent'])(
+  'the build of the template %s puts files of data beside their module',
+  async (template) => {
+    await run('mine', '--template', template);
+    const mine = join(folder, 'mine');
+    await symlink(join(ofRepository, '../node_modules'), join(mine, 'node_modules'));
+    await mkdir(join(mine, 'src/data'));
+    await writeFile(join(mine, 'src/data/rows.csv'), 'question,answer\n');
+    await promisify(execFile)('npm', ['run', '--silent', 'build'], { cwd: mine });
+    const built = await readdir(join(mine, 'dist'), { recursive: true });
+    expect(built).toContain(join('data', 'rows.csv'));
+    expect(built).toContain(template === 'env' ? 'safe-v1.js' : 'safe-agent-v1.js');
+    expect(built.filter((file) => /(?<!\.d)\.ts$/.test(file))).toEqual([]);
+  },
+);
 
 describe.each(['env', 'agent', 'tool', 'mcp-env', 'trainer'])('template %s', (template) => {
   it('becomes a complete package of another name', async () => {

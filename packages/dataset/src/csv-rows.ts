@@ -29,7 +29,7 @@ export async function* csvRows(path: string, delimiter: string): AsyncGenerator<
   try {
     for await (const { record, info } of text.pipe(parser) as AsyncIterable<{ record: object; info: Info }>) {
       line = info.lines;
-      yield { value: record, place: `${path}, line ${line}` };
+      yield { value: record, isOfTexts: true, place: `${path}, line ${line}` };
     }
   } catch (error) {
     if (!(error instanceof CsvError)) throw readFailure(path, `after line ${line}`, error);

@@ -3,7 +3,7 @@ import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type JsonSchema, messageOf, type TaskSet, ToolEnvError, taskSet } from '@toolenv/core';
 import { isGzip } from '@toolenv/core/recording';
-import { type FromJsonSchema, validate, withoutFilledNulls } from '@toolenv/core/schemas';
+import { didYouMean, type FromJsonSchema, validate, withoutFilledNulls } from '@toolenv/core/schemas';
 import { csvRows } from './csv-rows.ts';
 import { isInArchive } from './file-bytes.ts';
 import { fetchSplit, type HubSplit } from './hub-split.ts';
@@ -12,18 +12,22 @@ import { openLines } from './line-index.ts';
 import { parquetRows } from './parquet-rows.ts';
 import { requireFile } from './read-failure.ts';
 import type { Row } from './row.ts';
+import { typedTexts } from './typed-texts.ts';
 
 /** How rows become tasks. */
 export interface DatasetOptions<Given, Task> extends HubSplit {
   /**
    * JSON Schema of a row. It gives `map` the type of its rows, and a row that does not follow it is refused. A field that is null counts as
-   * absent if the schema neither requires it nor lets it be null: Arrow fills missing fields so.
+   * absent if the schema neither requires it nor lets it be null: Arrow fills missing fields so. The texts of a CSV file become the numbers
+   * and booleans that it wants, and an empty text counts as absent where it wants one.
    */
   readonly schema?: JsonSchema;
+  /** Values by column, such as `{ split: 'test' }`: other rows are left out. So one file can have the rows of all splits. */
+  readonly only?: Readonly<Record<string, string | number | boolean>>;
   /**
-   * Makes the task of a row. The values of a CSV file are texts. Equal rows must give equal tasks, because a row may be read more than
+   * Makes the task of a row. Without a `schema`, the values of a CSV file are texts. Equal rows must give equal tasks, because a row may be read more than
    * once.
-   * @param index Index of the row, from 0.
+   * @param index Index of the task, from 0.
    */
   readonly map: (row: Given, index: number) => Task | Promise<Task>;
 }
@@ -62,7 +66,7 @@ export function dataset<Task, Given extends object = Record<string, unknown>>(
 ): TaskSet<Task>;
 export function dataset<Task>(
   path: string | URL,
-  { schema, map, ...ofHub }: DatasetOptions<never, Task>,
+  { schema, only, map, ...ofHub }: DatasetOptions<never, Task>,
 ): TaskSet<Task> {
   const isOfHub = typeof path === 'string' && path.startsWith('hf:');
   const given = Object.keys(ofHub)[0];
@@ -72,8 +76,9 @@ export function dataset<Task>(
   }
   const local = path instanceof URL ? fileURLToPath(path) : path;
   if (!isOfHub) formatOf(local);
-  const toTask = async ({ value: row, place }: Row, index: number): Promise<Task> => {
-    const value = schema ? withoutFilledNulls(schema, row) : row;
+  const toTask = async ({ value: row, isOfTexts, place }: Row, index: number): Promise<Task> => {
+    const typed = schema && isOfTexts ? typedTexts(row, schema) : row;
+    const value = schema ? withoutFilledNulls(schema, typed) : typed;
     const [mistake] = schema ? validate(schema, value) : [];
     if (mistake) {
       const where = mistake.path || 'it';
@@ -90,8 +95,9 @@ export function dataset<Task>(
   async function* tasks(files: readonly string[]) {
     let index = 0;
     for (const file of files)
-      for await (const row of formats[formatOf(file)]!(file)) yield await toTask(row, index++);
-    if (index === 0) throw noRows(files[0]!);
+      for await (const row of formats[formatOf(file)]!(file))
+        if (!only || isOf(row, only)) yield await toTask(row, index++);
+    if (index === 0) throw noRows(files[0]!, only);
   }
   return taskSet(async () => {
     const files = isOfHub ? await fetchSplit(path, ofHub, Object.keys(formats)) : [local];
@@ -99,7 +105,7 @@ export function dataset<Task>(
     if (files.length > 1 || isInArchive(file)) return tasks(files);
     await requireFile(file);
     const isText = ['.jsonl', '.ndjson'].includes(formatOf(file));
-    if (!isText || (await isGzip(file))) return tasks(files);
+    if (only || !isText || (await isGzip(file))) return tasks(files);
     const lines = await openLines(file);
     if (lines.length === 0) throw noRows(file);
     return { length: lines.length, get: async (index) => toTask(await lines.read(index), index) };
@@ -118,6 +124,20 @@ function brokenRow(place: string, problem: string, cause?: unknown): ToolEnvErro
   return new ToolEnvError('usage.broken_record', `${place}: ${problem.replaceAll('\n', ' ')}.`, { cause });
 }
 
-function noRows(file: string): ToolEnvError {
-  return new ToolEnvError('usage.broken_file', `${file} has no rows: give a file that has at least one.`);
+function noRows(file: string, only?: object): ToolEnvError {
+  const which = only ? ` with ${JSON.stringify(only)}` : '';
+  return new ToolEnvError(
+    'usage.broken_file',
+    `${file} has no rows${which}: give a file that has at least one.`,
+  );
+}
+
+/** Whether a row has the wanted values. @throws ToolEnvError `usage.broken_record` for a column that it lacks. */
+function isOf({ value, place }: Row, only: Readonly<Record<string, unknown>>): boolean {
+  return Object.entries(only).every(([column, wanted]) => {
+    if (Object.hasOwn(value, column))
+      return String((value as Record<string, unknown>)[column]) === String(wanted);
+    const hint = didYouMean(column, Object.keys(value), 'Columns');
+    throw brokenRow(place, `there is no "${column}", which "only" asks for. ${hint}`.replace(/\.$/, ''));
+  });
 }

@@ -60,6 +60,80 @@ const contents: Record<string, string | Uint8Array> = {
   'rows.tsv': csv.replaceAll('","', '"\t"').replace('question,answer', 'question\tanswer'),
 };
 
+describe('a CSV file', () => {
+  const schema = {
+    type: 'object',
+    properties: {
+      question: { type: 'string' },
+      a1: { type: 'number' },
+      tries: { type: 'integer' },
+      hard: { type: 'boolean' },
+      level: { enum: [1, 2] },
+      hint: { type: ['integer', 'null'] },
+    },
+    required: ['question', 'a1', 'level', 'hint'],
+    additionalProperties: false,
+  } as const;
+  const header = 'question,a1,tries,hard,level,hint\n';
+
+  test('gives the types that the schema of its rows wants', async () => {
+    const path = await file('typed.csv', `${header}7,2.50,3,true,1,\nx,-1e3, ,,2,12\n`);
+    const set = dataset(path, {
+      schema,
+      map: (row) => {
+        expectTypeOf(row.a1).toEqualTypeOf<number>();
+        expectTypeOf(row.hard).toEqualTypeOf<boolean | undefined>();
+        return row;
+      },
+    });
+    expect(await all(set)).toEqual([
+      { question: '7', a1: 2.5, tries: 3, hard: true, level: 1, hint: null },
+      { question: 'x', a1: -1000, level: 2, hint: 12 },
+    ]);
+  });
+
+  test.each([
+    ['7,two,3,true,1,', /line 2: \/a1 .*number.*"two"/],
+    // Another number, if it were read as one.
+    ['7,1,9007199254740993,true,1,', /line 2: \/tries .*integer.*"9007199254740993"/],
+    ['7,0x10,3,true,1,', /line 2: \/a1 .*"0x10"/],
+    ['7,1,3,yes,1,', /line 2: \/hard .*boolean.*"yes"/],
+    ['7,,3,true,1,', /line 2: .*a1/],
+  ])('whose row is %s is refused with the value', async (row, problem) => {
+    const set = dataset(await file('untyped.csv', `${header}${row}\n`), { schema, map: (given) => given });
+    await expect(inOrder(set)).rejects.toMatchObject({
+      code: 'usage.broken_record',
+      message: expect.stringMatching(problem),
+    });
+  });
+});
+
+describe('the splits of one file', () => {
+  const content = { a: 'train', b: 'test', c: 'train', d: 'test' };
+  const rows = Object.entries(content).map(([name, split], index) => ({ name, split, fold: index % 2 }));
+  const map = ({ name }: { name: string }, index: number) => `${index} ${name}`;
+
+  test.each(['csv', 'jsonl', 'json'])(
+    'are the rows of a .%s file with a value of a column',
+    async (format) => {
+      const texts = {
+        csv: `name,split,fold\n${rows.map((row) => Object.values(row).join(',')).join('\n')}`,
+        jsonl: rows.map((row) => JSON.stringify(row)).join('\n'),
+        json: JSON.stringify(rows),
+      };
+      const path = await file(`splits.${format}`, texts[format as 'csv']);
+      expect(await all(dataset(path, { only: { split: 'train' }, map }))).toEqual(['0 a', '1 c']);
+      expect(await all(dataset(path, { only: { split: 'test', fold: 1 }, map }))).toEqual(['0 b', '1 d']);
+      await expect(all(dataset(path, { only: { split: 'tset' }, map }))).rejects.toThrow(
+        'has no rows with {"split":"tset"}',
+      );
+      await expect(all(dataset(path, { only: { spilt: 'test' }, map }))).rejects.toThrow(
+        'there is no "spilt", which "only" asks for. Did you mean "split"?',
+      );
+    },
+  );
+});
+
 describe('a file of rows becomes tasks', () => {
   test.each(Object.keys(contents))('%s', async (name) => {
     const path = await file(name, contents[name]!);
