@@ -61,6 +61,11 @@ export function pythonWithMcp(): string {
   return pythonWith('mcp, fastmcp', 'mcp.txt', '.venv-mcp');
 }
 
+/** With Microsoft's MCP server of markitdown, which needs seconds to start: .venv-markitdown. Throws as {@link pythonWithTransformers} does. */
+export function pythonWithMarkItDown(): string {
+  return pythonWith('markitdown_mcp', 'markitdown.txt', '.venv-markitdown');
+}
+
 /**
  * @param installer A script that installs the file, where pip alone cannot.
  */

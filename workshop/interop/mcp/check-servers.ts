@@ -1,6 +1,7 @@
 /**
  * `npm run interop -- mcp`: `connectMcp`, `toolenv tools` and `defineMcpEnv` use servers of other libraries. A shop on FastMCP, mcp-go
- * and rmcp speaks both revisions of MCP, over stdio and Streamable HTTP. Playwright's and Chrome DevTools' servers drive Chromium.
+ * and rmcp speaks both revisions of MCP, over stdio and Streamable HTTP, also after a slow start. Playwright's and Chrome DevTools' servers
+ * drive Chromium. Twenty of markitdown's start at once.
  */
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,8 +11,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { playTask } from '@toolenv/core';
 import { connectMcp, defineMcpEnv, type McpEndpoint } from '@toolenv/mcp';
 import { freePort } from '../free-port.ts';
+import { pythonWithMarkItDown } from '../python-environment.ts';
 import { findBrowsers } from './browsers.ts';
 import { checkBrowsers } from './check-browsers.ts';
+import { checkStarts } from './check-starts.ts';
 import { type Expect, expecting, namesOf, read } from './model-view.ts';
 import { type Peer, runPeer } from './peers.ts';
 import { shop, shops } from './shop.ts';
@@ -35,6 +38,7 @@ export async function checkServers(python: string, check: Check): Promise<void> 
     await checkShopEnv(library, peer, expect);
     checkCommand(library, peer, expect);
   }
+  await checkStarts(peers, pythonWithMarkItDown(), expect);
   await checkBrowsers(browsers, expect);
 }
 

@@ -1,10 +1,12 @@
 /** Negotiation of the protocol, with servers of MCP 2026-07-28 only, of 2025-11-25, and older ones that take no question. */
 import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { type AddressInfo, createConnection, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connectMcp, type McpConnection, type McpServer, openMcpPool } from '@toolenv/mcp';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import { badHttpServer, badServer, context, groupLives, httpServer } from '../../test/servers.ts';
 
 const open: McpConnection[] = [];
@@ -95,6 +97,84 @@ test('a process of MCP 2026-07-28 ends with its connection', async () => {
   const connection = await connect(modernServer);
   await connection.close();
   await expect.poll(() => groupLives(connection.pid!)).toBe(false);
+});
+
+describe('a slow server', () => {
+  const lateBy = 2_000;
+  const connectTimeout = 4_500;
+
+  test('of MCP 2026-07-28 over stdio is used after it got `initialize` too', async () => {
+    const start = ['-c', `sleep ${lateBy / 1_000}; exec "$@"`, 'sh', modernServer.command];
+    const slow = { command: 'sh', args: [...start, ...modernServer.args] };
+    const connection = await connect(slow, { connectTimeout });
+    expect(connection.protocolVersion).toBe('2026-07-28');
+    expect(await call(connection, 'echo', { message: 'late' })).toMatchObject(text('late'));
+  });
+
+  test('of MCP 2026-07-28 over Streamable HTTP is asked again', async () => {
+    const { port } = new URL(((await modernUrl()) as { url: string }).url);
+    const awake = new Promise((resolve) => setTimeout(resolve, lateBy));
+    const proxy = createServer(async (socket) => {
+      await awake;
+      const server = createConnection(Number(port), '127.0.0.1');
+      socket.pipe(server).pipe(socket);
+      for (const end of [socket, server]) end.on('error', () => {});
+    }).listen(0, '127.0.0.1');
+    onTestFinished(() => void proxy.close());
+    await once(proxy, 'listening');
+    const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/mcp`;
+    const connection = await connect({ url }, { connectTimeout });
+    expect(connection.protocolVersion).toBe('2026-07-28');
+    await connection.close();
+  });
+
+  const found = `{ resultType: 'complete', ttlMs: 0, cacheScope: 'private', supportedVersions: ['2026-07-28'], capabilities: { tools: {} } }`;
+  const accepted = `{ protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 's', version: '1' } }`;
+  const refusal = `{ code: -32000, message: 'the licence has expired' }`;
+
+  /** A server that answers each of the two questions when and how it is told. */
+  const connectTo = (discover: string, initialize: string) => {
+    const script = `
+      const answer = (id, more, after = 0) =>
+        setTimeout(() => console.log(JSON.stringify({ jsonrpc: '2.0', id, ...more })), after);
+      setTimeout(() => require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+        const { id, method } = JSON.parse(line);
+        if (method === 'server/discover') { ${discover} }
+        else if (method === 'initialize') { ${initialize} }
+        else if (id !== undefined) answer(id, { result: { resultType: 'complete', ttlMs: 0, cacheScope: 'private', tools: [] } });
+      }), 1_500);`;
+    return connect({ command: process.execPath, args: ['-e', script] }, { connectTimeout: 3_000 });
+  };
+
+  test.each([
+    ['2025-06-18', 'is silent, and accepts `initialize`', '', `answer(id, { result: ${accepted} })`],
+    [
+      '2025-06-18',
+      'refuses the question, and accepts `initialize`',
+      `answer(id, { error: { code: -32601, message: 'what?' } })`,
+      `answer(id, { result: ${accepted} }, 200)`,
+    ],
+    [
+      '2025-06-18',
+      'answers both',
+      `answer(id, { result: ${found} })`,
+      `answer(id, { result: ${accepted} }, 200)`,
+    ],
+    [
+      '2026-07-28',
+      'refuses `initialize` before it answers the question',
+      `answer(id, { result: ${found} }, 300)`,
+      `answer(id, { error: ${refusal} })`,
+    ],
+  ])('speaks MCP %s if it %s', async (version, _, discover, initialize) => {
+    expect((await connectTo(discover, initialize)).protocolVersion).toBe(version);
+  });
+
+  test('that is silent at the question and refuses `initialize` is quoted', async () => {
+    await expect(connectTo('', `answer(id, { error: ${refusal} })`)).rejects.toThrow(
+      'the licence has expired: check the server',
+    );
+  });
 });
 
 describe('an older server', () => {

@@ -9,7 +9,7 @@ import type {
 } from '@modelcontextprotocol/client';
 import { messageOf } from '@toolenv/core';
 import { withinDeadline } from '@toolenv/core/tools';
-import { isClosed, isOtherHttp, isUndecided, refusalOf, withoutMarkup } from './client-error.ts';
+import { isClosed, isOtherHttp, isTimeout, isUndecided, refusalOf, withoutMarkup } from './client-error.ts';
 import { HttpTransport } from './http-transport.ts';
 import type { Link, LinkOwner } from './link.ts';
 import { listAllTools, type McpRequestOptions, type McpToolDefinition } from './mcp-client.ts';
@@ -25,7 +25,7 @@ import { StoredLogin } from './stored-login.ts';
 /** Milliseconds that a server has to exit. */
 const defaultGrace = 2_000;
 
-/** Longest time, in milliseconds, that a server has to answer the question for its protocol. A silent server is an older one. */
+/** Longest time, in milliseconds, in which only the question for its protocol is asked. A silent server may be an older one. */
 const probeTimeout = 10_000;
 /** Milliseconds before a lost stream of changes is opened again. */
 const listenAgain = 1_000;
@@ -54,8 +54,8 @@ export class ServerLink implements Link {
 
   constructor(server: McpEndpoint, options: McpOptions) {
     this.#options = options;
-    this.client = this.#newClient();
     this.#server = withLogin(withVariables(server));
+    this.client = this.#newClient();
     this.#transport = newTransport(this.#server, options);
   }
 
@@ -113,17 +113,16 @@ export class ServerLink implements Link {
     return this.#transport instanceof ServerProcess ? this.#transport.withStderr(failure) : failure;
   }
 
-  #newClient(initialize: boolean = this.#options.initialize ?? false): Client {
-    const { connectTimeout = defaultConnectTimeout } = this.#options;
+  /** @param patience Milliseconds that the server has to answer the question for its protocol. For a process, `Greeting` keeps the time. */
+  #newClient(
+    initialize: boolean = this.#options.initialize ?? false,
+    patience: number = isProcess(this.#server) ? noTimeout : patienceOf(this.#options),
+  ): Client {
     const options: ClientOptions = {
       jsonSchemaValidator: trusting,
       listMaxPages: 0,
       ...(!initialize && {
-        // A third of the time for the question, so that two thirds are left for an older server that does not answer it.
-        versionNegotiation: {
-          mode: 'auto',
-          probe: { timeoutMs: Math.min(probeTimeout, connectTimeout / 3) },
-        },
+        versionNegotiation: { mode: 'auto', probe: { timeoutMs: patience } },
       }),
     };
     return createClient(options, this.#options, (error) => this.#owner.hookFailed(error));
@@ -151,10 +150,20 @@ export class ServerLink implements Link {
       await this.client.connect(this.#transport, { signal, timeout: noTimeout });
     } catch (error) {
       if (signal.aborted || this.#options.initialize || !isUndecided(error)) throw error;
-      this.client = this.#newClient(true);
-      this.#transport = newTransport(this.#server, this.#options);
-      await this.client.connect(this.#transport, { signal, timeout: noTimeout });
+      try {
+        await this.#reconnect(this.#newClient(true), signal);
+      } catch (refusal) {
+        if (signal.aborted || !isTimeout(error)) throw refusal;
+        // It was no older server, but a slow one.
+        await this.#reconnect(this.#newClient(false, noTimeout), signal);
+      }
     }
+  }
+
+  async #reconnect(client: Client, signal: AbortSignal): Promise<void> {
+    this.client = client;
+    this.#transport = newTransport(this.#server, this.#options);
+    await client.connect(this.#transport, { signal, timeout: noTimeout });
   }
 
   /** For servers of MCP 2024-11-05 (MCP 2025-11-25, basic/transports#backwards-compatibility). */
@@ -227,13 +236,16 @@ export class ServerLink implements Link {
   }
 }
 
-function newTransport(
-  expanded: ExpandedServer,
-  { closeGrace = defaultGrace, resumeTimeout }: McpOptions,
-): ServerProcess | HttpTransport {
+function newTransport(expanded: ExpandedServer, options: McpOptions): ServerProcess | HttpTransport {
+  const { closeGrace = defaultGrace, resumeTimeout } = options;
   return isProcess(expanded)
-    ? new ServerProcess(expanded, closeGrace)
+    ? new ServerProcess(expanded, closeGrace, patienceOf(options))
     : new HttpTransport(expanded.server as McpUrl, resumeTimeout);
+}
+
+/** A third of the time for the question, so that two thirds are left for an older server that does not answer it. */
+function patienceOf({ connectTimeout = defaultConnectTimeout }: McpOptions): number {
+  return Math.min(probeTimeout, connectTimeout / 3);
 }
 
 /** Without other authorization, a server gets the tokens of `toolenv mcp login`. */

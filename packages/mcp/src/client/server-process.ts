@@ -10,6 +10,7 @@ import { getDefaultEnvironment } from '@modelcontextprotocol/client/stdio';
 import { asClause, messageOf, ToolEnvError } from '@toolenv/core';
 import { withinDeadline } from '@toolenv/core/tools';
 import { MessageLines } from '../message-lines.ts';
+import { Greeting } from './greeting.ts';
 import { lastError } from './last-error.ts';
 import { describeServer, type McpCommand } from './mcp-server.ts';
 import type { ExpandedServer } from './server-additions.ts';
@@ -33,6 +34,7 @@ export class ServerProcess implements Transport {
   readonly #command: ExpandedServer<McpCommand>;
   readonly #grace: number;
   readonly #lines = new MessageLines(parseJSONRPCMessage);
+  readonly #greeting: Greeting;
   #child: ChildProcess | undefined;
   #ended: Promise<void> = Promise.resolve();
   #delivering = false;
@@ -43,10 +45,19 @@ export class ServerProcess implements Transport {
   /** Whether the process was closed while it ran. What it writes to stderr from then on explains nothing. */
   #closing = false;
 
-  /** @param grace Milliseconds that the server has to exit after its input ends, and again after SIGTERM. */
-  constructor(command: ExpandedServer<McpCommand>, grace: number) {
+  /**
+   * @param grace Milliseconds that the server has to exit after its input ends, and again after SIGTERM.
+   * @param patience Milliseconds until a server that is silent at the question for its protocol gets `initialize` too.
+   */
+  constructor(command: ExpandedServer<McpCommand>, grace: number, patience: number) {
     this.#command = command;
     this.#grace = grace;
+    this.#greeting = new Greeting(
+      patience,
+      // A server that has ended says so by itself.
+      (message) => this.#write(message).catch(() => {}),
+      (message) => this.onmessage?.(message),
+    );
   }
 
   get pid(): number | undefined {
@@ -92,7 +103,11 @@ export class ServerProcess implements Transport {
   }
 
   /** Rejects with ServerGone if the server does not read its input. This may be noticed before the end of the process. */
-  send(message: JSONRPCMessage): Promise<void> {
+  async send(message: JSONRPCMessage): Promise<void> {
+    if (this.#greeting.sends(message)) await this.#write(message);
+  }
+
+  #write(message: JSONRPCMessage): Promise<void> {
     const { stdin } = this.#child ?? {};
     return new Promise((resolve, reject) => {
       if (!stdin || this.#end !== undefined) throw new ServerGone('it has ended');
@@ -115,6 +130,7 @@ export class ServerProcess implements Transport {
   /** Ends the server: closes its input, then sends SIGTERM, then SIGKILL (MCP 2025-11-25, basic/lifecycle#shutdown). */
   async close(): Promise<void> {
     const child = this.#child;
+    this.#greeting.end();
     if (!child) return;
     this.#closing ||= this.#end === undefined;
     child.stdin?.end();
@@ -138,6 +154,7 @@ export class ServerProcess implements Transport {
     });
     await settlesWithin(closed, drainTime);
     this.#lines.clear();
+    this.#greeting.end();
     this.onclose?.();
   }
 
@@ -155,7 +172,7 @@ export class ServerProcess implements Transport {
     if (this.#delivering) return;
     this.#delivering = true;
     for (let message = this.#next(); message !== null; message = this.#next()) {
-      if (message !== undefined) this.onmessage?.(message);
+      if (message !== undefined && this.#greeting.receives(message)) this.onmessage?.(message);
       // Yield, because the SDK handles a notification one microtask later, and must do so before the next response.
       await undefined;
     }
