@@ -45,6 +45,11 @@ export const parts: readonly Part[] = [
     does: 'kills training of GRPO and PPO at random moments, resumes it, and compares the results bit for bit',
     minutes: { full: 15, quick: 3 },
   },
+  {
+    name: 'pauses',
+    does: 'holds up training and evaluations at random moments, lets others take their folders over, and lets them go on',
+    minutes: { full: 10, quick: 3 },
+  },
 ];
 
 /** The module that exports the part's `run`. */

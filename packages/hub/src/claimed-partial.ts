@@ -3,11 +3,12 @@ import { randomBytes } from 'node:crypto';
 import { open, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { writing } from '@toolenv/core/recording';
+import { processLiveness, processStart, writing } from '@toolenv/core/recording';
 
 /** Milliseconds without a byte after which a claim counts for nothing: longer than the longest pause that a server asks for. */
 const expiry = 600_000;
 
+const unknown = 'unknown';
 const thisHost = encodeURIComponent(hostname()).replaceAll('_', '-');
 
 /** A file `<blob>.<owner>.incomplete`. Python's own end otherwise, and are left alone. */
@@ -23,7 +24,8 @@ interface Partial {
  * @returns The file, which exists; or the bytes that another process, which is at work, has so far.
  */
 export async function claimPartial(blob: string): Promise<{ file: string } | { elsewhere: number }> {
-  const owner = `toolenv_${thisHost}_${process.pid}_${randomBytes(4).toString('hex')}`;
+  const start = processStart(process.pid) ?? unknown;
+  const owner = `toolenv_${thisHost}_${process.pid}_${start}_${randomBytes(4).toString('hex')}`;
   const own = `${blob}.${owner}.incomplete`;
   const others = await partialsOf(blob);
   const left = others.filter((each) => !isAtWork(each)).sort((a, b) => b.bytes - a.bytes)[0];
@@ -70,9 +72,13 @@ async function partialsOf(blob: string): Promise<Partial[]> {
 }
 
 function isAtWork({ owner, changed }: Partial): boolean {
-  const [, host, pid] = owner.split('_');
+  const [, host, pid, ...rest] = owner.split('_');
   if (pid === undefined || Date.now() - changed > expiry) return false;
-  if (host !== thisHost) return true;
+  const start = rest.slice(0, -1).join('_') || unknown;
+  const lives = processLiveness(Number(pid), start);
+  if (lives !== 'unseen') return lives === 'lives';
+  // Only a system that does not say when processes start leaves the number alone to go by.
+  if (start !== unknown || host !== thisHost) return true;
   try {
     process.kill(Number(pid), 0);
     return true;

@@ -1,7 +1,8 @@
 /** download: fetches a file over HTTP in pieces that add up, however often the connection drops or the program ends. */
+import { existsSync } from 'node:fs';
 import { open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { messageOf, ToolEnvError } from '@toolenv/core';
-import { writing } from '@toolenv/core/recording';
+import { refuseLostFolder, writing } from '@toolenv/core/recording';
 import { Later, persist, Refused } from './persist.ts';
 
 export interface Download {
@@ -32,14 +33,16 @@ export interface Download {
 /**
  * Continues what an earlier call has left, by a Range request, if the server still has the same file.
  * @throws ToolEnvError `infrastructure.download` if the server cannot be reached, refuses, or keeps dropping the connection;
- *   `infrastructure.disk` on a full disk; what `explain` and `check` give. What has arrived stays for the next call. The signal's reason.
+ *   `infrastructure.download_taken` if another process goes on with the file; `infrastructure.disk` on a full disk; what `explain` and `check` give. What has arrived stays for the next call. The signal's reason.
  */
 export async function download(plan: Download): Promise<void> {
   const { url, file, partial = `${file}.partial`, known, signal, otherwise } = plan;
   try {
     const progress = () => sizeOf(partial);
     await persist(async () => fetchRest(plan, partial, await progress()), { signal, progress });
+    requirePartial(partial);
     await known?.check(partial).catch(async (error: unknown) => {
+      requirePartial(partial);
       await rm(partial, { force: true });
       throw error;
     });
@@ -51,8 +54,18 @@ export async function download(plan: Download): Promise<void> {
     const message = `${url} cannot be fetched (${reasonOf(error)}).${remains} ${otherwise}`;
     throw new ToolEnvError('infrastructure.download', message, { cause: error });
   }
-  await writing(file, () => rename(partial, file));
+  await writing(file, () => rename(partial, file)).catch((error: unknown) => {
+    requirePartial(partial);
+    throw error;
+  });
   await rm(`${partial}.json`, { force: true });
+}
+
+/** A process that stood still has a successor, which has given the beginning of the file another name. */
+function requirePartial(partial: string): void {
+  if (existsSync(partial)) return;
+  const message = `${partial} is gone: another process goes on with this download.`;
+  throw new ToolEnvError('infrastructure.download_taken', message);
 }
 
 /** One request: appends what the server sends to the partial file. */
@@ -127,6 +140,8 @@ async function append(
     for await (const chunk of body) {
       bytes += chunk.length;
       onBytes(bytes);
+      await refuseLostFolder(partial);
+      requirePartial(partial);
       await writing(partial, () => handle.appendFile(chunk));
     }
   } finally {

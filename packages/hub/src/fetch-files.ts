@@ -162,6 +162,8 @@ async function fetchFile(
         signal,
         onProgress,
       });
+    } catch (error) {
+      if (!ToolEnvError.isInstance(error) || error.code !== 'infrastructure.download_taken') throw error;
     } finally {
       await releasePartial(blob, claim.file);
     }

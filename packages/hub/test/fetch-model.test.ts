@@ -1,13 +1,27 @@
 /** Models by name, from a stand-in of the Hub: the cache, resumption, the token, and a Hub that misbehaves. */
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { lstat, mkdir, mkdtemp, readdir, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import {
+  lstat,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  readlink,
+  rename,
+  rm,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type DownloadPlan, watchDownloads } from '@toolenv/core/plugins';
+import { processStart } from '@toolenv/core/recording';
 import { withoutSecrets } from '@toolenv/core/secrets';
 import { fetchModel } from '@toolenv/hub';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { claimPartial } from '../src/claimed-partial.ts';
 import { gitSha1, type Part, StandInHub, send, sendFile, sha256 } from './stand-in-hub.ts';
 
 const token = 'hf_standInToken';
@@ -509,3 +523,62 @@ test('two calls at once fetch each file once', async () => {
       .digest('hex'),
   ).toBe(sha256(weights));
 });
+
+/** Sends the first half of the weights at once, and the rest when `go` settles. */
+function inHalves(go: Promise<void>): void {
+  hub.fault = (part, request, response) => {
+    if (part !== 'storage') return false;
+    response.writeHead(200, { 'content-length': weights.length }).write(weights.subarray(0, 150_000));
+    void go.then(() => response.end(weights.subarray(150_000)));
+    request.resume();
+    return true;
+  };
+}
+
+async function partial(): Promise<string> {
+  const names = await vi.waitFor(async () => {
+    const found = (await readdir(join(repo(), 'blobs'))).filter((each) => each.startsWith(sha256(weights)));
+    expect((await readFile(join(repo(), 'blobs', found[0]!))).length).toBe(150_000);
+    return found;
+  });
+  expect(names).toHaveLength(1);
+  return join(repo(), 'blobs', names[0]!);
+}
+
+test('a process that was held up leaves a download to its successor, and takes the file that it makes', async () => {
+  let goOn = () => {};
+  inHalves(
+    new Promise((resolve) => {
+      goOn = resolve;
+    }),
+  );
+  vi.stubEnv('HF_HUB_DOWNLOAD_TIMEOUT', '20');
+  const fetching = fetchModel(name);
+  const taken = join(repo(), 'blobs', `${sha256(weights)}.toolenv_far-away_7_ab_1_2_0123abcd.incomplete`);
+  await rename(await partial(), taken);
+  goOn();
+  await vi.waitFor(() => expect(hub.parts('storage')).toHaveLength(1));
+  await sleep(700);
+  // Not a byte came into the file of the other.
+  expect((await readFile(taken)).equals(weights.subarray(0, 150_000))).toBe(true);
+  await writeFile(taken, weights);
+  await rename(taken, join(repo(), 'blobs', sha256(weights)));
+  await fetching;
+  await expectWhole();
+  expect(hub.parts('storage')).toHaveLength(1);
+});
+
+test.runIf(process.platform === 'linux')(
+  'a process of another container on this host keeps its download',
+  async () => {
+    const blob = join(home, 'blob');
+    const elsewhere = processStart(process.pid)!.replace(/_\d+_/, '_1_');
+    const host = encodeURIComponent(hostname()).replaceAll('_', '-');
+    // The number of a process that does not run here.
+    const file = `${blob}.toolenv_${host}_999999999_${elsewhere}_0123abcd.incomplete`;
+    await writeFile(file, 'abc');
+    expect(await claimPartial(blob)).toEqual({ elsewhere: 3 });
+    await rename(file, file.replace(elsewhere, processStart(process.pid)!));
+    expect(await claimPartial(blob)).toEqual({ file: expect.stringContaining(`_${process.pid}_`) });
+  },
+);

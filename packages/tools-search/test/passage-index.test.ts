@@ -1,8 +1,10 @@
 /** Indexes of passages: building, resuming, and searching by words, by vectors and by both. */
+import { readdirSync, rmSync } from 'node:fs';
 import { cp, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openEnv } from '@toolenv/core';
+import { lockFolder } from '@toolenv/core/recording';
 import {
   buildPassageIndex,
   createIndexSearch,
@@ -155,6 +157,27 @@ describe('a build that stops', () => {
     const hits = await index.search(asked, { limit: 3 });
     expect(hits.map(titles)).toEqual([['T0'], ['T9999'], ['T10000'], ['T24999']]);
     await index.close();
+  });
+
+  test('keeps a second build out, and stops once it has lost its folder', async () => {
+    const folder = newFolder();
+    const passages = await corpusFile(many);
+    const lock = await lockFolder(folder);
+    const inUse = { code: 'usage.folder_in_use' };
+    await expect(buildPassageIndex({ passages, folder })).rejects.toMatchObject(inUse);
+    await lock.release();
+    const first = buildPassageIndex({
+      passages,
+      folder,
+      onProgress({ passages: done }) {
+        // What a successor does once the first has stood still for long.
+        if (done === 10_000)
+          for (const name of readdirSync(folder)) if (name.startsWith('lock-')) rmSync(join(folder, name));
+      },
+    });
+    await expect(first).rejects.toMatchObject({ code: 'infrastructure.folder_lost' });
+    expect(await buildPassageIndex({ passages, folder })).toBe(25_000);
+    expect((await readdir(folder)).filter((name) => name.startsWith('lock-'))).toEqual([]);
   });
 
   test('at a broken line goes on once the line is repaired', async () => {

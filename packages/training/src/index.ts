@@ -90,7 +90,6 @@ export {
   saveCheckpoint,
 } from './run-folder/checkpoints.ts';
 export { type Curve, curveGroups, trainingCurves } from './run-folder/curves.ts';
-export { type FolderLock, lockFolder, refuseLockedFolder } from './run-folder/folder-lock.ts';
 export { type ChangesLine, readChanges } from './run-folder/run-changes.ts';
 export { readConfig } from './run-folder/run-config.ts';
 export { changesText } from './run-folder/run-differences.ts';
@@ -98,7 +97,7 @@ export { type RunStatus, readStatus } from './run-folder/run-end.ts';
 export { refuseRun, refuseUsedFolder } from './run-folder/run-folder.ts';
 export { type MetricsLine, RunLog, readMetrics } from './run-folder/run-log.ts';
 export { isSameValue, placeOf } from './run-folder/same-value.ts';
-export { writeWhole } from './run-folder/write-whole.ts';
+export { removePartials, writeWhole } from './run-folder/write-whole.ts';
 export type {
   Algorithm,
   AlgorithmContext,

@@ -18,7 +18,12 @@ export interface BanditRun {
 /** @param options.killAfter The run ends at once after this event, as `update 3`, and saves nothing more. */
 export async function banditRun(
   out: string,
-  { killAfter, model = new BanditModel(), ...given }: Given & { killAfter?: string; model?: BanditModel },
+  {
+    killAfter,
+    onEvent,
+    model = new BanditModel(),
+    ...given
+  }: Given & { killAfter?: string; model?: BanditModel; onEvent?(kind: string): Promise<void> },
 ): Promise<BanditRun> {
   const env = await openBandit({ best: 1 });
   const small = { tasksPerStep: 2, groupSize: 4, maxTokens: 8, learningRate: 0.5 };
@@ -27,6 +32,7 @@ export async function banditRun(
   for await (const event of train({ env, policy: model, trainer: grpo, out, ...small, ...given })) {
     events.push(event);
     kinds.push(`${event.type} ${event.step}`);
+    await onEvent?.(kinds.at(-1)!);
     if (kinds.at(-1) === killAfter) break;
   }
   return { events, kinds, model };

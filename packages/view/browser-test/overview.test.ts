@@ -2,7 +2,8 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { diagnosisRules, lockFolder } from '@toolenv/training';
+import { lockFolder } from '@toolenv/core/recording';
+import { diagnosisRules } from '@toolenv/training';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { serveView } from '../src/index.ts';

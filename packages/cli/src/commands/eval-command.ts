@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { type Policy, ToolEnvError } from '@toolenv/core';
 import type { PolicyUsage } from '@toolenv/core/plugins';
-import type { ToolTap } from '@toolenv/core/recording';
+import type { FolderLock, ToolTap } from '@toolenv/core/recording';
 import {
   compareEvaluations,
   type EvaluateOptions,
@@ -11,7 +11,6 @@ import {
   type EvaluationOptions,
   evaluate,
   evaluationOptions,
-  type FolderLock,
   placeOf,
 } from '@toolenv/training';
 import type { Command } from 'commander';

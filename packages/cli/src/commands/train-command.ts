@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { ToolEnvError } from '@toolenv/core';
 import type { TrainablePolicy } from '@toolenv/core/learner';
 import type { TrainEvent } from '@toolenv/core/plugins';
+import { isFolderLost, refuseLockedFolder } from '@toolenv/core/recording';
 import {
   bestCheckpoint,
   newestCheckpoint,
@@ -10,7 +11,6 @@ import {
   readDiagnoses,
   readMetrics,
   refuseConstrainedRollouts,
-  refuseLockedFolder,
   refuseRun,
   train,
   trainingCurves,
@@ -145,7 +145,7 @@ async function trainPolicy(
     await run.finish();
   } catch (error) {
     progress?.stop();
-    if (signal.aborted || isAtWork) {
+    if ((signal.aborted || isAtWork) && !isFolderLost(error)) {
       const kept = `${plural(last, 'step')} ${last === 1 ? 'is' : 'are'} kept: continue with --resume`;
       const rest = last > 0 ? kept : 'no step was finished';
       process.stderr.write(`Stopped; ${rest}.\n`);

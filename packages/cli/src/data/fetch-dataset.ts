@@ -4,9 +4,9 @@ import { createReadStream, existsSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { type PublishedFile, ToolEnvError } from '@toolenv/core';
-import { makeFolder } from '@toolenv/core/recording';
+import { lockFolder, makeFolder } from '@toolenv/core/recording';
 import { download } from '@toolenv/hub';
-import { lockFolder, writeWhole } from '@toolenv/training';
+import { removePartials, writeWhole } from '@toolenv/training';
 import { Progress } from '../display/progress.ts';
 
 export interface FetchedFile {
@@ -34,6 +34,7 @@ export async function fetchDataset(
   // Two downloads into one file would mix it up.
   const lock = await lockFolder(folder);
   try {
+    await removePartials(folder);
     const results: FetchedFile[] = [];
     for (const file of files) {
       const url =

@@ -1,23 +1,19 @@
 /** The folder of an evaluation: what is evaluated, its episodes as they end, and summaries. One evaluation uses it at a time. */
-import { appendFile, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ToolEnvError, type Trajectory } from '@toolenv/core';
 import {
+  append,
   encodeTrajectory,
+  type FolderLock,
+  lockFolder,
   makeFolder,
   readTrajectories,
+  refuseLockedFolder,
   trajectoryMistake,
-  writing,
 } from '@toolenv/core/recording';
 import { jsonWithoutSecrets } from '@toolenv/core/secrets';
-import {
-  type FolderLock,
-  isSameValue,
-  lockFolder,
-  refuseLockedFolder,
-  refuseUsedFolder,
-  writeWhole,
-} from '@toolenv/training';
+import { isSameValue, refuseUsedFolder, removePartials, writeWhole } from '@toolenv/training';
 
 const identityFile = 'evaluation.json';
 const remedy = 'choose another folder, or resume the evaluation with --resume';
@@ -59,6 +55,7 @@ export class EvaluationFolder {
    */
   static async open(out: string, identity: Readonly<Record<string, unknown>>): Promise<EvaluationFolder> {
     await makeFolder(out);
+    await removePartials(out);
     const before = await readEvaluation(out);
     if (before === undefined) {
       await writeJson(join(out, identityFile), identity);
@@ -82,7 +79,7 @@ export class EvaluationFolder {
 
   async addEpisode(trajectory: Trajectory): Promise<void> {
     const file = join(this.#out, 'trajectories.jsonl');
-    await writing(file, () => appendFile(file, `${encodeTrajectory(trajectory)}\n`));
+    await append(file, `${encodeTrajectory(trajectory)}\n`);
   }
 }
 

@@ -1,8 +1,20 @@
 /** @toolenv/core/recording: episodes and tool calls on disk, and replaying them. */
 
 export type { ToolLease, ToolSource, ToolTap } from '../env/tool-tap.ts';
+export { append } from './append.ts';
 export { cutMiddle } from './cut-middle.ts';
 export { episodeText, startText } from './episode-text.ts';
+export {
+  type FolderLock,
+  hasClaim,
+  isClaim,
+  isFolderLost,
+  lockFolder,
+  processLiveness,
+  processStart,
+  refuseLockedFolder,
+  refuseLostFolder,
+} from './folder-lock.ts';
 export { isGzip } from './gzip.ts';
 export { type JsonLine, type ReadOptions, readJsonLines, wholeLines } from './jsonl.ts';
 export { makeFolder } from './make-folder.ts';

@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { type Connection, connect, Index, Session, type Table } from '@lancedb/lancedb';
 import { ToolEnvError } from '@toolenv/core';
 import { completeOptions } from '@toolenv/core/plugins';
-import { makeFolder } from '@toolenv/core/recording';
+import { type FolderLock, lockFolder, makeFolder, refuseLostFolder } from '@toolenv/core/recording';
 import { Field, FixedSizeList, Float32, Schema, Utf8 } from 'apache-arrow';
 import type { Embedder } from '../embeddings/embedder.ts';
 import { openEmbedder } from '../embeddings/open-embedder.ts';
@@ -62,7 +62,7 @@ const leastIndexedVectors = 20_000;
  * first passage that is missing.
  * @returns The number of passages.
  * @throws ToolEnvError `usage.passages` for a file that is broken; `usage.index` if the folder has an index of another file or
- *   with other options; `infrastructure.disk`, `infrastructure.search_index`, and the signal's reason.
+ *   with other options; `usage.folder_in_use`, `infrastructure.folder_lost`, `infrastructure.disk`, `infrastructure.search_index`, and the signal's reason.
  */
 export async function buildPassageIndex(options: BuildIndexOptions): Promise<number> {
   const { passages, folder, onProgress, signal, ...given } = options;
@@ -72,24 +72,36 @@ export async function buildPassageIndex(options: BuildIndexOptions): Promise<num
   if (!isUri(folder)) await makeFolder(folder);
   const embedder = await openEmbedder(complete);
   const work = `Indexing ${passages} in ${folder}`;
+  let lock: FolderLock | undefined;
   try {
     const connection = await connect(folder, { session: new Session(cacheBytes, cacheBytes) });
     const source = { path: resolve(passages), bytes: file.size };
     const wanted: IndexRecord = { layout: 1, source, options: { ...complete, format: file.format } };
-    const kept = await readRecord(connection);
-    if (kept) checkSame(kept, wanted, folder);
-    if (kept && (await isWhole(connection, kept))) return kept.passages!;
+    const find = async () => {
+      const record = await readRecord(connection);
+      if (record) checkSame(record, wanted, folder);
+      return { kept: record, whole: record && (await isWhole(connection, record)) };
+    };
+    const before = await find();
+    if (before.whole) return before.kept!.passages!;
+    // A folder that only reads need not be one that can be written.
+    lock = isUri(folder) ? undefined : await lockFolder(folder);
+    const { kept, whole } = await find();
+    if (whole) return kept!.passages!;
     const record = { ...wanted, dimensions: kept?.dimensions };
-    return await new IndexBuilder({ connection, file, record, embedder, onProgress, signal }).build();
+    const parts = { connection, folder, file, record, embedder, onProgress, signal };
+    return await new IndexBuilder(parts).build();
   } catch (error) {
     signal?.throwIfAborted();
     throw lanceError(error, work);
   } finally {
+    await lock?.release();
     await embedder?.close();
   }
 }
 
 interface Work {
+  folder: string;
   connection: Connection;
   file: PassageFile;
   record: IndexRecord;
@@ -119,6 +131,7 @@ class IndexBuilder {
     if (count === 0) throw new ToolEnvError('usage.passages', `${file.path} has no passages.`);
     await this.#merge(count);
     await this.#index(count);
+    await refuseLostFolder(this.#work.folder);
     await writeRecord(connection, { ...record, passages: count });
     this.#table!.close();
     return count;
@@ -184,6 +197,7 @@ class IndexBuilder {
       [bodyColumn]: bodies[index]!,
       ...(vectors && { [vectorColumn]: Array.from(vectors[index]!) }),
     }));
+    await refuseLostFolder(this.#work.folder);
     if (this.#table) await this.#table.add(rows);
     else {
       const options = { schema: schemaOf(record), mode: 'overwrite' as const };
@@ -199,6 +213,7 @@ class IndexBuilder {
     this.#work.signal?.throwIfAborted();
     if ((await this.#table!.listIndices()).length > 0) return;
     this.#report('merging', count);
+    await refuseLostFolder(this.#work.folder);
     await this.#table!.optimize({ cleanupOlderThan: new Date() });
   }
 
@@ -207,6 +222,7 @@ class IndexBuilder {
     const { language, stem, stopWords, asciiFolding } = record.options;
     const indexed = (await this.#table!.listIndices()).flatMap(({ columns }) => columns);
     signal?.throwIfAborted();
+    await refuseLostFolder(this.#work.folder);
     if (!indexed.includes(bodyColumn)) {
       this.#report('indexing words', count);
       const config = Index.fts({
@@ -223,6 +239,7 @@ class IndexBuilder {
     signal?.throwIfAborted();
     if (!record.dimensions || count < leastIndexedVectors || indexed.includes(vectorColumn)) return;
     this.#report('indexing vectors', count);
+    await refuseLostFolder(this.#work.folder);
     const numSubVectors = record.dimensions % quantised === 0 ? record.dimensions / quantised : undefined;
     const config = Index.ivfPq({ distanceType: 'cosine', numSubVectors });
     await this.#table!.createIndex(vectorColumn, { config });

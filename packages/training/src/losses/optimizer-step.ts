@@ -1,8 +1,9 @@
 /** One optimizer step on one batch. If a number is not finite, no weight changes, and the batch is saved as evidence. */
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf, ToolEnvError } from '@toolenv/core';
 import type { AdamW, BackwardOutputs, Learner, TokenBatch, TokenGradients } from '@toolenv/core/learner';
+import { writeWhole } from '../run-folder/write-whole.ts';
 
 /**
  * Accumulates the batch's gradients and steps.
@@ -47,5 +48,5 @@ async function writeBatch(file: string, batch: TokenBatch, gradients: TokenGradi
     ),
   }));
   await mkdir(join(file, '..'), { recursive: true });
-  await writeFile(file, `${JSON.stringify({ temperature: batch.temperature ?? 1, rows })}\n`);
+  await writeWhole(file, `${JSON.stringify({ temperature: batch.temperature ?? 1, rows })}\n`);
 }

@@ -1,8 +1,7 @@
 /** TensorBoardLog: a run's metrics as the event files that TensorBoard reads. */
-import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TrainEvent } from '@toolenv/core/plugins';
-import { makeFolder, writing } from '@toolenv/core/recording';
+import { append, makeFolder } from '@toolenv/core/recording';
 import { Writer } from 'protobufjs/minimal.js';
 import { type ReportedType, reportedName } from './metric-sink.ts';
 
@@ -33,7 +32,7 @@ export class TensorBoardLog {
       this.#begun = true;
     }
     const bytes = Buffer.concat(records.map((record) => frame(record.finish())));
-    await writing(this.#file, () => appendFile(this.#file, bytes));
+    await append(this.#file, bytes);
   }
 }
 

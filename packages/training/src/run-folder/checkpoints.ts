@@ -5,9 +5,9 @@ import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { messageOf, ToolEnvError } from '@toolenv/core';
 import type { Learner } from '@toolenv/core/learner';
-import { openRegular, readRegular, writing } from '@toolenv/core/recording';
+import { isFolderLost, openRegular, readRegular, refuseLostFolder, writing } from '@toolenv/core/recording';
 import { validate, wireSchemas } from '@toolenv/core/schemas';
-import { writeFolder, writeWhole } from './write-whole.ts';
+import { removePartials, writeFolder, writeWhole } from './write-whole.ts';
 
 /** What a resumed run needs besides the learner's files. */
 export interface CheckpointState {
@@ -56,7 +56,7 @@ const folderName = /^step-(\d+)$/;
  * Saves under `<out>/checkpoints/step-<N>` and returns that folder. The folder appears by a rename, so that a killed run
  * leaves no incomplete checkpoint. The weights of an existing checkpoint of the step are kept, since a run repeats its steps
  * exactly; its state is replaced. Only then are older checkpoints removed.
- * @throws ToolEnvError `infrastructure.checkpoint` if it cannot be written. Earlier checkpoints stay.
+ * @throws ToolEnvError `infrastructure.checkpoint` if it cannot be written; `infrastructure.folder_lost`. Earlier checkpoints stay.
  */
 export async function saveCheckpoint(
   out: string,
@@ -85,13 +85,26 @@ export async function saveCheckpoint(
       await writeFile(join(partial, stateFile), JSON.stringify(stored));
     });
   } catch (error) {
+    if (isFolderLost(error)) throw error;
     const message = `${folder} cannot be written (${messageOf(error)}): make room, then resume from the previous checkpoint.`;
     throw new ToolEnvError('infrastructure.checkpoint', message, { cause: error });
   }
-  for (const old of earlier.slice(0, Math.max(0, earlier.length + 1 - keep))) {
-    if (old.step !== best) await rm(old.folder, { recursive: true, force: true });
-  }
+  for (const old of earlier.slice(0, Math.max(0, earlier.length + 1 - keep)))
+    if (old.step !== best) await removeOld(old.folder);
   return folder;
+}
+
+/** Folders that could not be removed, each of which is named once. */
+const stuck = new Set<string>();
+
+/** That a checkpoint stays which is of no use any more ends no run. */
+async function removeOld(folder: string): Promise<void> {
+  await refuseLostFolder(folder);
+  await rm(folder, { recursive: true, force: true }).catch((error: unknown) => {
+    if (stuck.has(folder)) return;
+    stuck.add(folder);
+    process.emitWarning(`The old checkpoint ${folder} cannot be removed (${messageOf(error)}): it stays.`);
+  });
 }
 
 /** A checkpoint that was saved before the evaluation of its step learns of the evaluation. */
@@ -127,6 +140,7 @@ export async function resumeCheckpoint(
   out: string,
   learner: Pick<Learner, 'load'>,
 ): Promise<CheckpointState | undefined> {
+  await removePartials(join(out, 'checkpoints'));
   const found = await checkpointsOf(out);
   for (const [index, checkpoint] of [...found.entries()].reverse()) {
     const { folder } = checkpoint;
@@ -149,6 +163,7 @@ async function setAside(folder: string, error: unknown, before: number | undefin
   }
   process.emitWarning(`${what}: resuming from step ${before}.`, 'DamagedCheckpoint');
   const aside = `${folder}.damaged`;
+  await refuseLostFolder(folder);
   await writing(aside, async () => {
     await rm(aside, { recursive: true, force: true });
     await rename(folder, aside);

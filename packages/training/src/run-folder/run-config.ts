@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { EnvHandle, OpenedEnv, Policy, RewardSpec } from '@toolenv/core';
 import { findPackage, listPlugins, type PolicyHandle } from '@toolenv/core/plugins';
+import { refuseLostFolder } from '@toolenv/core/recording';
 import { jsonWithoutSecrets } from '@toolenv/core/secrets';
 import { readJson } from './read-json.ts';
 import { writeWhole } from './write-whole.ts';
@@ -125,5 +126,6 @@ export async function writeConfig(out: string, config: Readonly<Record<string, u
 }
 
 export async function removeConfig(out: string): Promise<void> {
+  await refuseLostFolder(out);
   await rm(join(out, configFile), { force: true });
 }

@@ -2,9 +2,9 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '@toolenv/core';
+import { hasClaim, isFolderLost } from '@toolenv/core/recording';
 import { jsonWithoutSecrets } from '@toolenv/core/secrets';
 import type { RunEnd } from '../reports/metric-sink.ts';
-import { hasClaim } from './folder-lock.ts';
 import { readJson } from './read-json.ts';
 import { writeWhole } from './write-whole.ts';
 
@@ -25,7 +25,10 @@ interface RecordedEnd {
 /** The end of a run hides no other error: without the file, {@link readStatus} goes by the steps. */
 export async function recordEnd(out: string, end: RunEnd, error?: unknown): Promise<void> {
   const recorded: RecordedEnd = { end, ...(end === 'failed' && { message: messageOf(error) }) };
-  await writeWhole(join(out, endFile), `${jsonWithoutSecrets(recorded)}\n`).catch(() => {});
+  await writeWhole(join(out, endFile), `${jsonWithoutSecrets(recorded)}\n`).catch((unwritten: unknown) => {
+    // Whoever has the folder now is to say how the run ended.
+    if (end === 'finished' && isFolderLost(unwritten)) throw unwritten;
+  });
 }
 
 /** For a run that is resumed. */

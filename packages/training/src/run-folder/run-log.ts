@@ -1,10 +1,9 @@
 /** The files that a training run appends to: metrics.jsonl, trajectories.jsonl and tokens.jsonl, each line with its step. */
 import { existsSync } from 'node:fs';
-import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Trajectory } from '@toolenv/core';
 import type { Metrics, TokenReport, TrainEvent } from '@toolenv/core/plugins';
-import { encodeTrajectory, readJsonLines, writing } from '@toolenv/core/recording';
+import { append, encodeTrajectory, readJsonLines } from '@toolenv/core/recording';
 import { readRecords } from './read-records.ts';
 import { writeWhole } from './write-whole.ts';
 
@@ -76,7 +75,7 @@ export class RunLog {
     this.#stale = false;
     for (const each of names) await dropLines(join(this.#out, each), isAfter);
     const file = join(this.#out, name);
-    await writing(file, () => appendFile(file, lines.join('')));
+    await append(file, lines.join(''));
   }
 }
 

@@ -1,40 +1,62 @@
-/** Writes files and folders that are never seen half-written. */
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
-import { writing } from '@toolenv/core/recording';
+/** Writes files and folders that are never seen half-written, unless their folder belongs to another process by now. */
+import { randomBytes } from 'node:crypto';
+import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { refuseLostFolder, writing } from '@toolenv/core/recording';
+
+/** Differs between processes, so that one that has lost a folder never writes into what its successor is writing. */
+const own = randomBytes(4).toString('hex');
+
+/** The name of a file or folder of this process until it is whole. */
+export function partialOf(path: string): string {
+  return `${path}.${own}.partial`;
+}
 
 /**
- * @param partial The file until it is whole. Processes that may write the same file at once need different names.
- * @throws ToolEnvError `infrastructure.disk` on a full disk or in a read-only folder. An earlier file stays as it was.
+ * @throws ToolEnvError `infrastructure.disk` on a full disk or in a read-only folder, `infrastructure.folder_lost`. An earlier file stays
+ *   as it was.
  */
-export async function writeWhole(
-  file: string,
-  content: string | AsyncIterable<string>,
-  partial: string = `${file}.partial`,
-): Promise<void> {
-  await writing(file, () => renamed(partial, file, () => writeFile(partial, content)));
+export async function writeWhole(file: string, content: string | AsyncIterable<string>): Promise<void> {
+  await writing(file, () => renamed(file, (partial) => writeFile(partial, content)));
 }
 
 /**
  * Replaces an earlier folder.
  * @param fill Writes the files into an empty folder, whose path it is given.
- * @throws The error of `fill` or of the disk. An earlier folder stays as it was.
+ * @throws The error of `fill` or of the disk; ToolEnvError `infrastructure.folder_lost`. An earlier folder stays as it was.
  */
 export async function writeFolder(folder: string, fill: (partial: string) => Promise<void>): Promise<void> {
-  const partial = `${folder}.partial`;
-  await renamed(partial, folder, async () => {
+  await renamed(folder, async (partial) => {
     await rm(partial, { recursive: true, force: true });
     await mkdir(partial, { recursive: true });
     await fill(partial);
+    await refuseLostFolder(folder);
     await rm(folder, { recursive: true, force: true });
   });
 }
 
-async function renamed(partial: string, path: string, write: () => Promise<void>): Promise<void> {
+/**
+ * Removes what other processes have left of their writes into a folder. To be called when the folder is locked, and before it is read:
+ * a process that has lost the folder and goes on cannot rename what is gone.
+ */
+export async function removePartials(folder: string): Promise<void> {
+  const names = await readdir(folder).catch(() => []);
+  for (const name of names)
+    if (/\.[0-9a-f]{8}\.partial$/.test(name) && !name.endsWith(partialOf('')))
+      await rm(join(folder, name), { recursive: true, force: true }).catch(() => {});
+}
+
+async function renamed(path: string, write: (partial: string) => Promise<void>): Promise<void> {
+  await refuseLostFolder(path);
+  const partial = partialOf(path);
   try {
-    await write();
+    await write(partial);
+    await refuseLostFolder(path);
     await rename(partial, path);
   } catch (error) {
     await rm(partial, { recursive: true, force: true }).catch(() => {});
+    // Then whoever has the folder now has removed what was to be renamed.
+    await refuseLostFolder(path);
     throw error;
   }
 }

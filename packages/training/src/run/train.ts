@@ -2,14 +2,15 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TrainEvent } from '@toolenv/core/plugins';
+import { isFolderLost, lockFolder } from '@toolenv/core/recording';
 import type { RunOptions } from '../options/run-options.ts';
 import type { RunEnd } from '../reports/metric-sink.ts';
 import { Reports } from '../reports/reports.ts';
-import { lockFolder } from '../run-folder/folder-lock.ts';
 import { recordChanges } from '../run-folder/run-changes.ts';
 import { configFile, envName, removeConfig, runVersions, writeConfig } from '../run-folder/run-config.ts';
 import { forgetEnd, recordEnd } from '../run-folder/run-end.ts';
 import { exportPolicy, exportPrompts, refuseRun } from '../run-folder/run-folder.ts';
+import { removePartials } from '../run-folder/write-whole.ts';
 import { checkEvent } from './check-event.ts';
 import { type PreparedRun, type PromptTrainOptions, prepareRun, type TrainOptions } from './prepare-run.ts';
 import { RunFiles } from './run-files.ts';
@@ -23,7 +24,7 @@ import { RunFiles } from './run-files.ts';
  * in `policy/`, or the texts in prompts.json if the trainer improves prompts, and end.json. No other run can use it meanwhile.
  * @throws ToolEnvError `usage.run` without an environment or a policy, `usage.not_trainable` for a policy without a learner,
  *   `usage.report`, `usage.unknown_plugin`, `usage.unknown_option`, `usage.bad_option`, `usage.out_not_empty`, `usage.other_run`,
- *   `usage.folder_in_use`, `infrastructure.disk`, and what the trainer throws.
+ *   `usage.folder_in_use`, `infrastructure.folder_lost` for a run whose folder another process has taken over, `infrastructure.disk`, and what the trainer throws.
  */
 export function train<Options extends object = RunOptions>(
   given: PromptTrainOptions<Options> & NoInfer<Partial<Options>>,
@@ -39,6 +40,7 @@ export async function* train<Options extends object>(
   const lock = await lockFolder(run.out);
   try {
     await refuseRun(run.out, identity, { ...settings, trainer });
+    await removePartials(run.out);
     yield* keepRun(prepared, trainer.train(run, options));
   } finally {
     await lock.release();
@@ -77,7 +79,7 @@ async function* keepRun(
   } catch (error) {
     if (!signal?.aborted) [end, failure] = ['failed', error];
     // A run that failed before its first step may be tried again with the same folder.
-    if (!isAtWork && isNew) await removeConfig(out);
+    if (!isAtWork && isNew && !isFolderLost(error)) await removeConfig(out);
     throw error;
   } finally {
     if (isAtWork || !isNew) await recordEnd(out, end, failure);

@@ -1,5 +1,4 @@
 /** Merging: the episodes of all workers in one file, in the order of the plan, each (group, sample) once. */
-import { randomBytes } from 'node:crypto';
 import { EpisodeStatistics, summariseEpisode } from '@toolenv/core';
 import { encodeTrajectory } from '@toolenv/core/recording';
 import { writeWhole } from '../run-folder/write-whole.ts';
@@ -33,6 +32,6 @@ export async function mergeGroups(
       yield `${encodeTrajectory(episode)}\n`;
     }
   };
-  await writeWhole(file, lines(), `${file}.${randomBytes(6).toString('hex')}.partial`);
+  await writeWhole(file, lines());
   return statistics;
 }

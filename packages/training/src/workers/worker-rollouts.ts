@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { aborted, type EnvHandle, type TaskResult, ToolEnvError, type Trajectory } from '@toolenv/core';
 import type { Metrics, Run } from '@toolenv/core/plugins';
-import { writing } from '@toolenv/core/recording';
+import { type FolderLock, lockFolder, refuseLostFolder, writing } from '@toolenv/core/recording';
 import { rolloutMetrics } from '../metrics/rollout-metrics.ts';
 import type { RunOptions } from '../options/run-options.ts';
 import { type GroupScorer, scoredGroups } from '../rewards/group-scorer.ts';
@@ -21,8 +21,7 @@ import { resampled } from '../rollouts/resampled.ts';
 import { shuffleRewards } from '../rollouts/shuffle-rewards.ts';
 import { mean } from '../rows/averages.ts';
 import { learnable } from '../rows/learnable.ts';
-import { type FolderLock, lockFolder } from '../run-folder/folder-lock.ts';
-import { writeFolder } from '../run-folder/write-whole.ts';
+import { removePartials, writeFolder } from '../run-folder/write-whole.ts';
 import type { Algorithm } from '../trainer/algorithm.ts';
 import { GroupFiles, type StampedTrajectory } from './group-files.ts';
 import { OpenGroups } from './open-groups.ts';
@@ -83,6 +82,7 @@ export class WorkerRollouts {
     const { deadline, onDeadline, onBug, onImages } = this.#options;
     this.#folder = await openSharedFolder(rollouts);
     this.#lock = await lockFolder(rollouts);
+    await removePartials(rollouts);
     const vocabularySize = this.#run.learner.vocabularySize;
     this.#files = new GroupFiles(this.#folder.groups, { samples: groupSize, vocabularySize });
     const before = await readState(this.#folder.state);
@@ -253,13 +253,16 @@ export class WorkerRollouts {
     const open = finished ? [] : this.groups.entries;
     await writeState(state, { policyVersion: step, policy, restarts: this.#restarts, open, finished });
     // Workers may still be opening the policies before this one.
-    for (const old of this.#policies.splice(0, this.#policies.length - this.#options.maxStaleness - 2))
+    for (const old of this.#policies.splice(0, this.#policies.length - this.#options.maxStaleness - 2)) {
+      await refuseLostFolder(policies);
       await rm(join(policies, old), { recursive: true, force: true });
+    }
     await this.#clean();
   }
 
   /** Removes the files of groups that no run needs any more. The run's trajectories.jsonl has their episodes. */
   async #clean(): Promise<void> {
+    await refuseLostFolder(this.#run.rollouts);
     for (const folder of [this.#folder.groups, this.#folder.leases])
       await removeGroups(folder, (group) => this.groups.isOver(group));
   }

@@ -2,12 +2,12 @@
 import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { lockFolder } from '@toolenv/core/recording';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { TensorBoardLog } from '../../src/reports/tensorboard-log.ts';
-import { lockFolder } from '../../src/run-folder/folder-lock.ts';
 import { recordChanges } from '../../src/run-folder/run-changes.ts';
 import { RunLog, readMetrics } from '../../src/run-folder/run-log.ts';
-import { writeWhole } from '../../src/run-folder/write-whole.ts';
+import { partialOf, writeWhole } from '../../src/run-folder/write-whole.ts';
 
 let out: string;
 beforeEach(async () => {
@@ -46,7 +46,7 @@ describe.runIf(process.platform === 'linux')('a full disk', () => {
     const log = new RunLog(out);
     for (const step of [1, 2]) await log.write(update(step));
     await appendFile(join(out, 'metrics.jsonl'), '{"type":"upd');
-    await fill('metrics.jsonl.partial');
+    await fill(partialOf('metrics.jsonl'));
     const resumed = new RunLog(out, { resume: true });
     await expect(resumed.write(update(2))).rejects.toMatchObject(fullDisk('metrics.jsonl'));
     expect(await readMetrics(out)).toEqual([update(1), update(2)]);
@@ -58,7 +58,7 @@ describe.runIf(process.platform === 'linux')('a full disk', () => {
   test.each(['config.json', 'curves.svg', 'summary.json'])('keeps the earlier %s', async (name) => {
     const file = join(out, name);
     await writeWhole(file, 'earlier');
-    await fill(`${name}.partial`);
+    await fill(partialOf(name));
     await expect(writeWhole(file, 'later')).rejects.toMatchObject(fullDisk(name));
     expect(await readFile(file, 'utf8')).toBe('earlier');
     expect(await readdir(out)).toEqual([name]);
@@ -68,7 +68,7 @@ describe.runIf(process.platform === 'linux')('a full disk', () => {
 
   test('keeps config.json if changes.jsonl cannot be written', async () => {
     await writeFile(join(out, 'config.json'), '{"seed":1}');
-    await fill('changes.jsonl.partial');
+    await fill(partialOf('changes.jsonl'));
     await expect(recordChanges(out, 3, { seed: 2 })).rejects.toMatchObject(fullDisk('changes.jsonl'));
     expect(await readFile(join(out, 'config.json'), 'utf8')).toBe('{"seed":1}');
   });

@@ -2,11 +2,12 @@
 import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { lockFolder } from '@toolenv/core/recording';
 import { keepSecret } from '@toolenv/core/secrets';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openLadder } from '../../../core/test/ladder-env.ts';
 import { TableLearner, TablePolicy } from '../../../testing/test/table-model.ts';
-import { defineTrainer, lockFolder, readStatus, train } from '../../src/index.ts';
+import { defineTrainer, readStatus, train } from '../../src/index.ts';
 
 let out: string;
 beforeEach(async () => {

@@ -2,13 +2,19 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
-import { lockFolder, processStart, refuseLockedFolder } from '../../src/run-folder/folder-lock.ts';
-import { watchBeat } from '../../src/run-folder/heartbeat.ts';
+import { append } from '../../src/recording/append.ts';
+import {
+  lockFolder,
+  processStart,
+  refuseLockedFolder,
+  refuseLostFolder,
+} from '../../src/recording/folder-lock.ts';
+import { watchBeat } from '../../src/recording/heartbeat.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -128,7 +134,7 @@ test('the locks of many processes that ended elsewhere are watched together', as
 });
 
 test('the heart of a process beats while a training step blocks its event loop, and stops with its lock', async () => {
-  const source = join(import.meta.dirname, '../../src/run-folder/folder-lock.ts');
+  const source = join(import.meta.dirname, '../../src/recording/folder-lock.ts');
   const program = `
     import { lockFolder } from ${JSON.stringify(source)};
     const lock = await lockFolder(${JSON.stringify(folder)}, { every: 20 });
@@ -170,7 +176,7 @@ test('of many that want it at once, one at most gets it', async () => {
 test('processes never hold it at the same time, also when they are killed', async () => {
   const out = join(folder, 'run');
   const inside = join(folder, 'inside');
-  const source = join(import.meta.dirname, '../../src/run-folder/folder-lock.ts');
+  const source = join(import.meta.dirname, '../../src/recording/folder-lock.ts');
   // Enters 15 times. A folder that exists already shows that another process is inside.
   const program = `
     import { mkdir, rmdir } from 'node:fs/promises';
@@ -216,4 +222,41 @@ test('names a file in place of a folder', async () => {
   await writeFile(file, '');
   for (const wrong of [file, join(file, 'run')])
     await expect(lockFolder(wrong)).rejects.toMatchObject({ code: 'usage.folder' });
+});
+
+/** As a successor does after the expiry, or a person with `rm lock-*`. */
+async function removeClaims(): Promise<void> {
+  for (const name of await readdir(folder))
+    if (name.startsWith('lock-')) await rm(join(folder, name), { force: true });
+}
+
+test('a process whose lock is gone writes no more into the folder, and elsewhere as before', async () => {
+  const [inside, outside] = [join(folder, 'a/b'), `${folder}-beside`];
+  onTestFinished(() => rm(outside, { force: true }));
+  const file = join(folder, 'log');
+  const lock = await lockFolder(folder);
+  await append(file, 'one\n');
+  await refuseLostFolder(inside);
+  await removeClaims();
+  const lost = {
+    code: 'infrastructure.folder_lost',
+    message: `The lock of this process on the folder ${folder} is gone: it was removed, or another process took the folder over. This process stops and leaves the folder as it is: resume when no other process uses it.`,
+  };
+  for (const path of [folder, file, inside]) await expect(refuseLostFolder(path)).rejects.toMatchObject(lost);
+  await expect(append(file, 'two\n')).rejects.toMatchObject(lost);
+  expect(await readFile(file, 'utf8')).toBe('one\n');
+  await append(outside, 'three\n');
+  await lock.release();
+  await append(file, 'four\n');
+  expect(await readFile(file, 'utf8')).toBe('one\nfour\n');
+});
+
+test('a process that was held up learns who has its folder now', async () => {
+  const lock = await lockFolder(folder);
+  await removeClaims();
+  await claim(4242, 'abcdef01_4026531836_12', 'far-away.example');
+  await expect(refuseLostFolder(folder)).rejects.toMatchObject({
+    message: `The folder ${folder} was taken over by process 4242 on host far-away.example while this process stood still. This process stops and leaves the folder as it is: resume when no other process uses it.`,
+  });
+  await lock.release();
 });

@@ -1,13 +1,14 @@
 /** A lock on a folder: two processes, or two runs of a process, never write into one folder at once. */
 import { randomBytes } from 'node:crypto';
 import { readFileSync, readlinkSync, rmSync } from 'node:fs';
-import { readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { open, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename, dirname, join, resolve, sep } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ToolEnvError } from '@toolenv/core';
-import { makeFolder, writing } from '@toolenv/core/recording';
+import { ToolEnvError } from '../protocol/errors.ts';
 import { beat, beatEvery, stopBeating, watchBeat } from './heartbeat.ts';
+import { makeFolder } from './make-folder.ts';
+import { writing } from './write-error.ts';
 
 export interface FolderLock {
   release(): Promise<void>;
@@ -59,7 +60,7 @@ export async function lockFolder(
 ): Promise<FolderLock> {
   await makeFolder(folder);
   for (let attempt = 1; ; attempt++) {
-    const file = join(folder, newClaim());
+    const file = join(resolve(folder), newClaim());
     await writing(folder, () => writeFile(file, '', { flag: 'wx' }));
     held.add(file);
     const release = async () => {
@@ -101,6 +102,26 @@ export async function refuseLockedFolder(
     if (lives === 'lives' || (await watchBeat(join(folder, claim.name), 2 * every)) === 'beats')
       throw inUse(folder, claim);
   }
+}
+
+/**
+ * Refuses to write to a path in a folder that this process has locked and lost: a process that stood still for longer than the
+ * expiry (SIGSTOP, a paused container, a suspended machine) may have a successor. To be called right before every change of such a
+ * folder; does nothing for other paths.
+ * @throws ToolEnvError `infrastructure.folder_lost`, naming the successor if there is one.
+ */
+export async function refuseLostFolder(path: string): Promise<void> {
+  const target = resolve(path);
+  for (const file of held) {
+    const folder = dirname(file);
+    if (target !== folder && !target.startsWith(`${folder}${sep}`)) continue;
+    // A release in the meantime is no loss.
+    if ((await isGone(file)) && held.has(file)) throw await lost(folder);
+  }
+}
+
+export function isFolderLost(error: unknown): boolean {
+  return ToolEnvError.isInstance(error) && error.code === 'infrastructure.folder_lost';
 }
 
 /**
@@ -161,7 +182,11 @@ function readClaim(name: string): Claim[] {
 }
 
 function liveness({ name, pid, start }: Claim): Liveness {
-  if (isOwn(name)) return 'lives';
+  return isOwn(name) ? 'lives' : processLiveness(pid, start);
+}
+
+/** @param start What {@link processStart} said in the process; `unknown` if it said nothing. */
+export function processLiveness(pid: number, start: string): Liveness {
   const [boot, namespace] = start.split('_');
   const [ownBoot, ownNamespace] = (processStart(process.pid) ?? 'unknown').split('_');
   // A machine that was started anew has another boot, and so has another machine of the same name.
@@ -203,12 +228,35 @@ function isOwn(name: string): boolean {
   return [...held].some((file) => basename(file) === name);
 }
 
-function inUse(folder: string, { name, pid, host }: Claim): ToolEnvError {
+function inUse(folder: string, claim: Claim): ToolEnvError {
+  const message = `The folder ${folder} is in use by ${holderOf(claim)}: wait until its run ends, or choose another folder.`;
+  return new ToolEnvError('usage.folder_in_use', message);
+}
+
+async function lost(folder: string): Promise<ToolEnvError> {
+  const claims = (await readdir(folder).catch(() => [])).flatMap(readClaim);
+  const successor = claims.find(({ name }) => !isOwn(name));
+  const what = successor
+    ? `The folder ${folder} was taken over by ${holderOf(successor)} while this process stood still`
+    : `The lock of this process on the folder ${folder} is gone: it was removed, or another process took the folder over`;
+  const message = `${what}. This process stops and leaves the folder as it is: resume when no other process uses it.`;
+  return new ToolEnvError('infrastructure.folder_lost', message);
+}
+
+function holderOf({ name, pid, host }: Claim): string {
   const isElsewhere = host !== encodeURIComponent(hostname());
   const where = isElsewhere ? ` on host ${decodeURIComponent(host)}` : '';
-  const who = isOwn(name) ? `this process (${pid})` : `process ${pid}${where}`;
-  const message = `The folder ${folder} is in use by ${who}: wait until its run ends, or choose another folder.`;
-  return new ToolEnvError('usage.folder_in_use', message);
+  return isOwn(name) ? `this process (${pid})` : `process ${pid}${where}`;
+}
+
+/** Opening asks a file server, where `stat` may be answered from memory. */
+async function isGone(file: string): Promise<boolean> {
+  try {
+    await (await open(file, 'r')).close();
+    return false;
+  } catch (error) {
+    return ['ENOENT', 'ENOTDIR', 'ESTALE'].includes((error as NodeJS.ErrnoException).code ?? '');
+  }
 }
 
 function removeNow(file: string): void {
