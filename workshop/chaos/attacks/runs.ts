@@ -116,10 +116,7 @@ export const runs: Attack[] = [
         honest,
         'an aborted episode with a reward': [{ ...first, outcome: aborted(cause), reward: 1 }, second],
         'a reward against its components': [{ ...first, reward: 0.123 }, second],
-        'a reward without a step': [
-          { ...first, steps: [], rewards: { win: 1 }, reward: 1 },
-          second,
-        ],
+        'a reward without a step': [{ ...first, steps: [], rewards: { win: 1 }, reward: 1 }, second],
         'one episode of two': [first],
         'log-probabilities of NaN': [withTokens({ logprobs: Float32Array.of(Number.NaN) }), second],
         'a log-probability of 50': [withTokens({ logprobs: Float32Array.of(50) }), second],
