@@ -76,7 +76,7 @@ const hints = {
   'ENV-36':
     'Declare capabilities as booleans: seedable: false, concurrent: false or the most episodes at once, networked: true or remote: true where that is the case.',
   'ENV-32':
-    'Make the task solvable, or correct the oracle: it must terminate with the best value of each outcome component whose weight is not 0. If they conflict, declare the largest weighted reward: best: (task) => task.best.',
+    'Make the task solvable, or correct the oracle: it must terminate with the best value of each outcome component whose weight is not 0. If they conflict, declare the largest weighted reward: best: (task) => task.best. A player whom self plays is played by its first script, or by an oracle that is a function, which reads observation.conversation: give the player a script, or name who plays it (play: "plain", or --<player> plain).',
   'ENV-33': 'Let an empty answer in the first turn earn less than the oracle.',
   'ENV-34': 'Clear timers and close handles in the close() of the Env and of the opened environment.',
   'WARN-1':

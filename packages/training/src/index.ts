@@ -48,6 +48,12 @@ export { leastTasks, pairedDifference } from './evaluation/paired-difference.ts'
 export { readEvaluation } from './evaluation/read-evaluation.ts';
 export { type ScoreBounds, scoreVerdict } from './evaluation/score-verdict.ts';
 export { scoredMetric } from './evaluation/scored-metric.ts';
+export {
+  playTournament,
+  type Standing,
+  type Tournament,
+  type TournamentOptions,
+} from './evaluation/tournament.ts';
 export type { Verdict } from './evaluation/verdict.ts';
 export { defineLoss, type Loss } from './losses/define-loss.ts';
 export { adaptBeta, penalisedRewards } from './losses/kl-penalty.ts';

@@ -19,6 +19,7 @@ import { evaluationTable } from '../display/evaluation-table.ts';
 import { Progress } from '../display/progress.ts';
 import { RunningScores } from '../display/running-scores.ts';
 import { warnOfIdleSampling } from '../flags/idle-sampling.ts';
+import { readPlayerList } from '../flags/player-list.ts';
 import { addPluginFlags, type PluginFlags } from '../flags/plugin-flags.ts';
 import { completeFlags, schemaFlags } from '../flags/schema-flags.ts';
 import { beginPolicy } from '../run/begin-policy.ts';
@@ -43,11 +44,18 @@ import {
   type RecordingFlags,
   recordingFlags,
 } from '../run/open-run.ts';
+import { runTournament } from '../run/run-tournament.ts';
 import type { MakeCommand } from './make-command.ts';
 
 /** What the flags of {@link addEvaluationFlags} and `--out` give. */
 export type EvaluationFlags = EnvFlags &
   RecordingFlags & { out?: string; resume?: boolean; json?: boolean } & Record<string, unknown>;
+
+/** Who plays: one of the two. */
+interface PolicyFlags {
+  policy?: string[];
+  players?: string;
+}
 
 /** What is evaluated. */
 export interface Entrant {
@@ -75,19 +83,39 @@ export const make: MakeCommand = async (command, { words, signal }) => {
   command
     .description('Plays the first tasks of a split with one or more policies, and reports the scores.')
     .argument('<environment>', environmentHelp)
-    .requiredOption(
+    .option(
       '--policy <folder>',
       'Hugging Face folder, model of the Hugging Face Hub, openai:<url>#<model>, reference of a policy, a module, or a player without a model: oracle, random or idle. Its options are flags. Repeat --policy to compare policies on the same tasks',
       (name: string, before: string[] = []) => [...before, name],
     )
     .option(
+      '--players <name=policy,...>',
+      'policies that play each other, in place of --policy: each plays every seat of an environment of several players, and win rates are reported',
+    )
+    .option(
       '--out <folder>',
-      'folder for trajectories.jsonl and summary.json; with several policies, it has a folder for each and comparison.json',
+      'folder for trajectories.jsonl and summary.json; with several policies, it has a folder for each and comparison.json; with --players, tournament.json',
     );
   addGateFlags(command);
   addEvaluationFlags(command);
-  const plugins = await addPluginFlags(command, words, { policies: ['policy'], severalPolicies: true });
-  command.action(async (ref: string, given: EvaluationFlags & GateFlags & { policy: string[] }) => {
+  const plugins = await addPluginFlags(command, words, {
+    policies: ['policy', 'players'],
+    severalPolicies: true,
+  });
+  command.action(async (ref: string, given: EvaluationFlags & GateFlags & PolicyFlags) => {
+    if (given.players !== undefined) {
+      const players = readPlayerList(given.players).map(([name, policy], index) => ({
+        ...{ name, policy },
+        plugin: plugins.policies[index]!,
+      }));
+      await runTournament(ref, players, given, plugins.env!, signal);
+      return;
+    }
+    if (given.policy === undefined) {
+      const message =
+        'Give --policy <folder>, or --players <name=policy,...> for policies that play each other.';
+      throw new ToolEnvError('usage.arguments', message);
+    }
     const entrants = given.policy.map(
       (policy, index): Entrant => ({ policy, label: policy, plugin: plugins.policies[index]! }),
     );

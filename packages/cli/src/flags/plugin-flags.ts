@@ -15,6 +15,7 @@ import { asksForHelp } from './command-line.ts';
 import { firstArgument, valuesOf } from './first-argument.ts';
 import { refuseMissingOptions } from './missing-options.ts';
 import { commandOption, envOptionFlags, type OptionFlag } from './option-flag.ts';
+import { readPlayerList } from './player-list.ts';
 import { reservedFlags } from './reserved-flags.ts';
 import { flagName, propertiesOf, readFlags, readPairs } from './schema-flags.ts';
 
@@ -130,7 +131,7 @@ interface Takes {
   /** The first argument may name something other than an environment. */
   anySubject?: boolean;
   /** The flags that name policies. */
-  policies?: readonly ('policy' | 'against' | 'openai')[];
+  policies?: readonly ('policy' | 'against' | 'openai' | 'players')[];
   /** Each `--policy` names another policy. Otherwise the last one counts. */
   severalPolicies?: boolean;
   trainer?: boolean;
@@ -162,7 +163,8 @@ export async function addPluginFlags(
   const isHelp = asksForHelp(words);
   const policies: PluginFlags<'policies'>[] = [];
   for (const flag of policyFlags) {
-    const names = valuesOf(words, flag);
+    const values = valuesOf(words, flag);
+    const names = flag === 'players' ? values.flatMap(readPlayerList).map(([, policy]) => policy) : values;
     for (const name of severalPolicies ? names : names.slice(-1))
       policies.push(await policyNamed(name, isHelp, takesTrainer));
   }

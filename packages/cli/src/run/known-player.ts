@@ -14,6 +14,7 @@ import {
   ToolEnvError,
 } from '@toolenv/core';
 import type { PolicyDefinition } from '@toolenv/core/plugins';
+import { flagName } from '../flags/schema-flags.ts';
 
 const descriptions = {
   oracle: 'Plays what the oracle of the environment says',
@@ -32,7 +33,7 @@ export class KnownPlayer implements PolicyDefinition {
   readonly name: PlayerName;
   readonly description: string;
   readonly options = { type: 'object', properties: {}, additionalProperties: false } as const;
-  #oracle: EnvDefinition['oracle'];
+  #definition: Pick<EnvDefinition, 'name' | 'oracle' | 'players'> | undefined;
   /** The tasks of the episodes that are played now. */
   readonly #tasks: Map<string, unknown> = new Map();
 
@@ -42,12 +43,13 @@ export class KnownPlayer implements PolicyDefinition {
   }
 
   /** @throws ToolEnvError `usage.no_oracle` if the oracle is to play, and there is none. */
-  sit({ name, oracle }: EnvDefinition): void {
+  sit(definition: EnvDefinition): void {
+    const { name, oracle } = definition;
     if (this.name === 'oracle' && !oracle) {
       const remedy = 'add one to its definition, oracle: (task) => [task.answer], or give --policy random';
       throw new ToolEnvError('usage.no_oracle', `${name} has no oracle: ${remedy}.`);
     }
-    this.#oracle = oracle;
+    this.#definition = definition;
   }
 
   /** The Env, which tells the player its tasks. */
@@ -73,6 +75,7 @@ export class KnownPlayer implements PolicyDefinition {
       act: (observation, options) => {
         const { episodeId = '' } = options;
         const player = scripts.get(episodeId) ?? scriptedPolicy(this.#script(episodeId));
+        this.#expectOwnTurn(observation, episodeId);
         scripts.set(episodeId, player);
         return player.act(observation, options);
       },
@@ -83,8 +86,18 @@ export class KnownPlayer implements PolicyDefinition {
     };
   }
 
+  /** @throws ToolEnvError `usage.oracle_seat` for a turn of another player, if the oracle lists the turns of the first. */
+  #expectOwnTurn({ conversation = '' }: Observation, episodeId: string): void {
+    const { name, players = {} } = this.#definition!;
+    if (!Object.hasOwn(players, conversation) || !Array.isArray(this.#script(episodeId))) return;
+    const [script = '<policy>'] = players[conversation]!;
+    const remedy = `name who plays "${conversation}": ${flagName(conversation)} ${script}`;
+    const message = `The oracle of ${name} lists the turns of the first player only: ${remedy}.`;
+    throw new ToolEnvError('usage.oracle_seat', message);
+  }
+
   #script(episodeId: string): Script | readonly Scripted[] {
-    const script = this.#oracle?.(this.#tasks.get(episodeId));
+    const script = this.#definition?.oracle?.(this.#tasks.get(episodeId));
     if (script) return script;
     throw new ToolEnvError('infrastructure.no_script', 'The oracle has no script for this task.');
   }

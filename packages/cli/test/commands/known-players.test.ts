@@ -63,6 +63,17 @@ test('an environment without an oracle says so', async () => {
   expect(code).toBe(2);
 });
 
+test('an oracle that lists the turns of the first player does not play another', async () => {
+  const selling = join(import.meta.dirname, '../authored/selling.ts');
+  const self = await runCli('eval', selling, '--policy', 'oracle', '--split', 'train');
+  expect(self.stderr).toContain(
+    'The oracle of selling-v1 lists the turns of the first player only: name who plays "buyer": --buyer plain.',
+  );
+  expect(self.code).toBe(2);
+  const scripted = await json('eval', selling, '--policy', 'oracle', '--split', 'train', '--buyer', 'plain');
+  expect(scripted.reward).toBe(1);
+});
+
 test('a worker plays with them too', async () => {
   const out = await mkdtemp(join(tmpdir(), 'toolenv-players-'));
   try {

@@ -11,7 +11,7 @@ import { isStandardSchema, parse, toJsonSchema } from '../schemas/standard-schem
 import type { EnvDefinition, EnvHandle, OpenOptions, Split, TaskSet } from './env-definition.ts';
 import type { EpisodeContext } from './episode.ts';
 import { defaultLimits, limitNames, limitOptions } from './limit-options.ts';
-import { openPlayers, playerOptions, type Seat } from './open-players.ts';
+import { openPlayers, playerOptions, type Seat, scriptsOf } from './open-players.ts';
 import { openScores, scoreOptionsOf, scoreToolsOf } from './open-scores.ts';
 import type { PlayerDeclaration } from './player-declaration.ts';
 import { type RewardDeclaration, rewardSpecOf, type ScoredReward } from './reward-declaration.ts';
@@ -141,6 +141,7 @@ export function declareEnv<
     limits,
     capabilities,
     ...(declared.prompts && { prompts }),
+    ...(declared.players && { players: scriptsOf(players) }),
     roles,
     data,
     oracle,

@@ -112,6 +112,8 @@ export interface EnvDefinition<Task = unknown, Options = Record<string, unknown>
   readonly capabilities?: EnvCapabilities;
   /** Open texts: texts of the environment by name that a run may replace, such as its instructions. */
   readonly prompts?: Prompts;
+  /** The players besides the first, and the names of their scripts. Who plays each is the option of its name. */
+  readonly players?: Readonly<Record<string, readonly string[]>>;
   /** Role → reference of the plugin that fills it unless another is given. */
   readonly roles: Record<string, string>;
   /** The files that its options need, if others publish them. */
@@ -119,7 +121,8 @@ export interface EnvDefinition<Task = unknown, Options = Record<string, unknown>
   open(options: OpenOptions<Options>): Promise<EnvHandle<Task>>;
   /**
    * Wins the task because it knows the answer: the turns in order, or a function of the observation. Checks and baselines use it
-   * to show that the task can be won. `undefined` for a task whose answer is not known.
+   * to show that the task can be won. `undefined` for a task whose answer is not known. Turns in order are those of the first player; a
+   * function also plays players whom `self` plays, and `observation.conversation` has the name of such a player.
    */
   oracle?(task: Task): Script | readonly Scripted[] | undefined;
   /**

@@ -16,6 +16,13 @@ export type Seat =
 
 type Players = Readonly<Record<string, PlayerDeclaration<never>>>;
 
+/** The names of each player's scripts. */
+export function scriptsOf(players: Players): Record<string, string[]> {
+  return Object.fromEntries(
+    Object.entries(players).map(([name, { scripts = {} }]) => [name, Object.keys(scripts)]),
+  );
+}
+
 /** The option of each player. */
 export function playerOptions(env: string, players: Players): Record<string, JsonSchema> {
   return Object.fromEntries(

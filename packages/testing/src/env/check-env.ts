@@ -97,7 +97,8 @@ export async function checkEnv(
     };
     // A warning needs the rewards of many episodes.
     await report.check(fuzzRules, fuzzed, report.wants('WARN-4'));
-    await checkBaselines(subject);
+    await using scripted = await openForOracle(subject, open);
+    await checkBaselines(subject.openedAs(scripted ?? first));
     await checkWarnings(subject);
     if (hasOption(definition, 'toolTimeout')) toolTimeout = await shortLimit(subject);
   } finally {
@@ -144,6 +145,23 @@ async function someTasks({ tasks }: EnvHandle<unknown>, count: number): Promise<
   const share = Math.ceil(count / Math.max(1, filled.length));
   const some = filled.flatMap(({ set, length }) => spread(length, share).map((index) => set.get(index)));
   return await Promise.all(some);
+}
+
+/**
+ * An oracle that lists its turns has those of the first player. So the environment is opened with the first script of each player whom the
+ * oracle would play too. `undefined` if there is none.
+ */
+async function openForOracle(
+  { definition, open: opened, tasks }: EnvSubject,
+  open: (changes: Record<string, string>) => Promise<OpenedEnv<unknown>>,
+): Promise<OpenedEnv<unknown> | undefined> {
+  const { players = [] } = opened.episode().spec;
+  const seats = players.flatMap((player) => {
+    const script = definition.players?.[player]?.[0];
+    return script === undefined ? [] : [[player, script] as const];
+  });
+  const isList = tasks.some((task) => Array.isArray(definition.oracle?.(task)));
+  return isList && seats.length > 0 ? open(Object.fromEntries(seats)) : undefined;
 }
 
 function hasOption({ options }: AnyEnvDefinition, name: string): boolean {

@@ -70,13 +70,17 @@ async function playOracle(
   return subject.withWatched(async (env) => {
     let observation: Observation = await env.reset(task, seed);
     const transitions: Transition[] = [];
-    while (env.running) {
-      const action = await policy.act(observation, { maxTokens: 1, temperature: 0, seed });
+    const isOthers = () => env.env.spec.players?.includes(observation.conversation ?? '') ?? false;
+    for (let turn = 1; env.running; turn += isOthers() ? 0 : 1) {
+      // A list has the turns of the first player.
+      const isPlayed = !Array.isArray(script) || !isOthers();
+      const options = { maxTokens: 1, temperature: 0, seed };
+      const action = isPlayed ? await policy.act(observation, options) : nothing;
       actions.push(action);
       const transition = await env.step(action);
       observation = transition.observation;
       transitions.push(transition);
-      if (transitions.length > subject.definition.limits.maxTurns) break;
+      if (turn > subject.definition.limits.maxTurns) break;
     }
     return transitions;
   });

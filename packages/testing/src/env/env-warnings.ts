@@ -1,5 +1,6 @@
 /** Warnings about an environment as a whole: mistakes of its author that break no rule. */
-import type { Action, ToolDescription } from '@toolenv/core';
+import { createHash } from 'node:crypto';
+import { type Action, imagesOf, type Message, type ToolDescription } from '@toolenv/core';
 import fc from 'fast-check';
 import { brief, Violation } from '../violation.ts';
 import type { EnvSubject } from './env-subject.ts';
@@ -33,9 +34,10 @@ async function checkReplies(subject: EnvSubject): Promise<void> {
       const { tools } = await env.reset(subject.task(index), index);
       return env.take(actionsToTry(subject, index, tools));
     });
+    // Messages to other players answer nobody's action, and a picture may be all that changes.
     const replies = transitions
-      .filter(({ outcome }) => outcome.kind === 'running')
-      .map(({ observation }) => observation.messages.at(-1)!.content);
+      .filter(({ outcome, observation }) => outcome.kind === 'running' && !observation.conversation)
+      .map(({ observation }) => replyOf(observation.messages.at(-1)!));
     if (replies.length < several) continue;
     if (replies.some((reply) => reply !== replies[0])) return;
     alike.push(replies[0]!);
@@ -44,6 +46,14 @@ async function checkReplies(subject: EnvSubject): Promise<void> {
   if (alike.length < Math.min(2, subject.tasks.length)) return;
   const received = `${brief(alike[0])} to all of them`;
   throw new Violation('WARN-3', 'different replies to different actions', received);
+}
+
+/** The text of a message, and what tells its images apart. */
+function replyOf(message: Message): string {
+  const digests = imagesOf(message).map(({ mimeType, data }) => {
+    return `[${mimeType} ${createHash('sha256').update(data).digest('hex').slice(0, 8)}]`;
+  });
+  return [message.content, ...digests].join('\n');
 }
 
 /** Each action once. Answers come after calls, and the oracle's own after the others: both may end the episode. */
