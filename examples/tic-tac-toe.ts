@@ -14,9 +14,10 @@ const wholeGames = (['X', 'O'] as const).map((begins): Game => ({ begins, openin
 /** The board after the moves, and who has won, if the game is over. A move that is not allowed loses. */
 function boardAfter(moves: readonly number[], begins: Game['begins']) {
   const cells = [...'123456789'];
-  let [next, last, winner] = begins === 'X' ? ['X', 'O'] : ['O', 'X'];
+  let [next, last] = begins === 'X' ? ['X', 'O'] : ['O', 'X'];
+  let winner: string | undefined;
   for (const move of moves) {
-    [next, last] = [last!, next!];
+    [next, last] = [last, next];
     if (cells[move - 1] !== String(move)) winner ??= next;
     else cells[move - 1] = last;
     if (lines.some((line) => [...line].every((cell) => cells[Number(cell) - 1] === last))) winner ??= last;

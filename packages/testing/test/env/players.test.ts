@@ -82,11 +82,11 @@ const corridor = (shown: (place: number) => ImageBlock) =>
         },
       };
     },
-    oracle: (end) => ['up', 'down', 'left', 'right', ...Array<string>(end).fill('right')],
+    oracle: (end) => ['up', 'down', 'left', ...Array<string>(end + 1).fill('right')],
   });
 
 test('pictures that differ are different replies', async () => {
   await assertConforms(checkEnv(corridor(picture)));
   const blind = await checkEnv(corridor(() => picture(0)));
-  expect(blind.findings.map(({ rule }) => rule)).toEqual(['WARN-3']);
+  expect(blind.warnings.map(({ rule }) => rule)).toEqual(['WARN-3']);
 });
