@@ -15,6 +15,9 @@ export interface TerminalChartOptions {
 /** Columns left of the curve: the values and the axis. */
 const margin = 8;
 
+/** The largest value that is drawn. */
+const most = Number.MAX_VALUE / 2;
+
 /** The symbols of asciichart, except that the axis looks the same in every row. */
 const symbols: PlotConfig['symbols'] = ['┤', '┤', '╶', '╴', '─', '╰', '╭', '╮', '╯', '│'];
 
@@ -39,12 +42,16 @@ function sideBySide(panels: readonly string[][], width: number): string {
 }
 
 function panel({ name, points }: Curve, width: number, height: number): string {
-  const values = points.map(([, value]) => value);
+  // The span of an axis is a number too.
+  const values = points.map(([, value]) => Math.max(-most, Math.min(most, value)));
   const min = Math.min(0, ...values);
   const highest = Math.max(...values);
   const max = highest > min ? highest : min + 1;
   const digits = digitsOf(max - min, min < 0);
-  const label = (value: number) => `${value.toFixed(digits).padStart(margin - 2)} `;
+  const label = (value: number) => {
+    const text = value.toFixed(digits);
+    return `${(text.length > margin - 2 ? value.toExponential(0) : text).padStart(margin - 2)} `;
+  };
   // asciichart's offset counts the label as one cell, and the axis as one.
   const body = plot(resample(values, width), {
     height: height - 1,
@@ -83,7 +90,7 @@ function resample(values: readonly number[], width: number): number[] {
       const from = Math.floor((column * length) / width);
       const to = Math.floor(((column + 1) * length) / width);
       const bucket = values.slice(from, to);
-      return bucket.reduce((sum, value) => sum + value, 0) / bucket.length;
+      return bucket.reduce((sum, value) => sum + value / bucket.length, 0);
     }
     const place = (column * (length - 1)) / (width - 1);
     const [low, share] = [Math.floor(place), place % 1];

@@ -59,3 +59,10 @@ describe('terminalChart', () => {
     expect(zeros).toContain('  1.00 ┤\n');
   });
 });
+
+it('an axis has room for the largest numbers', () => {
+  const points = [-1.7e308, 0, 1.7e308].map((value, step) => [step + 1, value] as const);
+  const lines = terminalChart([{ name: 'reward', points }], { width: 40 }).split('\n');
+  expect(lines.slice(0, 2).map((line) => line.slice(0, 8))).toEqual(['        ', '9e+307 ┤']);
+  expect(lines.every((line) => line.length <= 40)).toBe(true);
+});

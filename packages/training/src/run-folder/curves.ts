@@ -120,7 +120,8 @@ function headlineSource(lines: readonly MetricsLine[], type: MetricsLine['type']
 function curveOf(lines: readonly MetricsLine[], [type, metric, name]: Source): Curve {
   const points = lines.flatMap((line) => {
     const value = line.type === type ? line.metrics[metric] : undefined;
-    return value === undefined ? [] : [[line.step, value] as const];
+    // A file may have a null or 1e309, which no axis has a place for.
+    return Number.isFinite(value) ? [[line.step, value!] as const] : [];
   });
   return { name, points };
 }

@@ -3,7 +3,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Trajectory } from '@toolenv/core';
 import type { Metrics, TokenReport, TrainEvent } from '@toolenv/core/plugins';
-import { append, encodeTrajectory, readJsonLines } from '@toolenv/core/recording';
+import { append, encodeTrajectory, type JsonLine, readJsonLines } from '@toolenv/core/recording';
+import { tryObject } from '@toolenv/core/schemas';
 import { readRecords } from './read-records.ts';
 import { writeWhole } from './write-whole.ts';
 
@@ -90,20 +91,30 @@ export function readMetrics(out: string): Promise<MetricsLine[]> {
 /** Judges a line of either file; lines of episodes have no type. */
 type IsAfter = (line: { step: number; type?: string }) => boolean;
 
-/** Removes such lines, and a half-written last line. The file is replaced whole. */
+/**
+ * Removes such lines, and a half-written last line. Other damaged lines, whose step nobody knows, go to `<file>.damaged`, and a warning names
+ * them. The file is replaced whole.
+ */
 async function dropLines(file: string, isAfter: IsAfter): Promise<void> {
   if (!existsSync(file)) return;
   const kept = async function* () {
-    for await (const { text } of readJsonLines(file, { skipHalfWritten: true }))
-      if (isKept(text, isAfter)) yield `${text}\n`;
+    const damaged: JsonLine[] = [];
+    for await (const line of readJsonLines(file, { skipHalfWritten: true })) {
+      const value = tryObject(line.text);
+      if (!Number.isInteger(value?.step)) damaged.push(line);
+      else if (!isAfter(value as { step: number })) yield `${line.text}\n`;
+    }
+    // Before the file is replaced.
+    if (damaged.length > 0) await setAside(file, damaged);
   };
   await writeWhole(file, kept());
 }
 
-function isKept(line: string, isAfter: IsAfter): boolean {
-  try {
-    return !isAfter(JSON.parse(line) as { step: number });
-  } catch {
-    return false;
-  }
+async function setAside(file: string, lines: readonly JsonLine[]): Promise<void> {
+  const aside = `${file}.damaged`;
+  await append(aside, lines.map(({ text }) => `${text}\n`).join(''));
+  const places = lines.slice(0, 3).map(({ place }) => place);
+  const more = lines.length > places.length ? ` and ${lines.length - places.length} more lines` : '';
+  const what = lines.length === 1 ? 'is damaged: it is' : 'are damaged: they are';
+  process.emitWarning(`${places.join(', ')}${more} ${what} kept in ${aside}.`, 'DamagedLine');
 }

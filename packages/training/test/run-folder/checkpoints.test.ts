@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, symlink, truncate, writeFile } f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Learner } from '@toolenv/core/learner';
-import { beforeEach, expect, type MockInstance, test, vi } from 'vitest';
+import { beforeEach, expect, type MockInstance, onTestFinished, test, vi } from 'vitest';
 import { TableLearner } from '../../../testing/test/table-model.ts';
 import { resumeCheckpoint, saveCheckpoint } from '../../src/index.ts';
 import { checkpointsOf } from '../../src/run-folder/checkpoints.ts';
@@ -52,6 +52,23 @@ test('keeps as many as it is told, and the best beside them', async () => {
   await saveCheckpoint(out, learner, { step: 6, seed: 1 }, { keep: 2, best: 6 });
   expect(await stepsOf(out)).toEqual([5, 6]);
 });
+
+test.runIf(process.platform === 'linux' && process.getuid?.() === 0)(
+  'an old checkpoint that cannot be removed stays, is named once, and the run goes on',
+  async () => {
+    const learner = await saveSteps(1);
+    // Nothing below a mount point can be removed, whoever one is.
+    execFileSync('mount', ['--bind', folderOf(1), folderOf(1)]);
+    onTestFinished(() => void execFileSync('umount', [folderOf(1)]));
+    for (const step of [2, 3]) await saveCheckpoint(out, learner, { step, seed: 1 }, { keep: 1 });
+    expect(await stepsOf(out)).toEqual([1, 3]);
+    expect(warn.mock.calls.map(([message]) => message)).toEqual([
+      expect.stringMatching(
+        `^The old checkpoint ${folderOf(1)} cannot be removed \\(E[A-Z]+: .*\\): it stays\\.$`,
+      ),
+    ]);
+  },
+);
 
 test('a checkpoint that cannot be written costs no other, however few are kept', async () => {
   const learner = new TableLearner();

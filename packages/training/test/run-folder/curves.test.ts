@@ -61,3 +61,19 @@ describe('curveGroups', () => {
     ]);
   });
 });
+
+it('a value that is no finite number has no point', () => {
+  const rewards = JSON.parse('[1, 1e309, null, 4]') as number[];
+  const lines = rewards.map(
+    (reward, index): MetricsLine => ({ type: 'rollout', step: index + 1, metrics: { reward } }),
+  );
+  expect(trainingCurves(lines)).toEqual([
+    {
+      name: 'reward',
+      points: [
+        [1, 1],
+        [4, 4],
+      ],
+    },
+  ]);
+});

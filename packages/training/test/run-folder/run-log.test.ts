@@ -1,7 +1,7 @@
 import { appendFile, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { RunLog, readMetrics } from '../../src/run-folder/run-log.ts';
 
 const update = (step: number, loss: number) => ({ type: 'update' as const, step, metrics: { loss } });
@@ -37,6 +37,29 @@ it('drops what a resumed run does again, and a half-written line', async () => {
     '{"step":2,"episodeId":"a","turns":[]}\n{"step":3,"episodeId":"b","turns":[{"advantages":[0.5]}]}\n',
   );
   expect(await readdir(out)).toEqual(['metrics.jsonl', 'tokens.jsonl', 'trajectories.jsonl']);
+});
+
+it('keeps damaged lines of a resumed run aside, names them, and drops only the unfinished last one', async () => {
+  const out = await mkdtemp(join(tmpdir(), 'toolenv-log-'));
+  const [metrics, trajectories] = [join(out, 'metrics.jsonl'), join(out, 'trajectories.jsonl')];
+  const line = (step: number) => `${JSON.stringify(update(step, step))}\n`;
+  const damaged = ['{"type":"update","st', 'null', '{"metrics":{"loss":7}}', '\0\0'];
+  await writeFile(metrics, `${line(1)}${damaged.map((each) => `${each}\n`).join('')}${line(2)}{"type":"upd`);
+  await writeFile(trajectories, '{"step":1}\n{"step":1,"te\n{"step":2}\n');
+  const warnings: Error[] = [];
+  const listen = (warning: Error) => void warnings.push(warning);
+  process.on('warning', listen);
+  onTestFinished(() => void process.off('warning', listen));
+  await new RunLog(out, { resume: true }).write(update(3, 3));
+  expect((await readMetrics(out)).map(({ step }) => step)).toEqual([1, 2, 3]);
+  expect(await readFile(`${metrics}.damaged`, 'utf8')).toBe(damaged.map((each) => `${each}\n`).join(''));
+  expect(await readFile(trajectories, 'utf8')).toBe('{"step":1}\n{"step":2}\n');
+  expect(await readFile(`${trajectories}.damaged`, 'utf8')).toBe('{"step":1,"te\n');
+  await vi.waitFor(() => expect(warnings).toHaveLength(2));
+  expect(warnings.map(({ message }) => message)).toEqual([
+    `${metrics}:2, ${metrics}:3, ${metrics}:4 and 1 more lines are damaged: they are kept in ${metrics}.damaged.`,
+    `${trajectories}:2 is damaged: it is kept in ${trajectories}.damaged.`,
+  ]);
 });
 
 it('keeps the lines of a step whose evaluation is made again', async () => {
