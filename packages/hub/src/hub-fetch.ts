@@ -1,12 +1,9 @@
 /** hubFetch: requests to the Hub's API, with the token for the Hub alone, with limits, and with errors that name the remedy. */
 import { messageOf, ToolEnvError } from '@toolenv/core';
-import { isTransient } from '@toolenv/core/remote';
+import { AnswerTooLarge, bounded, isTransient } from '@toolenv/core/remote';
 import { reasonOf } from './download.ts';
 import type { HubSettings } from './hub-settings.ts';
 import { Later, persist, Refused } from './persist.ts';
-
-/** Bytes of an answer of the API at most. */
-const mostBytes = 32 * 2 ** 20;
 
 /** What requests are about. */
 export interface Repo {
@@ -43,7 +40,7 @@ export function hubFetch(settings: HubSettings, repo: Repo, signal?: AbortSignal
         const all = AbortSignal.any([...signals, quiet.signal]);
         const response = await fetch(url, { ...init, headers, signal: all });
         if (isTransient(response.status) && response.status !== 409) throw new Later(response);
-        const body = await bounded(response, () => timer.refresh());
+        const body = await bytesOf(response, () => timer.refresh());
         // A repository or branch that exists already is not a failure.
         if (response.ok || response.status === 409)
           return new Response(body.length > 0 ? body : null, response);
@@ -108,19 +105,19 @@ export function refusalOf(
   return new ToolEnvError(status === 404 ? 'usage.hub_missing' : 'usage.hub_access', message);
 }
 
-async function bounded({ body }: Response, onBytes: () => void): Promise<Buffer<ArrayBuffer>> {
+async function bytesOf({ body }: Response, onBytes: () => void): Promise<Buffer<ArrayBuffer>> {
   const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of body ?? []) {
-    onBytes();
-    chunks.push(chunk);
-    bytes += chunk.length;
-    if (bytes > mostBytes) {
-      throw new ToolEnvError(
-        'infrastructure.hub',
-        `The Hub sends more than ${mostBytes} bytes in an answer: check HF_ENDPOINT.`,
-      );
+  try {
+    for await (const chunk of bounded(body)) {
+      onBytes();
+      chunks.push(chunk);
     }
+  } catch (error) {
+    if (!(error instanceof AnswerTooLarge)) throw error;
+    throw new ToolEnvError(
+      'infrastructure.hub',
+      `The Hub cannot be used: ${error.message}: check HF_ENDPOINT.`,
+    );
   }
   return Buffer.concat(chunks);
 }

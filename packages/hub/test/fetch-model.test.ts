@@ -428,7 +428,7 @@ describe('a Hub that misbehaves', () => {
         more();
       });
       const { message } = await failure();
-      expect(message).toMatch(/more than (its 18|its 300000|33554432) bytes/);
+      expect(message).toMatch(/more than (its 18|its 300000|67108864) bytes/);
       expect(sent).toBeLessThan(200);
     },
   );

@@ -1,6 +1,8 @@
 /** send: one HTTP request with a JSON body. Node's fetch gives up after 300 s without headers, which a long generation takes. */
 import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
+import { text } from 'node:stream/consumers';
+import { bounded } from '@toolenv/core/remote';
 
 export interface Reply {
   status: number;
@@ -8,8 +10,6 @@ export interface Reply {
   text: string;
 }
 
-/** Bytes of a reply. */
-const longestReply = 64 * 2 ** 20;
 /** Milliseconds: the longest delay of setTimeout. */
 const longestTimer = 2 ** 31 - 1;
 
@@ -42,19 +42,8 @@ export function send(url: string, { body, headers, timeout, signal }: SendOption
     outgoing.on('error', reject);
     outgoing.on('close', () => clearTimeout(timer));
     outgoing.on('response', (incoming) => {
-      const parts: Buffer[] = [];
-      let length = 0;
-      incoming.on('data', (part: Buffer) => {
-        length += part.length;
-        if (length > longestReply)
-          outgoing.destroy(new Error(`the reply is longer than ${longestReply} bytes`));
-        else parts.push(part);
-      });
-      incoming.on('error', reject);
-      incoming.on('end', () => {
-        const text = Buffer.concat(parts).toString('utf8');
-        resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, text });
-      });
+      const { statusCode: status = 0, headers } = incoming;
+      text(bounded(incoming)).then((text) => resolve({ status, headers, text }), reject);
     });
     outgoing.end(sent);
   });

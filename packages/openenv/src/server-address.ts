@@ -1,5 +1,6 @@
 /** Reads the address of an OpenEnv server, and asks it what it serves. */
 import { type JsonSchema, messageOf, ToolEnvError } from '@toolenv/core';
+import { boundedFetch } from '@toolenv/core/remote';
 import { isObject } from '@toolenv/core/schemas';
 import { keepSecret } from '@toolenv/core/secrets';
 
@@ -54,7 +55,7 @@ async function get(url: string, path: string): Promise<Record<string, unknown>> 
   let answer: unknown;
   try {
     const signal = AbortSignal.timeout(describeTimeout);
-    const response = await fetch(url + path, { headers: accessHeaders(), signal });
+    const response = await boundedFetch(url + path, { headers: accessHeaders(), signal });
     if (response.status === 401) throw new Error('status 401: set its token in the variable OPENENV_TOKEN');
     if (!response.ok) throw new Error(`status ${response.status}`);
     answer = await response.json();

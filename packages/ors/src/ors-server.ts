@@ -1,15 +1,13 @@
 /** OrsServer: requests to an ORS server. Their answers are bounded, and a request that may be repeated is repeated for a while. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { asClause, type ErrorCode, messageOf, ToolEnvError } from '@toolenv/core';
-import { backoff } from '@toolenv/core/remote';
+import { AnswerTooLarge, backoff, bounded } from '@toolenv/core/remote';
 import { isObject, tryJson, tryJsonWithDigits } from '@toolenv/core/schemas';
 import { withoutSecrets } from '@toolenv/core/secrets';
 import { Deadline } from '@toolenv/core/tools';
 import { keyHeaders } from './address.ts';
 import { readEvents, type ServerEvent } from './read-events.ts';
 
-/** Bytes of an answer. */
-const largestAnswer = 64 * 2 ** 20;
 /** Milliseconds between attempts. */
 const waits = { first: 100, longest: 5_000 };
 /** Statuses of servers and proxies that say "later". 500 is not one of them: an environment has failed. */
@@ -90,7 +88,7 @@ export class OrsServer {
     try {
       const response = await this.#send(path, asked, deadline.signal);
       const parts: string[] = [];
-      for await (const part of this.#textOf(response, path)) parts.push(part);
+      for await (const part of this.#textOf(response)) parts.push(part);
       const answer = readAnswer(parts.join(''), path);
       if (answer === undefined) throw this.malformed(path, `no JSON: ${excerptOf(parts.join(''))}`);
       return answer;
@@ -110,7 +108,7 @@ export class OrsServer {
     const timer = setTimeout(() => deadline.abort(new Late(`silent for ${silence / 1000} s`)), silence);
     try {
       const response = await this.#send(path, { method: 'POST', ...asked }, deadline.signal);
-      const text = this.#textOf(response, path);
+      const text = this.#textOf(response);
       const watched = (async function* () {
         for await (const part of text) {
           timer.refresh();
@@ -172,7 +170,7 @@ export class OrsServer {
     });
     if (response.ok) return response;
     const { status } = response;
-    const detail = await this.#detailOf(response, path);
+    const detail = await this.#detailOf(response);
     const why = `status ${status}: ${detail}`;
     if (laterStatuses.includes(status)) {
       const code =
@@ -195,20 +193,15 @@ export class OrsServer {
     throw this.#error('infrastructure.ors_error', path, why);
   }
 
-  async *#textOf(response: Response, path: string): AsyncGenerator<string> {
+  async *#textOf(response: Response): AsyncGenerator<string> {
     const decoder = new TextDecoder();
-    let size = 0;
-    for await (const chunk of response.body ?? []) {
-      size += chunk.length;
-      if (size > largestAnswer) throw this.malformed(path, `more than ${largestAnswer} bytes`);
-      yield decoder.decode(chunk, { stream: true });
-    }
+    for await (const chunk of bounded(response.body)) yield decoder.decode(chunk, { stream: true });
   }
 
   /** What FastAPI says of an error. */
-  async #detailOf(response: Response, path: string): Promise<string> {
+  async #detailOf(response: Response): Promise<string> {
     let text = '';
-    for await (const part of this.#textOf(response, path)) {
+    for await (const part of this.#textOf(response)) {
       text += part;
       if (text.length > 100_000) break;
     }
@@ -220,6 +213,7 @@ export class OrsServer {
   #toThrow(path: string, error: unknown, signal: AbortSignal | undefined, deadline: Deadline): unknown {
     if (signal?.aborted) return signal.reason;
     if (error instanceof Transient || ToolEnvError.isInstance(error)) return error;
+    if (error instanceof AnswerTooLarge) return this.malformed(path, error.message);
     const { cause } = error as { cause?: NodeJS.ErrnoException };
     const late: unknown = deadline.signal.reason;
     const why = messageOf(late instanceof Late ? late : (cause ?? error));

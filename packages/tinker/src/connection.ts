@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf, ToolEnvError } from '@toolenv/core';
 import type { PolicyUsage } from '@toolenv/core/plugins';
-import { backoff, isTransient } from '@toolenv/core/remote';
+import { AnswerTooLarge, backoff, boundedFetch, isTransient } from '@toolenv/core/remote';
 import { keepSecret } from '@toolenv/core/secrets';
 import { type Reply, readJson, refusal } from './reply.ts';
 
@@ -148,7 +148,7 @@ export class Connection {
     const isBytes = body instanceof Uint8Array;
     const late = AbortSignal.timeout(Math.max(1, Math.ceil(timeout)));
     try {
-      const response = await fetch(`${this.url}/api/v1/${path}`, {
+      const response = await boundedFetch(`${this.url}/api/v1/${path}`, {
         method: body === undefined ? 'GET' : 'POST',
         headers: {
           accept: path === 'retrieve_future' ? protobuf : 'application/json',
@@ -167,6 +167,11 @@ export class Connection {
       return { reply: { status: response.status, isBytes: type.startsWith(protobuf), bytes } };
     } catch (cause) {
       ended.throwIfAborted();
+      if (cause instanceof AnswerTooLarge)
+        throw new ToolEnvError(
+          'infrastructure.tinker_reply',
+          `${this.url} cannot be used: ${cause.message}.`,
+        );
       if (late.aborted) return { isSilent: true, why: `no answer in ${Math.round(timeout / 1000)} s`, cause };
       return { isSilent: false, why: reasonOf(cause), cause };
     }

@@ -1,7 +1,7 @@
 /** postJson: posts JSON to a server. A request is sent again after transient faults. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { asClause, type ErrorCode, messageOf, ToolEnvError } from '@toolenv/core';
-import { backoff, isTransient } from '@toolenv/core/remote';
+import { AnswerTooLarge, backoff, boundedFetch, isTransient } from '@toolenv/core/remote';
 import { tryJsonWithDigits } from '@toolenv/core/schemas';
 
 export interface PostOptions {
@@ -58,7 +58,7 @@ async function send(url: string, body: unknown, { headers, timeout, signal }: Po
   let text: string;
   let status: number;
   try {
-    const response = await fetch(url, {
+    const response = await boundedFetch(url, {
       method: 'POST',
       headers: { 'content-type': 'application/json', accept: 'application/json', ...headers },
       body: JSON.stringify(body),
@@ -69,6 +69,7 @@ async function send(url: string, body: unknown, { headers, timeout, signal }: Po
     status = response.status;
   } catch (error) {
     const { cause } = error as Error;
+    if (error instanceof AnswerTooLarge) throw error;
     if (late.aborted) throw new Transient(`no reply within ${timeout / 1000} s`);
     throw new Transient(messageOf(cause ?? error));
   }

@@ -1,11 +1,14 @@
 /** Attacks by the servers of models. */
 import { once } from 'node:events';
-import { createServer, type RequestListener } from 'node:http';
+import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { openEnv } from '@toolenv/core';
+import { connectMcp } from '@toolenv/mcp';
 import type { Finished } from '../../../packages/cli/test/captured.ts';
 import { startCli } from '../../../packages/cli/test/start-cli.ts';
-import { type Attack, holds, within } from './attack.ts';
+import { type Attack, holds, thrown, within } from './attack.ts';
 
 export const servers: Attack[] = [
   ...(['openai', 'tinker'] as const).map(
@@ -36,7 +39,75 @@ export const servers: Attack[] = [
       holds(code === 1 && stderr.includes('no whole reply in 1 s'), `exit code ${code}: ${stderr}`);
     },
   },
+  ...(['openai', 'tinker'] as const).map(
+    (client): Attack => ({
+      name: `endless answer of a server of ${client}`,
+      attack: `a model server of ${client} answers its first request with 1.5 GB`,
+      expected: 'the command ends after 64 MiB with one line',
+      alone: true,
+      async run() {
+        let sent = 0;
+        const listener: RequestListener = async (_, response) => {
+          sent = await pour(response, '{"data": [{"id": "');
+        };
+        const { code, stderr } = await evaluated(
+          client,
+          listener,
+          '--request-retries',
+          '0',
+          '--retries',
+          '0',
+        );
+        const isOne = /^[^\n]*more than 67108864 bytes[^\n]*\n$/.test(stderr);
+        holds(
+          code !== 0 && isOne && sent < 200,
+          `exit code ${code} after ${sent} MiB: ${stderr.slice(0, 500)}`,
+        );
+      },
+    }),
+  ),
+  {
+    name: 'endless answers of servers of tools',
+    attack: 'a server of OpenEnv and a server of MCP answer their first request with 1.5 GB',
+    expected: 'neither opens, and each error names the limit',
+    alone: true,
+    async run() {
+      for (const open of [(url: string) => openEnv(`openenv:${url}`), (url: string) => connectMcp({ url })]) {
+        const sizes: number[] = [];
+        const server = createServer(async (_, response) => {
+          sizes.push(await pour(response, '{"jsonrpc": "2.0", "id": 0, "result": "'));
+        }).listen(0, '127.0.0.1');
+        await once(server, 'listening');
+        const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+        const error = await within(
+          60_000,
+          thrown(async () => await open(url)),
+        );
+        server.closeAllConnections();
+        server.close();
+        holds(String(error).includes('more than 67108864 bytes'), `it says ${String(error).slice(0, 300)}`);
+        holds(process.memoryUsage.rss() < 2 ** 31, `it takes ${process.memoryUsage.rss()} bytes of memory`);
+        holds(
+          sizes.every((size) => size < 200),
+          `it read ${sizes} MiB`,
+        );
+      }
+    },
+  },
 ];
+
+/** Answers with JSON of 1.5 GB, as fast as it is read. Returns how many MiB were taken. */
+async function pour(response: ServerResponse, head: string): Promise<number> {
+  response.writeHead(200, { 'content-type': 'application/json' }).write(head);
+  let sent = 0;
+  const mib = 'x'.repeat(2 ** 20);
+  const chunks = function* () {
+    for (; sent < 1536; sent++) yield mib;
+  };
+  // The reader leaves.
+  await pipeline(chunks, response).catch(() => {});
+  return sent;
+}
 
 /** An evaluation of one episode with a model of the server, which must end within 20 seconds. */
 async function evaluated(

@@ -1,7 +1,11 @@
-/** exactResponse: an answer of a server over HTTP, whose structured content the SDK would otherwise round. */
+/** exactResponse: an answer of a server over HTTP, whose size has a limit, and whose structured content the SDK would otherwise round. */
+import { AnswerTooLarge, bounded, largestAnswer } from '@toolenv/core/remote';
 import { exactText } from '../exact-message.ts';
 
-/** The same response, with messages as {@link exactText} gives them. Events arrive when they are complete, as for the SDK itself. */
+/**
+ * The same response, with messages as {@link exactText} gives them. Events arrive when they are complete, as for the SDK itself. Its body
+ * fails with AnswerTooLarge beyond {@link largestAnswer}; a stream of events goes on for as long as it likes, and its events have that limit.
+ */
 export function exactResponse(response: Response): Response {
   const { body } = response;
   const type = response.headers.get('content-type') ?? '';
@@ -9,8 +13,8 @@ export function exactResponse(response: Response): Response {
     ? eventsOf
     : type.startsWith('application/json')
       ? wholeOf
-      : undefined;
-  return body && read ? new Response(ReadableStream.from(read(body)), response) : response;
+      : bounded;
+  return body ? new Response(ReadableStream.from(read(body)), response) : response;
 }
 
 const encoder = new TextEncoder();
@@ -18,7 +22,7 @@ const encoder = new TextEncoder();
 async function* wholeOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   const decoder = new TextDecoder();
   let text = '';
-  for await (const chunk of body) text += decoder.decode(chunk, { stream: true });
+  for await (const chunk of bounded(body)) text += decoder.decode(chunk, { stream: true });
   yield encoder.encode(exactText(text + decoder.decode()));
 }
 
@@ -32,6 +36,7 @@ async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8
     const end = endOfEvents(last + text) - last.length;
     if (end > 0) yield encoder.encode(exactEvents(waiting + text.slice(0, end)));
     waiting = end > 0 ? text.slice(end) : waiting + text;
+    if (waiting.length > largestAnswer) throw new AnswerTooLarge(largestAnswer);
     last = end > 0 ? waiting.slice(-2) : (last + text).slice(-2);
   }
   yield encoder.encode(exactEvents(waiting + decoder.decode()));

@@ -8,6 +8,7 @@ import {
   type TransportSendOptions,
 } from '@modelcontextprotocol/client';
 import { asClause, messageOf } from '@toolenv/core';
+import { AnswerTooLarge } from '@toolenv/core/remote';
 import { exactResponse } from './exact-response.ts';
 import { type McpUrl, toUrl } from './mcp-server.ts';
 import { RequestLost, streamEnded } from './server-gone.ts';
@@ -64,6 +65,8 @@ export class HttpTransport extends StreamableHTTPClientTransport {
     try {
       await super.send(message, { ...options, onresumptiontoken });
     } catch (error) {
+      // The server goes on, and the model may ask for less.
+      if (error instanceof AnswerTooLarge) return this.#fail(id, error.message);
       this.#settle(id);
       // Fetch reports network errors as TypeError (Fetch standard, §2.6 and §5.6).
       throw error instanceof TypeError ? new RequestLost(causesOf(error), { cause: error }) : error;
@@ -84,7 +87,9 @@ export class HttpTransport extends StreamableHTTPClientTransport {
     const isStream = response.headers.get('content-type')?.startsWith('text/event-stream');
     if (init?.method !== 'POST' || !isStream) return response;
     const { id } = JSON.parse(String(init.body)) as { id: RequestId };
-    return withEnd(response, () => this.#end(id));
+    return withEnd(response, (error) =>
+      error instanceof AnswerTooLarge ? this.#fail(id, error.message) : this.#end(id),
+    );
   }
 
   #end(id: RequestId): void {
@@ -102,9 +107,10 @@ export class HttpTransport extends StreamableHTTPClientTransport {
     }, this.#resumeTimeout);
   }
 
-  #fail(id: RequestId): void {
+  /** @param message Why there is no answer. */
+  #fail(id: RequestId, message: string = streamEnded.message): void {
     this.#settle(id);
-    this.onmessage?.({ jsonrpc: '2.0', id, error: streamEnded });
+    this.onmessage?.({ jsonrpc: '2.0', id, error: { ...streamEnded, message } });
   }
 
   #settle(id: RequestId): void {

@@ -1,5 +1,6 @@
 /** SseTransport: the HTTP transport of MCP 2024-11-05, for servers that speak nothing newer. The session ends with its stream. */
 import { SSEClientTransport } from '@modelcontextprotocol/client';
+import { AnswerTooLarge } from '@toolenv/core/remote';
 import { exactResponse } from './exact-response.ts';
 import { type McpUrl, toUrl } from './mcp-server.ts';
 import { withEnd } from './stream-end.ts';
@@ -19,11 +20,11 @@ export class SseTransport extends SSEClientTransport {
   async #open(input: string | URL, init?: RequestInit): Promise<Response> {
     const response = exactResponse(await fetch(input, init));
     // The SDK would open another stream, in which the calls of this one are never answered.
-    return response.ok ? withEnd(response, () => this.#endStream()) : response;
+    return response.ok ? withEnd(response, (error) => this.#endStream(error)) : response;
   }
 
-  #endStream(): void {
-    this.end ??= 'the stream of the session ended';
+  #endStream(error: unknown): void {
+    this.end ??= error instanceof AnswerTooLarge ? error.message : 'the stream of the session ended';
     this.close().catch(() => {});
   }
 }

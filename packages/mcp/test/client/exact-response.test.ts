@@ -55,14 +55,14 @@ test('an event arrives before the next', async () => {
 });
 
 // To search in all of the event for each chunk would outlast the test.
-test('an event of 64 MB arrives whole from small chunks', async () => {
+test('an event of 60 MB arrives whole from small chunks', async () => {
   const chunk = new TextEncoder().encode('x'.repeat(65_536));
   async function* chunks() {
     yield new TextEncoder().encode('data: "');
-    for (let sent = 0; sent < 1024; sent++) yield chunk;
+    for (let sent = 0; sent < 960; sent++) yield chunk;
     yield new TextEncoder().encode('"\n\n');
   }
   const headers = { 'content-type': 'text/event-stream' };
   const response = exactResponse(new Response(ReadableStream.from(chunks()), { headers }));
-  expect((await response.arrayBuffer()).byteLength).toBe(2 ** 26 + 10);
+  expect((await response.arrayBuffer()).byteLength).toBe(960 * 65_536 + 10);
 });

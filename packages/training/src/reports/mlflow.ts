@@ -1,6 +1,7 @@
 /** mlflow: reports to an MLflow tracking server over its REST API (mlflow.org/docs/latest/rest-api.html). */
 import { basename } from 'node:path';
 import { messageOf, ToolEnvError } from '@toolenv/core';
+import { boundedFetch } from '@toolenv/core/remote';
 import { keepNamedSecrets, keepSecret } from '@toolenv/core/secrets';
 import type { MetricSink, ReportedMetrics, ReportedRun, RunEnd } from './metric-sink.ts';
 
@@ -129,7 +130,7 @@ class MlflowSink implements MetricSink {
     let response: Response;
     let text: string;
     try {
-      response = await fetch(url, {
+      response = await boundedFetch(url, {
         method: body ? 'POST' : 'GET',
         headers: this.#headers,
         ...(body && { body: JSON.stringify(body) }),
