@@ -205,7 +205,7 @@ export class AgentEnv<Task> implements Env<Task> {
     const isMisled = this.#parts.malformed === 'call' && toolCalls.some(isParseFailure);
     if (next === 'late') return truncated('deadline');
     if (next) return turn >= this.spec.limits.maxTurns ? truncated('max_turns') : running;
-    if (agent.refusal) throw refused(agent.refusal);
+    if (agent.refusal && hasFailedFor(agent.refusal, agent)) throw refused(agent.refusal);
     if (!agent.hasHeard) return aborted(fault('The agent ended before an answer had reached it.'));
     if (!agent.failure) return terminated('answered');
     const { blame } = this.#parts;
@@ -252,6 +252,16 @@ export class AgentEnv<Task> implements Env<Task> {
 
 function fault(message: string): ToolEnvError {
   return new ToolEnvError('infrastructure.agent', message);
+}
+
+/**
+ * Whether it is the agent whose request was refused. Later, it may be a program that the model has written, which has the key too, and must not
+ * stop the run: then the agent goes on to its end, or fails for another reason.
+ */
+function hasFailedFor(refusal: Error, { hasHeard, failure }: RunningAgent): boolean {
+  if (!hasHeard) return true;
+  const { error } = failure ?? {};
+  return [error, Object(error).cause].some((each) => messageOf(each).includes(refusal.message));
 }
 
 function refused(why: Error): ToolEnvError {

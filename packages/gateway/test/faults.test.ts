@@ -223,6 +223,31 @@ test('an agent that asks for what the policy does not have stops the run, and th
   await expect(wants({ stop: Array(65).fill('x') })).rejects.toThrow('stop: give at most 64 texts');
 });
 
+test.each([
+  ['ends', () => 'right', { kind: 'terminated', reason: 'answered' }, 1],
+  [
+    'fails for another reason',
+    () => {
+      throw new Error('odd');
+    },
+    { kind: 'aborted' },
+    null,
+  ],
+])(
+  'a refused request of what the model has written does not stop the run of an agent that then %s',
+  async (_, end, outcome, reward) => {
+    const played = await play(
+      async (context) => {
+        await say(context, q);
+        expect((await post(context, '/chat/completions', { messages: 7 })).status).toBe(400);
+        return end();
+      },
+      () => 'x',
+    );
+    expect([played.outcome, played.reward]).toEqual([expect.objectContaining(outcome), reward]);
+  },
+);
+
 test('a client that asks again while the policy thinks gets that answer, which counts once', async () => {
   const policy = policyOf(async () => {
     await sleep(80);

@@ -1,9 +1,11 @@
 /** Attacks by agents and their clients on the gateway that answers them. */
+import { existsSync } from 'node:fs';
 import { request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf, playTask, type Trajectory } from '@toolenv/core';
 import { type AgentContext, command, defineAgentEnv } from '@toolenv/gateway';
 import { type Attack, holds, within } from './attack.ts';
+import { hunt } from './hunt.ts';
 
 type Agent = (context: AgentContext) => unknown;
 
@@ -158,6 +160,26 @@ export const agents: Attack[] = [
       holds(child === 0 || !isAlive(child), 'its child still runs');
     },
   },
+  {
+    name: '64 programs that look for the answer',
+    attack:
+      'programs look for the answer of their task in their environment, arguments and input, in what all processes were started with and hold open, in the files of their folders, in error texts of the gateway, and in what served environments list',
+    expected: 'none finds it',
+    slow: true,
+    run: (folder) => hunt(folder, false),
+  },
+  ...(existsSync('/usr/bin/bwrap')
+    ? [
+        {
+          name: '64 confined programs that look for any answer',
+          attack:
+            'confined programs also look in the memory of other processes, in the folder of a run that has all tasks already, and at the page that shows it',
+          expected: 'none finds one',
+          slow: true,
+          run: (folder: string) => hunt(folder, true),
+        },
+      ]
+    : []),
 ];
 
 const question = JSON.stringify({ messages: [{ role: 'user', content: 'q' }] });
