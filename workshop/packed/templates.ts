@@ -31,7 +31,7 @@ export const templates: readonly Template[] = [
   {
     template: 'mcp-env',
     plugin: 'warehouse-v1',
-    train: (own) => [own, '--env-option', 'maxServers=2', ...few],
+    train: (own) => [own, '--env-option', 'maxServers=2', ...few, ...small],
   },
   {
     template: 'trainer',

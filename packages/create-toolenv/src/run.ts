@@ -59,6 +59,14 @@ function readArguments(args: string[]) {
     throw new UsageError(`${(error as Error).message.split('. ')[0]}. See --help.`);
   }
   const { values, positionals } = parsed;
+  // npm keeps options before -- for itself, and leaves their values.
+  const value = process.env.npm_config_template;
+  if (values.template === undefined && value !== undefined) {
+    const words = positionals.filter((word) => value !== 'true' || !Object.hasOwn(templates, word));
+    const template = value === 'true' ? positionals.find((word) => Object.hasOwn(templates, word)) : value;
+    const line = ['npm create toolenv', ...words, '-- --template', template ?? '<name>'].join(' ');
+    throw new UsageError(`npm has kept --template for itself: write -- before the options, as in ${line}`);
+  }
   if (positionals.length > 1) throw new UsageError(`Name one folder, not ${positionals.join(' and ')}.`);
   if (values.help || values.version) {
     process.stdout.write(`${values.help ? help : ownVersion()}\n`);

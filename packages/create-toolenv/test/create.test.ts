@@ -4,7 +4,7 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, symlink, writeFile } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { beforeEach, describe, expect, it, onTestFinished, test } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, test, vi } from 'vitest';
 import { captured } from '../../cli/test/captured.ts';
 import { canMount, SmallDisk } from '../../cli/test/small-disk.ts';
 import { run as create } from '../src/run.ts';
@@ -33,6 +33,21 @@ test.each(['env', 'agent'])(
     expect(built.filter((file) => /(?<!\.d)\.ts$/.test(file))).toEqual([]);
   },
 );
+
+// What npm 11 hands over of `npm create toolenv mine --template env`, with a space and with =.
+test.each([
+  ['true', ['mine', 'env']],
+  ['env', ['mine']],
+])('without --, npm keeps --template (%s), and the right command line is named', async (kept, words) => {
+  vi.stubEnv('npm_config_template', kept);
+  expect(await run(...words)).toEqual({
+    code: 2,
+    stdout: '',
+    stderr:
+      'create-toolenv: npm has kept --template for itself: write -- before the options, as in npm create toolenv mine -- --template env\n',
+  });
+  expect((await run('mine', '--template', 'env')).code).toBe(0);
+});
 
 describe.each(['env', 'agent', 'tool', 'mcp-env', 'trainer'])('template %s', (template) => {
   it('becomes a complete package of another name', async () => {

@@ -1,5 +1,6 @@
 /** Bounds what a check waits for, so that a hang becomes a finding. */
 import { Deadline } from '@toolenv/core/tools';
+import { noAnswer } from './report.ts';
 import type { RuleId } from './rules.ts';
 import { brief, Violation } from './violation.ts';
 
@@ -10,7 +11,7 @@ export async function inTime<T>(
   timeout: number,
   work: () => Promise<T>,
 ): Promise<T> {
-  const late = () => new Violation(rule, expected, `nothing within ${timeout} ms`);
+  const late = () => new Violation(rule, expected, `${noAnswer} ${timeout} ms`);
   const deadline = new Deadline({ after: timeout, reason: late });
   try {
     return await deadline.race(work);

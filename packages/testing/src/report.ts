@@ -51,6 +51,9 @@ function isWarning(rule: RuleId): boolean {
   return rule.startsWith('WARN-');
 }
 
+/** Begins what was received where nothing was. */
+export const noAnswer = 'nothing within';
+
 /** Collects the results of checks. */
 export class Reporter {
   readonly #subject: string;
@@ -87,6 +90,11 @@ export class Reporter {
     this.#options.signal?.throwIfAborted();
     const begun = rules.filter((rule) => (isNeeded ? !this.#options.skip?.includes(rule) : this.wants(rule)));
     if (begun.length === 0) return;
+    // An environment that does not answer would be waited for in every other check.
+    if (this.#findings.get('ENV-28')?.received.startsWith(noAnswer)) {
+      this.skip(begun, 'the environment did not answer');
+      return;
+    }
     for (const rule of begun) this.#begun.add(rule);
     this.#options.onRules?.(begun, this.#subject);
     try {
@@ -97,9 +105,9 @@ export class Reporter {
     }
   }
 
-  add({ rule, expected, received }: Violation): void {
+  add({ rule, expected, received, hint = rules[rule].hint }: Violation): void {
     if (this.#options.skip?.includes(rule) || this.#findings.has(rule)) return;
-    this.#findings.set(rule, { rule, title: rules[rule].title, expected, received, hint: rules[rule].hint });
+    this.#findings.set(rule, { rule, title: rules[rule].title, expected, received, hint });
   }
 
   /** Records why rules cannot be checked. */

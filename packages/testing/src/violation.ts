@@ -7,13 +7,16 @@ export class Violation extends Error {
   readonly rule: RuleId;
   readonly expected: string;
   readonly received: string;
+  /** Replaces the hint of the rule, where the cause is known. */
+  readonly hint: string | undefined;
 
-  constructor(rule: RuleId, expected: string, received: string) {
+  constructor(rule: RuleId, expected: string, received: string, hint?: string) {
     super(`${rule}: expected ${expected}; received ${received}`);
     this.name = 'Violation';
     this.rule = rule;
     this.expected = expected;
     this.received = received;
+    this.hint = hint;
   }
 }
 

@@ -20,10 +20,11 @@ export class CheckProgress {
     this.#subject = subject;
     const [first, last] = [checked[0]!, checked.at(-1)];
     this.#status = first === last ? `${first} ${rules[first].title}` : `${first} to ${last}`;
-    const family = first.replace(/\d+$/, '');
+    // The warnings concern environments.
+    const family = first.replace(/\d+$/, '').replace('WARN-', 'ENV-');
     const total = Object.keys(rules).filter((rule) => rule.startsWith(family)).length;
     this.#show(`${subject}, rules`, total, this.#begun.size, { isUneven: true });
-    for (const rule of checked) this.#begun.add(rule);
+    for (const rule of checked) if (rule.startsWith(family)) this.#begun.add(rule);
   }
 
   actions(done: number): void {

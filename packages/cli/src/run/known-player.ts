@@ -24,6 +24,9 @@ const descriptions = {
 
 type PlayerName = keyof typeof descriptions;
 
+/** Names of these policies. */
+export const playerNames: readonly string[] = Object.keys(descriptions);
+
 export function isKnownPlayer(name: string): name is PlayerName {
   return Object.hasOwn(descriptions, name);
 }

@@ -3,7 +3,8 @@ import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { ToolEnvError } from '@toolenv/core';
 import { loadPlugin, namedPolicy, type PluginTypes, type PolicyDefinition } from '@toolenv/core/plugins';
-import { isKnownPlayer, KnownPlayer } from '../run/known-player.ts';
+import { nearest } from '@toolenv/core/schemas';
+import { isKnownPlayer, KnownPlayer, playerNames } from '../run/known-player.ts';
 import { importPlugin } from './find-subject.ts';
 import { fullName } from './full-name.ts';
 
@@ -17,6 +18,9 @@ export const criticTrainer = '@toolenv/trainer-ppo/ppo-v1';
  */
 export function policyReference(name: string): { ref: string; preset: Record<string, unknown> } {
   if (isModule(name) || isPlayer(name)) return { ref: name, preset: {} };
+  const near = /^\w+$/.test(name) && !existsSync(name) ? nearest(name, playerNames, 2) : undefined;
+  if (near !== undefined)
+    throw new ToolEnvError('usage.unknown_policy', `There is no policy "${name}". Did you mean "${near}"?`);
   return namedPolicy(fullName(name, ['policies']));
 }
 

@@ -35,6 +35,11 @@ test('the oracle wins, and a task that it does not know is not scored', async ()
   expect(test).toMatchObject({ episodes: 4, aborted: 1, reward: 1 });
 });
 
+test('a misspelt player is no checkpoint', async () => {
+  const { code, stderr } = await runCli('eval', guess, '--policy', 'oracel');
+  expect([code, stderr]).toEqual([2, 'toolenv: There is no policy "oracel". Did you mean "oracle"?\n']);
+});
+
 test('the idle player says nothing, and the random player calls and answers as its seed decides', async () => {
   const idle = await json('eval', guess, '--policy', 'idle', '--split', 'test');
   expect(idle).toMatchObject({ reward: 0, turns: 7, toolCalls: 0 });

@@ -12,6 +12,8 @@ import { copyJson } from './copy-json.ts';
  */
 export function readToolResult(given: unknown): ToolResult {
   // Before the copy, which may be long.
+  if (given === undefined || given === null)
+    throw new Error("it returned nothing: return a text, or a result such as text('…'). (TOOL-4)");
   if (!mayBeResult(given)) throw noContent();
   const result = readJson(given) as ToolResult;
   if (!Array.isArray(result?.content)) throw noContent();

@@ -55,6 +55,8 @@ function checkRewards(rewards: unknown, wrong: (problem: string) => ToolEnvError
   if (!isPlainObject(rewards))
     throw wrong(`returned rewards that are ${inWords(rewards)}: give an object of numbers by name`);
   for (const name of Object.keys(rewards)) {
+    if (rewards[name] instanceof Promise)
+      throw wrong(`returned a reward "${name}" that is ${inWords(rewards[name])}`);
     if (rewards[name] !== undefined) continue;
     throw wrong(
       `returned a reward "${name}" of undefined: give a number, give null for "not scored", or leave it out`,

@@ -1,6 +1,6 @@
 /** How an environment declares its rewards: kind, weight, range, and optionally a function that scores. */
 import { unknownPart } from '../protocol/did-you-mean.ts';
-import { ToolEnvError } from '../protocol/errors.ts';
+import { messageOf, ToolEnvError } from '../protocol/errors.ts';
 import { checkRewardSpec, type RewardComponent, type RewardSpec } from '../protocol/reward.ts';
 import type { EpisodeContext } from './episode.ts';
 import type { ScoreByTool } from './score-by-tool.ts';
@@ -43,8 +43,13 @@ export function rewardSpecOf(
   const components = Object.entries(rewards).map(([name, declared]) => {
     const unknown = unknownPart(Object(declared), parts);
     if (unknown) throw new ToolEnvError('bug.environment', `${env}: reward "${name}" has ${unknown}`);
-    const { kind, range = [0, 1], weight = 1 } = Object(declared) as RewardDeclaration<never>;
-    return [name, { kind, range, weight }];
+    try {
+      const { kind, range = [0, 1], weight = 1 } = Object(declared) as RewardDeclaration<never>;
+      return [name, { kind, range, weight }];
+    } catch (error) {
+      const message = `${env}: reward "${name}" cannot be read (${messageOf(error)}): give its parts as plain values.`;
+      throw new ToolEnvError('bug.environment', message, { cause: error });
+    }
   });
   return soundRewards(env, Object.fromEntries(components));
 }

@@ -514,6 +514,11 @@ describe('what would be overlooked is refused', () => {
       /a reward "score" of undefined: give a number/,
       { end, rewards: { score: undefined } },
     ],
+    [
+      'a Promise as a reward',
+      /a reward "score" that is a Promise: await it/,
+      { end, rewards: { score: Promise.resolve(1) } },
+    ],
     ['a misspelt part', /an unknown part "reward"\. Did you mean "rewards"\?/, { end, reward: { score: 1 } }],
     ['a number', /onAnswer returned 1: return a text/, 1],
     ['a list of messages', /onAnswer returned an array/, [{ role: 'user', content: 'Go on.' }]],
@@ -537,6 +542,16 @@ describe('what would be overlooked is refused', () => {
       { weight },
     ]),
     ['a misspelt weight', /unknown part "wieght"\. Did you mean "weight"\?/, { wieght: 1 }],
+    [
+      'a weight that throws',
+      /reward "score" cannot be read \(no weight\): give its parts as plain values/,
+      Object.defineProperty({}, 'kind', {
+        enumerable: true,
+        get: () => {
+          throw new Error('no weight');
+        },
+      }),
+    ],
     ['an unknown kind', /"final" is the kind of reward "score"/, { kind: 'final' }],
     ['a range upside down', /\[1,0\] is the range/, { range: [1, 0] }],
     ['an endless range', /is the range/, { range: [0, Number.POSITIVE_INFINITY] }],
@@ -546,7 +561,12 @@ describe('what would be overlooked is refused', () => {
         name: 'score-v1',
         description: 'Scores.',
         tasks: { train: ['Go.'] },
-        rewards: { score: { kind: 'outcome', ...declared } as { kind: 'outcome' } },
+        rewards: {
+          score: Object.defineProperties(
+            { kind: 'outcome' as const },
+            Object.getOwnPropertyDescriptors(declared),
+          ),
+        },
         episode: () => ({ messages: 'Go.' }),
       });
     expect(define).toThrow(message);

@@ -107,7 +107,11 @@ test.each<[string, Tool['execute'], string]>([
     () => Promise.reject(new ToolEnvError('usage.key', 'no key')),
     'Tool "bad" failed: no key',
   ],
-  ['answers undefined', async () => undefined as never, 'Tool "bad" failed: its result has no "content"'],
+  [
+    'answers undefined',
+    async () => undefined as never,
+    'Tool "bad" failed: it returned nothing: return a text',
+  ],
   ['answers text', async () => 'text' as never, 'Tool "bad" failed: its result has no "content"'],
   [
     'returns no promise',

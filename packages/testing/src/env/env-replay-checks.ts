@@ -33,16 +33,20 @@ export async function checkReplay(subject: EnvSubject, folder?: string): Promise
     return;
   }
   const plans: Plan[] = [];
+  const impure = new Set<string>();
   const playTwice = async () => {
     for (let i = 0; i < together; i++) plans.push(await firstPlay(subject, i));
     for (let i = 0; i < perturbed; i++) {
       const plan = await perturbedPlay(subject, i);
       if (plan) plans.push(plan);
     }
-    for (const plan of plans)
-      expectSame('ENV-11', 'the same episode again', plan.transcript, await transcriptOf(subject, plan));
+    for (const plan of plans) {
+      const again = await transcriptOf(subject, plan);
+      expectSame('ENV-11', 'the same episode again', plan.transcript, again, (same) =>
+        impure.size > 0 ? undefined : causeOf(same),
+      );
+    }
   };
-  const impure = new Set<string>();
   const isNeeded = report.wants('ENV-9', 'ENV-12', 'WARN-8');
   await report.check(['ENV-11', 'ENV-13'], () => watchImpureCalls(playTwice, impure, folder), isNeeded);
   await report.check(['WARN-8'], () => {
@@ -171,12 +175,25 @@ async function playedInOneEnv(subject: EnvSubject, plans: readonly Plan[]): Prom
   });
 }
 
+/**
+ * What makes episodes differ that ask neither Math.random nor the clock of this process: a tool, or what another episode left.
+ * @param same What is the same of the step. A step begins with its transition.
+ */
+function causeOf(same: string): string {
+  const [calls] = /"calls":\[(?!.*\],"info":).*$/s.exec(same) ?? [];
+  const tool = calls && [...calls.matchAll(/"name":"([^"]+)"/g)].at(-1)?.[1];
+  if (!tool)
+    return 'Make all state in episode(), because the next episode finds what a module or a shared object keeps. Draw from context.rng.';
+  return `The tool "${tool}" answers otherwise each time. Draw from the rng of its context, and keep no state outside of the episode. Leave a tool of a server out: name the others in "only".`;
+}
+
 /** Quotes the place where two transcripts begin to differ. An episode that a judge or a server has cut short is the same up to there. */
 function expectSame(
   rule: RuleId,
   what: string,
   expected: readonly string[],
   received: readonly string[],
+  hintOf: (same: string) => string | undefined = () => undefined,
 ): void {
   const step = expected.findIndex((text, index) => text !== received[index]);
   if (step < 0 && expected.length === received.length) return;
@@ -187,5 +204,10 @@ function expectSame(
   while (at < left.length && left[at] === right[at]) at++;
   const excerpt = (text: string) => text.slice(Math.max(0, at - before), at + after);
   const where = index === 0 ? 'at reset' : `after step ${index}`;
-  throw new Violation(rule, `${what}, ${where}: …${excerpt(left)}`, `${where}: …${excerpt(right)}`);
+  throw new Violation(
+    rule,
+    `${what}, ${where}: …${excerpt(left)}`,
+    `${where}: …${excerpt(right)}`,
+    hintOf(left.slice(0, at)),
+  );
 }
