@@ -9,6 +9,8 @@ import { checkSplits } from './shared-tasks.ts';
 
 /** Number of different actions that should not all be answered alike. */
 const several = 3;
+/** How many times as wide a range is that drowns another. */
+const drowning = 20;
 /** Number of tasks in which the oracle's actions are tried. */
 const triedTasks = 4;
 
@@ -20,6 +22,7 @@ export async function checkWarnings(subject: EnvSubject): Promise<void> {
     throw new Violation('WARN-5', 'an oracle for some of the tasks', 'none');
   });
   await report.check(['WARN-9'], () => checkSplits(subject.open));
+  await report.check(['WARN-10'], () => checkWeights(definition));
   // Without an oracle it is not known which actions matter. Steps that break rules say little about rewards.
   if (subject.oracleActions.size === 0 || !report.report.ok) return;
   await report.check(['WARN-3'], () => checkReplies(subject));
@@ -70,6 +73,27 @@ function actionsToTry(subject: EnvSubject, task: number, tools: readonly ToolDes
 /** What the policy wrote, without the ids of its calls. */
 function asWritten({ text, toolCalls }: Action): string {
   return JSON.stringify([text, toolCalls.map((call) => ({ ...call, id: '' }))]);
+}
+
+/** Of the rewards that nobody has weighed. */
+function checkWeights({ rewards }: EnvSubject['definition']): void {
+  const spans = Object.entries(rewards)
+    .filter(([, { weight }]) => weight === 1)
+    .map(
+      ([
+        name,
+        {
+          range: [low, high],
+        },
+      ]) => ({ name, low, high, span: high - low }),
+    )
+    .filter(({ span }) => span > 0)
+    .sort((a, b) => b.span - a.span);
+  const [widest, narrowest] = [spans[0], spans.at(-1)];
+  if (!widest || !narrowest || widest.span < drowning * narrowest.span) return;
+  const shown = ({ name, low, high }: typeof widest) => `"${name}" in [${low}, ${high}]`;
+  const received = `${shown(widest)} beside ${shown(narrowest)}`;
+  throw new Violation('WARN-10', 'rewards of weight 1 whose ranges are alike', received);
 }
 
 function checkRewards({ definition, totals }: EnvSubject): void {

@@ -28,6 +28,12 @@ const oracle: Definition['oracle'] =
 
 /** Rewards of the valid environment. `close` is declared but never scored, so its weight must be 0. */
 const rewards: RewardSpec = { ...ladderSpec.rewards, close: { kind: 'outcome', range: [0, 1], weight: 0 } };
+/** `right` counts up to 100, and `climbed` up to 1. */
+const wide: RewardSpec = {
+  ...rewards,
+  right: { kind: 'outcome', range: [0, 100], weight: 1 },
+  climbed: { kind: 'process', range: [0, 1], weight: 1 },
+};
 const limits: EnvLimits = { ...ladderLimits, toolTimeout: 5000 };
 
 /** A ladder environment with the tool of its role. */
@@ -654,6 +660,11 @@ export const brokenEnvs: readonly [what: string, rule: RuleId, changes: Changes]
     { open: ({ tasks }) => ({ tasks: { ...tasks, test: tasks.train } }) },
   ],
   ['no oracle', 'WARN-5', { definition: { oracle: undefined } }],
+  [
+    'a wide reward beside a narrow one',
+    'WARN-10',
+    { definition: { rewards: wide }, env: (good) => ({ spec: { ...good.spec, rewards: wide } }) },
+  ],
   [
     'calls with a comment that abort',
     'WARN-6',

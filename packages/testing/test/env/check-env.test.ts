@@ -212,7 +212,7 @@ test('an inline tool that ignores its signal is reported', async () => {
 });
 
 test.each([
-  ['nothing', () => undefined, 'has no "content" array of blocks. (TOOL-4)'],
+  ['nothing', () => undefined, 'it returned nothing: return a text'],
   ['a number', () => 7, 'has no "content" array of blocks. (TOOL-4)'],
   [
     'a generator',
