@@ -1,14 +1,14 @@
 /**
- * A policy that has learned nothing: random weights, and one token for each text of tic-tac-toe.
+ * A policy that has learned nothing: random weights, and one token for each text of tic-tac-toe, or for each of the characters that you give.
  *
- *     npm run example untrained-policy.ts my-policy 1     # folder, seed
+ *     npm run example untrained-policy.ts my-policy 1     # folder, seed, characters
  */
 import { initialWeights, type ModelConfig, parameterCount, writeCheckpoint } from '@toolenv/policy';
 
-const [folder = 'my-policy', seed = '1'] = process.argv.slice(2);
+const [folder = 'my-policy', seed = '1', typed = '123456789XO'] = process.argv.slice(2);
 
 /** Single characters are the tokens of the model; longer texts, and marks that are never typed, are added to them. */
-const characters = [...'123456789XO'];
+const characters = [...new Set(typed)];
 const added = ['\n', ' to move.', '<|end|>', '<|answer|>'];
 const vocab = Object.fromEntries(characters.map((character, id) => [character, id]));
 const idOf = (text: string) => characters.length + added.indexOf(text);

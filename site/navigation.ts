@@ -42,6 +42,7 @@ function learningPages(): Item[] {
         'tool',
         'environment',
         'environment-parts',
+        'several-players',
         'state',
         'mcp',
         'mcp-environments',

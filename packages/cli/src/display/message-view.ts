@@ -1,5 +1,12 @@
 /** Messages of a conversation in a terminal, each under its role. */
-import { isParseFailure, type Message, type ParseFailure, type ToolCall } from '@toolenv/core';
+import {
+  type ImageBlock,
+  imagesOf,
+  isParseFailure,
+  type Message,
+  type ParseFailure,
+  type ToolCall,
+} from '@toolenv/core';
 import { paint } from './paint.ts';
 import { safeLine, safeText, wrapText } from './terminal-text.ts';
 
@@ -9,11 +16,19 @@ const colours = { system: 'magenta', user: 'blue', assistant: 'green', tool: 'cy
 export function messageView(message: Message, width: number): string {
   const calls = message.role === 'assistant' ? (message.toolCalls ?? []) : [];
   const name = message.role === 'tool' ? ` ${safeLine(message.name)}` : '';
+  // The text of a tool's result names its images already.
+  const pictures = message.role === 'tool' ? [] : imagesOf(message).map(pictureText);
   return [
     paint(['bold', colours[message.role]], `${message.role}${name}`),
     ...(message.content === '' ? [] : [indented(message.content, width)]),
+    ...pictures.map((picture) => indented(picture, width)),
     ...calls.map((call) => callView(call, width)),
   ].join('\n');
+}
+
+/** `[image/png, 2.1 kB]` */
+function pictureText({ mimeType, data }: ImageBlock): string {
+  return `[${mimeType}, ${((data.length * 3) / 4 / 1000).toFixed(1)} kB]`;
 }
 
 /** `→ search {"query":"…"}` */

@@ -17,6 +17,14 @@ beforeAll(async () => {
 });
 
 describe('toolenv info', () => {
+  it('names the pictures that the model reads first', async () => {
+    const { stdout } = await runCli(
+      'info',
+      join(import.meta.dirname, '../../../../examples/coloured-square.ts'),
+    );
+    expect(stdout).toMatch(/Which colour is the square: red, green or blue\?\n +\[image\/png, 0\.\d kB\]\n/);
+  });
+
   it('shows an environment, its flags, and what the model reads first', async () => {
     const { code, stdout, stderr } = await runCli('info', bridge);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

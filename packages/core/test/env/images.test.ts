@@ -126,3 +126,23 @@ test('of many large images, the newest are shown', async () => {
   const last = imagesIn(policy.shown[4]!) as (ImageBlock[] | undefined)[];
   expect(last.map((images) => images?.length ?? 0)).toEqual([0, 0, 0, 0, 0, 0, 1, 0, 1]);
 });
+
+test('a policy that reads none is named once, as it begins to play blind', async () => {
+  const warnings: Error[] = [];
+  const listen = (warning: Error) => void (warning.name === 'Images' && warnings.push(warning));
+  process.on('warning', listen);
+  try {
+    const blind: Policy = {
+      spec: { name: 'blind', contextLength: 1000 },
+      act: async () => ({ text: 'nothing', toolCalls: [], stopReason: 'stop' }),
+    };
+    const seeing: Policy = { ...blind, spec: { ...blind.spec, capabilities: { images: true } } };
+    for (const policy of [seeing, blind, blind]) await playTask(camera(), {}, policy);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(warnings.map(({ message }) => message)).toEqual([
+      'The environment shows images, and blind reads none: it reads their types in brackets instead, and plays blind. Better choose a policy that does, such as openai:<url>#<model> with --send-images.',
+    ]);
+  } finally {
+    process.off('warning', listen);
+  }
+});
