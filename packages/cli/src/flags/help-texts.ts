@@ -10,6 +10,9 @@ export interface HelpText {
 const bridge = '@toolenv/envs-qa/bridge-v1';
 const checkpoint = 'node_modules/@toolenv/tiny-policy/checkpoint';
 
+/** With which the small policy learns in a minute: it reads two documents for a search. A slow test runs the examples that train. */
+const learning = '--env-top-k 2 --max-tokens 64 --tasks-per-step 8 --learning-rate 3e-4';
+
 /** Options of each command that evaluates. */
 const evaluating = ['--out', '--split', '--count', '--samples', '--temperature', '--max-tokens'];
 
@@ -18,7 +21,7 @@ export const helpTexts: Readonly<Record<string, HelpText>> = {
   toolenv: {
     examples: [
       'toolenv list --details',
-      `toolenv train ${bridge} --policy ${checkpoint} --steps 10 --out runs/first`,
+      `toolenv train ${bridge} --policy ${checkpoint} ${learning} --steps 6 --out runs/first`,
       'toolenv view runs',
     ],
   },
@@ -50,9 +53,9 @@ export const helpTexts: Readonly<Record<string, HelpText>> = {
       '--log-steps',
     ],
     examples: [
-      `toolenv train ${bridge} --policy ${checkpoint} --steps 10 --out runs/first`,
-      `toolenv train ${bridge} --policy ${checkpoint} --steps 20 --out runs/first --resume`,
-      `toolenv train ${bridge} --trainer @toolenv/trainer-ppo/ppo-v1 --policy ${checkpoint} --out runs/ppo`,
+      `toolenv train ${bridge} --policy ${checkpoint} ${learning} --steps 6 --out runs/first`,
+      `toolenv train ${bridge} --policy ${checkpoint} ${learning} --steps 8 --out runs/first --resume`,
+      `toolenv train ${bridge} --trainer ppo --policy ${checkpoint} --env-top-k 2 --max-tokens 64 --tasks-per-step 32 --learning-rate 1e-4 --critic-learning-rate 1e-3 --steps 12 --out runs/ppo`,
     ],
   },
   rollout: {

@@ -25,9 +25,10 @@ it.each(Object.keys(commands))('%s has at most ten options first, and examples o
   for (const example of examples) {
     expect(example).toMatch(new RegExp(`^toolenv ${name}( |$)`));
     const own = example.match(/(?<= )--[\w-]+/g) ?? [];
-    // The options of an environment are listed if the example names it.
+    // The options of an environment and of a trainer are listed if the example names them.
     const subject = /@toolenv\/envs[^ ]+/.exec(example)?.[0];
-    const known = subject === undefined ? whole : flagsIn(await helpOf(name, subject));
+    const trainer = /--trainer \S+/.exec(example)?.[0].split(' ') ?? [];
+    const known = subject === undefined ? whole : flagsIn(await helpOf(name, subject, ...trainer));
     expect(known).toEqual(expect.arrayContaining(own));
   }
 });
