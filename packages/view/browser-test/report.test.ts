@@ -91,7 +91,7 @@ it('shows hostile texts as texts', async () => {
   expect(await page.locator('.message.assistant pre').last().textContent()).toBe(evil);
   await page.goto(`${url}#/overview`);
   await page.locator('.run-head p', { hasText: 'stolen' }).waitFor();
-  expect(await page.title()).toBe('toolenv: hostile');
+  expect(await page.title()).toBe('hostile · Overview · toolenv');
   expect(await page.locator('img').count()).toBe(0);
   expectQuiet();
   // Even a script that got into the page would not run.

@@ -47,6 +47,7 @@ export function App() {
   if (isRunning !== isGoingOn) setGoingOn(isRunning);
 
   const view = named ?? (runs.length > 1 ? 'runs' : 'overview');
+  const compares = view === 'curves' || view === 'options';
   const run = query.run === undefined ? runs[0] : runs.find(({ name }) => name === query.run);
   const place = run === undefined || query.run === undefined ? {} : { run: query.run };
   const hidden = useMemo(() => new Set(query.hide?.split(',')), [query.hide]);
@@ -61,6 +62,14 @@ export function App() {
     ...(isHelping && { Escape: () => setHelping(false) }),
   });
 
+  const title = [run?.name, allTabs.find((tab) => tab.view === tabOf(view))?.name, 'toolenv'];
+  useEffect(() => {
+    document.title = title
+      .slice(view === 'runs' || compares ? 1 : 0)
+      .filter(Boolean)
+      .join(' · ');
+  });
+
   const problems = [
     ...(isConnected ? [] : ['The server does not answer: is toolenv view still running?']),
     ...(problem ? [problem] : []),
@@ -71,7 +80,6 @@ export function App() {
       state.problem ? [`${name}: ${state.problem}`] : [],
     ),
   ];
-  const compares = view === 'curves' || view === 'options';
   return (
     <>
       <header class="top">

@@ -5,6 +5,7 @@ import { comparedScore, compareTasks } from '../src/tasks/compare-tasks.ts';
 import { taskMap } from '../src/tasks/task-map.ts';
 import { chooseRows, type EpisodeQuery } from '../src/view/episode-choice.ts';
 import type { Answers, Path } from '../src/view/routes.ts';
+import { readVisible } from './visible-text.ts';
 
 const element = document.getElementById('report');
 
@@ -14,7 +15,7 @@ export const report: Promise<ReportData> | undefined = element ? decode(element.
 async function decode(base64: string): Promise<ReportData> {
   const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
   const unpacked = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
-  return new Response(unpacked).json();
+  return readVisible(await new Response(unpacked).text()) as ReportData;
 }
 
 type Query = Readonly<Record<string, string>>;

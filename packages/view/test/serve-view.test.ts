@@ -36,6 +36,25 @@ async function ask<P extends Path>(path: P, query = ''): Promise<Answers[P]> {
   return (await fetch(`${view.url.slice(0, -1)}${path}?${query}`)).json() as Promise<Answers[P]>;
 }
 
+it('the last words of an episode are its end', async () => {
+  const file = join(folder, 'long.jsonl');
+  const episode = episodeOf(1, 0);
+  const [first, last] = episode.steps as [(typeof episode.steps)[0], (typeof episode.steps)[0]];
+  const text = `${'I think about it. '.repeat(20)}The answer is Ada.`;
+  const long = { ...episode, steps: [first, { ...last, action: { ...last.action, text } }] };
+  await writeFile(file, `${encodeTrajectory(long)}\n`);
+  const own = await serveView({ runs: [file] });
+  const rows = async () => {
+    const answer = await fetch(`${own.url}api/episodes?run=long.jsonl&count=10`);
+    return ((await answer.json()) as Answers['/api/episodes']).rows;
+  };
+  await vi.waitUntil(async () => (await rows()).length === 1, 20_000);
+  const [{ answer } = { answer: '' }] = await rows();
+  expect(answer).toHaveLength(120);
+  expect(answer).toMatch(/^….* about it\. The answer is Ada\.$/);
+  await own.close();
+});
+
 describe('runs', () => {
   it('have their options', async () => {
     const runs = await ask('/api/runs');

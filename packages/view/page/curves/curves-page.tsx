@@ -90,7 +90,9 @@ export function CurvesPage({ runs, all, states, theme, query }: Props) {
         <p class="nothing">
           {runs.length === 0
             ? 'All runs are hidden.'
-            : 'No step is done yet. The curves appear with the first.'}
+            : runs.every(({ kind }) => kind !== 'training')
+              ? 'Only runs of training have curves: see the overview and the episodes.'
+              : 'No step is done yet. The curves appear with the first.'}
         </p>
       )}
       {order.map((section) => {

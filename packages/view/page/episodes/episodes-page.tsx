@@ -128,11 +128,28 @@ export function EpisodesPage({ run, states, query }: Props) {
                   height: `${size}px`,
                   transform: `translateY(${start}px)`,
                 }}
-                onClick={() => openRow(index)}
+                onClick={(event) => {
+                  // The browser opens another tab or window.
+                  if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+                  event.preventDefault();
+                  openRow(index);
+                }}
               >
                 {columns.map(({ sort, isNumber, cell }) => (
                   <div key={sort} role="gridcell" class={isNumber ? 'number' : ''}>
-                    {shown ? cell(shown) : '…'}
+                    {shown && sort === 'question' ? (
+                      <a
+                        class="row-link"
+                        tabIndex={-1}
+                        href={hrefOf('episode', { run: run.name, number: shown.number })}
+                      >
+                        {shown.question || `episode ${shown.number}`}
+                      </a>
+                    ) : shown ? (
+                      cell(shown)
+                    ) : (
+                      '…'
+                    )}
                   </div>
                 ))}
               </div>

@@ -2,6 +2,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { WrittenTurn } from '../../src/play/play-by-hand.ts';
 import type { PlayAnswer } from '../../src/play/serve-play.ts';
+import { readVisible } from '../visible-text.ts';
 
 export interface Play {
   state?: PlayAnswer;
@@ -18,7 +19,7 @@ export function usePlay(): Play {
     const source = new EventSource('/api/events');
     const ask = async () => {
       const response = await fetch('/api/play');
-      setState(await response.json());
+      setState(readVisible(await response.text()) as PlayAnswer);
       setProblem('');
     };
     source.onmessage = () => {

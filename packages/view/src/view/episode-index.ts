@@ -105,7 +105,7 @@ export class EpisodeIndex {
       ...(success !== undefined && { success }),
       digest: digest.slice(0, digestCharacters),
       question: excerpt(first?.content ?? ''),
-      answer: excerpt(steps.at(-1)?.action.text ?? ''),
+      answer: lastWords(steps.at(-1)?.action.text ?? ''),
     };
     this.rows.push(row);
     this.#places.push(place);
@@ -129,8 +129,18 @@ function count(counts: Record<string, number>, key: string): void {
   counts[key] = (counts[key] ?? 0) + 1;
 }
 
+/** The end of a text: an answer follows the thoughts. */
+function lastWords(text: string): string {
+  const line = lineOf(text);
+  return line.length > excerptCharacters ? `…${line.slice(1 - excerptCharacters)}` : line;
+}
+
+function lineOf(text: string): string {
+  return text.replaceAll(/\s+/g, ' ').trim();
+}
+
 function excerpt(text: string): string {
-  const line = text.replaceAll(/\s+/g, ' ').trim();
+  const line = lineOf(text);
   return line.length > excerptCharacters ? `${line.slice(0, excerptCharacters - 1)}…` : line;
 }
 
