@@ -283,10 +283,11 @@ function print(summary: object, table: string, json = false): void {
   process.stdout.write(json ? `${JSON.stringify(summary)}\n` : `${table}\n`);
 }
 
-/** The name of a policy as that of a folder, in whatever spelling. A digest keeps names apart that differ in other characters only. */
+/** The last two names of a policy's path as the name of a folder, which says nothing else of this machine. A digest keeps policies apart. */
 function folderName(label: string): string {
   const policy = placeOf(label);
-  const safe = policy.replaceAll(/[^\w.-]+/g, '-').replaceAll(/^[-.]+|-+$/g, '');
+  const last = policy.replace(/\S*\/(?=[^/\s]+\/[^/\s]+$)/, '');
+  const safe = last.replaceAll(/[^\w.-]+/g, '-').replaceAll(/^[-.]+|-+$/g, '');
   const digest = createHash('sha256').update(policy).digest('hex').slice(0, 8);
   return `${safe.slice(-80)}-${digest}`;
 }

@@ -182,6 +182,12 @@ it('an evaluation goes on under other spellings of its files', async () => {
       stderr: expect.stringMatching(/^episodes/),
     });
     const folders = (await readdir(join(scratch, 'out'))).sort();
+    // They say nothing else of this machine.
+    expect(folders.map((name) => name.replace(/-[0-9a-f]{8}$/, ''))).toEqual([
+      'comparison.json',
+      'fixture-plugin-idle-policy.ts',
+      'fixture-plugin-policy.ts',
+    ]);
     for (const folder of ['.', '../fixture-plugin'])
       expect(await played(folder, '--resume')).toMatchObject({
         code: 0,
