@@ -9,6 +9,7 @@ import {
   text,
 } from '@toolenv/core';
 import { isObject, leaveOutUnusable } from '@toolenv/core/schemas';
+import { ToolNames } from '@toolenv/core/tools';
 import type { StepResult } from './frame.ts';
 import type { ServerTurn } from './server-turn.ts';
 
@@ -16,13 +17,14 @@ import type { ServerTurn } from './server-turn.ts';
 export function listedTools({ observation }: StepResult, turn: ServerTurn): Tool[] {
   const { tools } = observation;
   if (!Array.isArray(tools)) throw malformed('it lists no tools');
+  const names = new ToolNames().of(tools.map((tool) => String(Object(tool).name)));
   return tools.map((tool: unknown) => {
     const { name, description, input_schema: given } = Object(tool);
     if (typeof name !== 'string' || !isObject(given)) throw malformed('a tool has no name or no schema');
     // The server judges what cannot be checked here.
     leaveOutUnusable(given);
     return {
-      name,
+      name: names.get(name)!,
       description: typeof description === 'string' ? description : '',
       inputSchema: given,
       async execute(args, { signal }) {

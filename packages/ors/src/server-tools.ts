@@ -1,6 +1,7 @@
 /** The tools of an episode on an ORS server, and the tool that takes an answer. */
 import { type JsonSchema, type Tool, ToolEnvError } from '@toolenv/core';
 import { didYouMean, isObject, leaveOutUnusable } from '@toolenv/core/schemas';
+import { ToolNames } from '@toolenv/core/tools';
 import type { ServerTurn } from './server-turn.ts';
 
 /** The tool that a text answer goes to. */
@@ -37,16 +38,22 @@ export function readTools(given: unknown, turn: ServerTurn, chosen: string | und
       throw new Error('the terminal tool lacks its name or the name of its argument');
     // The policy writes its answer as a text, and does not see the tool.
     return {
-      tools: tools.filter((tool) => tool.name !== name),
+      tools: forModels(tools.filter((tool) => tool.name !== name)),
       answer: { name, argument: arg ?? undefined },
     };
   }
   const takers = chosen === undefined ? answerNames : [chosen];
   const tool = tools.find((each) => takers.includes(each.name) && textArgument(each) !== undefined);
-  if (tool) return { tools, answer: { name: tool.name, argument: textArgument(tool) } };
-  if (chosen === undefined) return { tools, answer: undefined };
+  if (tool) return { tools: forModels(tools), answer: { name: tool.name, argument: textArgument(tool) } };
+  if (chosen === undefined) return { tools: forModels(tools), answer: undefined };
   const message = `The environment has no tool "${chosen}" whose only required argument is a text. ${didYouMean(chosen, names, 'Tools')}`;
   throw new ToolEnvError('usage.ors_answer_tool', message);
+}
+
+/** The tools, under names that models may call. They call the server by its own. */
+function forModels(tools: readonly Tool[]): Tool[] {
+  const names = new ToolNames().of(tools.map(({ name }) => name));
+  return tools.map((tool) => ({ ...tool, name: names.get(tool.name)! }));
 }
 
 function readTool(given: unknown, turn: ServerTurn): Tool {

@@ -12,6 +12,7 @@ import { evaluations } from './evaluations.ts';
 import { hub } from './hub.ts';
 import { judges } from './judges.ts';
 import { machines } from './machines.ts';
+import { mcp } from './mcp.ts';
 import { model } from './model.ts';
 import { ors } from './ors.ts';
 import { prompts } from './prompts.ts';
@@ -39,6 +40,7 @@ export const areas: Readonly<Record<string, readonly Attack[]>> = {
   costs,
   serving,
   servers,
+  mcp,
   ors,
   agents,
   sandboxes,

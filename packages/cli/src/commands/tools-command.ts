@@ -1,6 +1,7 @@
 /** `toolenv tools`: lists the tools of an MCP server, or calls one. */
 import { type ContentBlock, type JsonSchema, type Tool, ToolEnvError } from '@toolenv/core';
 import { dispatch } from '@toolenv/core/tools';
+import type { McpTool } from '@toolenv/mcp';
 import { safeLine } from '../display/terminal-text.ts';
 import { toolSignature } from '../display/tool-signature.ts';
 import { parseJson } from '../flags/schema-flags.ts';
@@ -76,14 +77,16 @@ const noLimits = {
  *   would read as the answer to its call.
  */
 async function callText(
-  tools: readonly Tool[],
+  tools: readonly McpTool[],
   name: string,
   args: Record<string, unknown>,
   json: boolean | undefined,
   signal: AbortSignal,
 ): Promise<string> {
   const context = { limits: noLimits, episodeId: 'toolenv-tools', seed: 0, firstCallIndex: 0, signal };
-  const [record] = await dispatch([{ id: 'call', name, arguments: args }], [...tools], context);
+  // The server's own name of a tool may be another than that for models.
+  const own = tools.find((tool) => tool.definition.name === name)?.name ?? name;
+  const [record] = await dispatch([{ id: 'call', name: own, arguments: args }], [...tools], context);
   const { result, mistake } = record!;
   if (mistake?.code === 'unknown_tool') {
     throw new ToolEnvError('usage.unknown_tool', `The server has no tool "${name}". ${mistake.hint}`);

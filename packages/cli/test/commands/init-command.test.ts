@@ -49,7 +49,7 @@ it('writes a package, which evaluates', async () => {
 
 it('writes no secret, and names the variables to set', async () => {
   const secret = `${server} stdio --api-key sk-argument`;
-  const times = ['--connect-timeout', '60', '--close-grace', '0.5'];
+  const times = ['--connect-timeout', '60', '--close-grace', '0.5', '--initialize'];
   const flags = ['--env', 'KEY=sk-four-leaves', '--env', `LUCK=${variable('CLOVER')}`, ...times];
   vi.stubEnv('CLOVER', 'green');
   const { code, stdout } = await run(['init', 'secret-env', '--mcp', secret, ...flags]);
@@ -58,7 +58,7 @@ it('writes no secret, and names the variables to set', async () => {
   const text = await readFile(join(folder, 'secret-env/definition.json'), 'utf8');
   expect(text).not.toContain('sk-');
   const definition = JSON.parse(text);
-  expect(definition).toMatchObject({ connectTimeout: 60_000, closeGrace: 500 });
+  expect(definition).toMatchObject({ connectTimeout: 60_000, closeGrace: 500, initialize: true });
   expect(definition.server).toMatchObject({
     args: [expect.any(String), 'stdio', '--api-key', variable('API_KEY')],
     env: { KEY: variable('KEY'), LUCK: variable('CLOVER') },

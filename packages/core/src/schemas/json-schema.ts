@@ -56,6 +56,9 @@ function strictCheck({ $schema, ...schema }: JsonSchema): ValidateFunction {
   return compileOnce(/draft-0[3467]/.test(String($schema)) ? draft07 : ajv, schema);
 }
 
+/** To compile a larger schema takes seconds and gigabytes. */
+const compilable = { depth: 256, characters: 2 ** 18 };
+
 /** What {@link leaveOutUnusable} made of a schema, by its text. */
 const lenient = new Map<string, { check: ValidateFunction; leftOut: LeftOut[] }>();
 
@@ -65,6 +68,10 @@ const lenient = new Map<string, { check: ValidateFunction; leftOut: LeftOut[] }>
  * @returns The constraints that are left out.
  */
 export function leaveOutUnusable(schema: JsonSchema): LeftOut[] {
+  if (jsonMistake(schema, compilable)) {
+    compiled.set(schema, compileOnce(ajv, {}));
+    return [{ path: '', why: `it has more than ${compilable.characters} characters` }];
+  }
   const text = JSON.stringify(schema);
   let known = lenient.get(text);
   if (!known) {

@@ -13,3 +13,4 @@ export { boundText } from './bound-text.ts';
 export { callMistake, mistakeText } from './call-mistake.ts';
 export { type DispatchOptions, dispatch, inToolTime } from './dispatch.ts';
 export { functionTools, withTextTools } from './text-tools.ts';
+export { ToolNames, usableToolName } from './tool-names.ts';

@@ -70,6 +70,9 @@ export interface McpClient {
   ): Promise<{ messages: readonly { role: string; content: { type: string; text?: string } }[] }>;
 }
 
+/** Pages of a list of tools. A server could name a next page for ever. */
+export const mostPages = 1_000;
+
 /** All tools of the server, from all pages (MCP 2025-11-25, server/utilities/pagination). */
 export async function listAllTools(
   client: McpClient,
@@ -78,7 +81,9 @@ export async function listAllTools(
   const all: McpToolDefinition[] = [];
   const seen = new Set<string>();
   let cursor: string | undefined;
+  let pages = 0;
   do {
+    if (++pages > mostPages) throw new Error(`its list of tools has more than ${mostPages} pages`);
     const page = await client.listTools(cursor === undefined ? undefined : { cursor }, options);
     all.push(...page.tools);
     cursor = page.nextCursor;

@@ -1,7 +1,8 @@
 /** McpConnection: a server's tools while a connection to it is open. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { asClause, type CallProgress, messageOf, type ToolContext, ToolEnvError } from '@toolenv/core';
-import { didYouMean } from '@toolenv/core/schemas';
-import { untilAborted } from '@toolenv/core/tools';
+import { didYouMean, type JsonBounds, jsonMistake } from '@toolenv/core/schemas';
+import { ToolNames, untilAborted } from '@toolenv/core/tools';
 import pLimit, { type LimitFunction } from 'p-limit';
 import { callFailures } from './call-failures.ts';
 import { isClosed, isErrorAnswer } from './client-error.ts';
@@ -45,7 +46,7 @@ export interface McpOptions extends McpHooks {
   initialize?: boolean;
   /**
    * Called with each warning, a sentence, when constraints of a tool's schema cannot be checked here, when a tool is left out because its
-   * name is taken, or when many models cannot call it by its name. Default: write it to stderr.
+   * name is taken or its schema is too large, or when models call it by another name. Default: write it to stderr.
    */
   onWarning?(message: string): void;
   /** Called with the progress of calls, if the server reports it. */
@@ -82,6 +83,12 @@ export const defaultConnectTimeout = 30_000;
 /** Longest delay of setTimeout, to override the SDK's default timeout of a minute. */
 export const noTimeout: number = 2 ** 31 - 1;
 
+/** Of a tool with its schemas. A model would have to read it, and to compile a larger schema takes seconds and gigabytes. */
+const definitionBounds: JsonBounds = { depth: 256, characters: 2 ** 18 };
+
+/** Fewest milliseconds between two listings of changed tools. */
+const listingsApart = 100;
+
 export class Connection implements McpConnection, LinkOwner {
   tools: readonly McpTool[] = [];
   lost: ToolEnvError | undefined;
@@ -96,6 +103,12 @@ export class Connection implements McpConnection, LinkOwner {
   #changing: Promise<void> | undefined;
   /** The calls in flight, and the failure of a hook in their time. */
   readonly #running: Set<{ failure?: ToolEnvError }> = new Set();
+  /** A listing of changed tools that has not begun. It serves all changes until then. */
+  #next: Promise<void> | undefined;
+  /** When a listing of changed tools has begun last, by `performance.now`. */
+  #listedAt = Number.NEGATIVE_INFINITY;
+  /** The names under which models call the tools. */
+  readonly #names = new ToolNames();
   /** Serialises listing, so that an older list never replaces a newer one. */
   readonly #oneAtATime: LimitFunction = pLimit(1);
 
@@ -121,9 +134,9 @@ export class Connection implements McpConnection, LinkOwner {
   async open(signal: AbortSignal): Promise<void> {
     await this.#link.connect?.(signal, this);
     const definitions = await this.#oneAtATime(() => this.#list({ signal }));
-    const names = definitions.map(({ name }) => name);
+    const names = [...definitions.values(), ...definitions.keys()];
     const missing = this.#options.only?.find((name) => !names.includes(name));
-    if (missing !== undefined) throw noSuchTool(missing, names, this.#name);
+    if (missing !== undefined) throw noSuchTool(missing, [...new Set(names)], this.#name);
     await this.#link.watch?.();
   }
 
@@ -153,14 +166,20 @@ export class Connection implements McpConnection, LinkOwner {
 
   /** Lists the tools again after the server has changed them. Calls that end meanwhile wait for the list. */
   listChanged(): Promise<void> {
-    this.#changing = this.#listChanges();
+    this.#next ??= this.#listChanges();
+    this.#changing = this.#next;
     return this.#changing;
   }
 
   async #listChanges(): Promise<void> {
-    let tools: readonly McpTool[];
     try {
-      tools = await this.refresh();
+      await this.#oneAtATime(async () => {
+        // A server may report changes without end.
+        await sleep(Math.max(0, this.#listedAt + listingsApart - performance.now()));
+        this.#listedAt = performance.now();
+        this.#next = undefined;
+        if (!this.lost) await this.#list({});
+      });
     } catch (error) {
       // The tools listed before are out of date.
       if (ToolEnvError.isInstance(error)) this.lost ??= error;
@@ -169,7 +188,7 @@ export class Connection implements McpConnection, LinkOwner {
       this.close().catch(() => {});
       return;
     }
-    this.#options.onToolsChanged?.(tools);
+    if (!this.lost) this.#options.onToolsChanged?.(this.tools);
   }
 
   /** The cause of an error, in words. */
@@ -182,8 +201,11 @@ export class Connection implements McpConnection, LinkOwner {
     return asClause(this.#link.explain?.(failure) ?? failure);
   }
 
-  /** Lists the server's tools that can run without tasks, and sets {@link tools} to those in `only`. */
-  async #list(request: McpRequestOptions): Promise<McpToolDefinition[]> {
+  /**
+   * Lists the server's tools that can run without tasks, and sets {@link tools} to those in `only`.
+   * @returns The names of all tools, and the names under which models call them.
+   */
+  async #list(request: McpRequestOptions): Promise<Map<string, string>> {
     const { only, offer } = this.#options;
     const { client } = this.#link;
     const listed = await (this.#link.listTools?.(request) ?? listAllTools(client, request));
@@ -192,29 +214,42 @@ export class Connection implements McpConnection, LinkOwner {
     const extra = materialTools(client, offer).filter(({ definition }) => !taken.has(definition.name));
     this.#material = new Map(extra.map((tool) => [tool.definition.name, tool]));
     const definitions = [...own, ...extra.map(({ definition }) => definition)];
-    const offered = definitions.filter(({ name }) => only === undefined || only.includes(name));
-    this.tools = offered.map((definition) => this.#toTool(definition));
-    return definitions;
+    const names = this.#names.of(definitions.map(({ name }) => name));
+    const isOffered = ({ name }: McpToolDefinition) =>
+      only === undefined || only.includes(name) || only.includes(names.get(name)!);
+    const offered = definitions.filter(isOffered);
+    const renamed = offered.flatMap(({ name }) => {
+      const own = names.get(name)!;
+      return own === name ? [] : [`${JSON.stringify(name.slice(0, 100))} as ${own}`];
+    });
+    if (renamed.length > 0)
+      this.#warn(`Models call tools of ${this.#name} by names that their servers accept: ${some(renamed)}.`);
+    this.tools = offered.map((definition) => this.#toTool(definition, names.get(definition.name)!));
+    return names;
   }
 
-  /** The first tool of each name, with warnings about names that servers should not use. */
+  /** The first tool of each name, with a warning about those that are left out. */
   #distinct(listed: readonly McpToolDefinition[]): McpToolDefinition[] {
     const first = new Map<string, McpToolDefinition>();
+    const leftOut = new Set<string>();
     for (const definition of listed) {
       const { name } = definition;
-      const fault = nameFault(name, first);
-      if (fault) this.#warn(`Tool "${name}" of ${this.#name} ${fault}: fix the server.`);
-      if (name !== '' && !first.has(name)) first.set(name, definition);
+      const fault = faultOf(definition, first);
+      if (fault === undefined) first.set(name, definition);
+      else leftOut.add(`${JSON.stringify(name.slice(0, 100))} (${fault})`);
     }
+    if (leftOut.size > 0)
+      this.#warn(`Tools of ${this.#name} are left out: ${some([...leftOut])}: fix the server.`);
     return [...first.values()];
   }
 
-  #toTool(definition: McpToolDefinition): McpTool {
+  #toTool(definition: McpToolDefinition, name: string): McpTool {
     return mcpTool(
       definition,
-      (name, args, context) => this.#call(name, args, context),
+      (given, args, context) => this.#call(given, args, context),
       this.#name,
       this.#warn,
+      name,
     );
   }
 
@@ -306,15 +341,17 @@ export class Connection implements McpConnection, LinkOwner {
   }
 }
 
-/** MCP 2025-11-25, server/tools#tool-names. */
-const usableName = /^[\w.-]{1,128}$/;
+/** Why a tool is left out. */
+function faultOf(definition: McpToolDefinition, before: ReadonlyMap<string, unknown>): string | undefined {
+  if (definition.name === '') return 'no name';
+  if (before.has(definition.name)) return 'listed twice';
+  return jsonMistake(definition, definitionBounds) && 'more than a model reads';
+}
 
-function nameFault(name: string, before: ReadonlyMap<string, unknown>): string | undefined {
-  if (name === '') return 'is left out, because it has no name';
-  if (before.has(name)) return 'is listed twice, and the second is left out';
-  const usable =
-    'other characters than letters, digits, "_", "-" and ".", or more than 128, so that many models cannot call it';
-  return usableName.test(name) ? undefined : `has a name with ${usable}`;
+/** The first few, and how many more. */
+function some(texts: readonly string[]): string {
+  const shown = texts.slice(0, 3).join(', ');
+  return texts.length > 3 ? `${shown} and ${texts.length - 3} more` : shown;
 }
 
 function noSuchTool(name: string, names: readonly string[], owner: string): ToolEnvError {

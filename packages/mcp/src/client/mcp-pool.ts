@@ -182,7 +182,10 @@ class Pool implements McpPool {
       this.#ending.add(ending);
       slot.server = undefined;
     }
-    slot.server ??= new PooledServer(own, this.#options);
+    // The command line of a lease's own server may differ from the first in nothing but a folder.
+    const onWarning = (message: string) =>
+      this.#options.onWarning!(message.replaceAll(describeServer(own), describeServer(this.#endpoint)));
+    slot.server ??= new PooledServer(own, { ...this.#options, onWarning });
     return slot.server;
   }
 }

@@ -21,7 +21,7 @@ import type { McpToolDefinition } from './mcp-client.ts';
 import { withDefaults, withoutDefaulted } from './required-defaults.ts';
 
 export interface McpTool extends Tool {
-  /** The tool as the server lists it, with its title, `_meta` and other fields that a Tool lacks. */
+  /** The tool as the server lists it: under its own name, with its title, `_meta` and other fields that a Tool lacks. */
   readonly definition: McpToolDefinition;
   execute(args: Record<string, unknown>, context: ToolContext): Promise<McpToolResult>;
 }
@@ -42,18 +42,20 @@ export type Call = (
 /**
  * @param owner Names the server in errors.
  * @param warn Called with a sentence if constraints of a schema cannot be checked here. The model still reads them, and the server judges.
+ * @param name The name under which models call it.
  */
 export function mcpTool(
   definition: McpToolDefinition,
   call: Call,
   owner: string,
   warn: (message: string) => void,
+  name: string = definition.name,
 ): McpTool {
-  const { name, description = '', title } = definition;
+  const { name: given, description = '', title } = definition;
   const annotations = title === undefined ? definition.annotations : { title, ...definition.annotations };
   const listed = definition.inputSchema as JsonSchema;
   const outputSchema = definition.outputSchema as JsonSchema | undefined;
-  const subject = `Tool "${name}" of ${owner}`;
+  const subject = `Tool "${given}" of ${owner}`;
   const inputSchema = withoutDefaulted(listed);
   warnOfUnusable(inputSchema, `${subject}: its inputSchema`, warn);
   if (outputSchema) warnOfUnusable(outputSchema, `${subject}: its outputSchema`, warn);
@@ -66,7 +68,7 @@ export function mcpTool(
     definition,
     async execute(args, context) {
       try {
-        return toResult(await call(name, withDefaults(listed, args), context), outputSchema, subject);
+        return toResult(await call(given, withDefaults(listed, args), context), outputSchema, subject);
       } catch (error) {
         if (!isErrorAnswer(error)) throw error;
         // Some servers refuse a call by a protocol error. The server lives, so this is an answer to the model too.

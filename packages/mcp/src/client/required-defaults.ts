@@ -16,8 +16,8 @@ export function withoutDefaulted(schema: JsonSchema): JsonSchema {
     if (inner !== properties) changes.properties = inner;
   }
   if (isObject(items) && withoutDefaulted(items) !== items) changes.items = withoutDefaulted(items);
-  const defaulted = defaultedOf(schema);
-  if (defaulted.length > 0) changes.required = required!.filter((name) => !defaulted.includes(name));
+  const defaulted = new Set(defaultedOf(schema));
+  if (defaulted.size > 0) changes.required = required!.filter((name) => !defaulted.has(name));
   return Object.keys(changes).length > 0 ? { ...schema, ...changes } : schema;
 }
 

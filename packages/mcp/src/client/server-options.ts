@@ -46,6 +46,11 @@ export const serverOptionsSchema = {
       milliseconds: true,
       description: 'time that a server process has to end, before it is killed (default: 2)',
     },
+    initialize: {
+      type: 'boolean',
+      description:
+        'begin with `initialize`, as MCP 2025-11-25 does: for servers that ask their client for something only then',
+    },
   },
 } as const;
 

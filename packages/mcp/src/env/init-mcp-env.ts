@@ -35,7 +35,10 @@ export async function initMcpEnv(
   {
     signal,
     ...options
-  }: Pick<McpOptions, 'signal' | 'only' | 'connectTimeout' | 'callTimeout' | 'closeGrace'> = {},
+  }: Pick<
+    McpOptions,
+    'signal' | 'only' | 'connectTimeout' | 'callTimeout' | 'closeGrace' | 'initialize'
+  > = {},
 ): Promise<InitResult> {
   const name = basename(resolve(folder));
   if (!packageName.test(name)) {

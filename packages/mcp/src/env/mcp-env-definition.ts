@@ -85,6 +85,8 @@ export interface McpEnvDefinition<
   readonly connectTimeout?: number;
   readonly callTimeout?: number;
   readonly closeGrace?: number;
+  /** Whether to begin with `initialize`, as in `connectMcp`: some servers ask the `hooks` only then. An option of the run replaces it. */
+  readonly initialize?: boolean;
   /** Answer what the servers ask their client: by script, or by a policy with `policyHooks`. Default: servers cannot ask. */
   readonly hooks?: McpHooks;
   /** The system message, an open text. Default: none. */

@@ -15,6 +15,7 @@ import {
 } from '@toolenv/core';
 import type { ToolLease, ToolSource } from '@toolenv/core/recording';
 import type { EnvOptions } from '@toolenv/core/schemas';
+import { usableToolName } from '@toolenv/core/tools';
 import { EpisodeFolders } from './episode-folders.ts';
 import {
   type McpEnvDefinition,
@@ -23,7 +24,12 @@ import {
   type McpOptionsSchema,
   withPoolOptions,
 } from './mcp-env-definition.ts';
-import { type McpServerOf, type McpServersRequest, openMcpServers, type ServerTimes } from './mcp-servers.ts';
+import {
+  type McpServerOf,
+  type McpServersRequest,
+  openMcpServers,
+  type ServerAccess,
+} from './mcp-servers.ts';
 import { firstTask, type McpTask, mcpTaskSchema, ownTaskSchema, readTasks } from './mcp-task.ts';
 
 /** What the episodes of an open environment share. */
@@ -98,7 +104,7 @@ function mcpEnv<Task, Name extends string, Schema extends McpOptionsSchema>(
       const open = async () => {
         const { maxServers: size, lifetime = 'episode', env, header } = options;
         const additions = { env, header };
-        const times = timesOf(definition, options);
+        const access = accessOf(definition, options);
         const folder = await folders.create();
         const first = { task: await firstTask(tasks, name), folder, episodeId: 'open', options };
         try {
@@ -109,7 +115,7 @@ function mcpEnv<Task, Name extends string, Schema extends McpOptionsSchema>(
             only,
             offer,
             additions,
-            times,
+            access,
             hooks,
             first,
           });
@@ -148,11 +154,16 @@ function mcpEnv<Task, Name extends string, Schema extends McpOptionsSchema>(
         // A start in the background counts towards the time limit of the first call.
         if (shared.start > context.limits.toolTimeout / 2) await lease.ready?.(signal);
         const all = () => lease!.tools;
-        const offered = () => all().filter(({ name }) => shared.only?.includes(name) ?? true);
+        const only = shared.only?.map(usableToolName);
+        const offered = () => all().filter(({ name }) => only?.includes(name) ?? true);
         const call: EpisodeContext['call'] = async (tool, args) => {
           // The server's start does not count towards the tool's time limit.
           await lease?.ready?.(signal);
-          return context.call(all().find((own) => own.name === tool) ?? tool, args);
+          return context.call(
+            all().find(({ name }) => name === (typeof tool === 'string' ? usableToolName(tool) : tool)) ??
+              tool,
+            args,
+          );
         };
         const own = await definition.episode?.({
           task,
@@ -195,13 +206,14 @@ function mcpEnv<Task, Name extends string, Schema extends McpOptionsSchema>(
   return defineToolEnv(toolEnv) as EnvDefinition<Task, EnvOptions<Schema> & McpEnvOptions & EnvLimits>;
 }
 
-function timesOf(definition: ServerTimes, options: ServerTimes): ServerTimes {
+function accessOf(definition: ServerAccess, options: ServerAccess): ServerAccess {
   const {
     connectTimeout = definition.connectTimeout,
     callTimeout = definition.callTimeout,
     closeGrace = definition.closeGrace,
+    initialize = definition.initialize,
   } = options;
-  return { connectTimeout, callTimeout, closeGrace };
+  return { connectTimeout, callTimeout, closeGrace, initialize };
 }
 
 /**

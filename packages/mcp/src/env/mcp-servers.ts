@@ -2,6 +2,7 @@
 import { ToolEnvError } from '@toolenv/core';
 import type { ToolLease, ToolSource } from '@toolenv/core/recording';
 import { didYouMean } from '@toolenv/core/schemas';
+import { ToolNames, usableToolName } from '@toolenv/core/tools';
 import type { McpHooks } from '../client/mcp-hooks.ts';
 import { type McpLease, type McpPool, type McpPoolOptions, openMcpPool } from '../client/mcp-pool.ts';
 import type { McpEndpoint } from '../client/mcp-server.ts';
@@ -28,8 +29,11 @@ export interface McpServersRequest<Task = unknown, Options = unknown>
   signal?: AbortSignal;
 }
 
-/** How long to wait for servers. */
-export type ServerTimes = Pick<McpPoolOptions, 'connectTimeout' | 'callTimeout' | 'closeGrace'>;
+/** How servers are reached: how long to wait for them, and by which protocol. */
+export type ServerAccess = Pick<
+  McpPoolOptions,
+  'connectTimeout' | 'callTimeout' | 'closeGrace' | 'initialize'
+>;
 
 /** `size` is divided among the servers. `lifetime` is not for servers from functions, each of which serves one episode. */
 interface McpServersOptions<Task, Options>
@@ -41,7 +45,7 @@ interface McpServersOptions<Task, Options>
   only: readonly string[] | undefined;
   /** What to add to each server. */
   additions: ServerAdditions;
-  times: ServerTimes;
+  access: ServerAccess;
   hooks: McpHooks | undefined;
   /** An episode for which servers are started once, to list their tools. */
   first: McpServersRequest<Task, Options>;
@@ -49,6 +53,7 @@ interface McpServersOptions<Task, Options>
 
 interface Member<Task, Options> {
   name: string;
+  names: ToolNames;
   /** Prefix of the names of its tools. */
   prefix: string;
   server: McpServerOf<Task, Options>;
@@ -64,7 +69,7 @@ export async function openMcpServers<Task, Options>(
   servers: Readonly<Record<string, McpServerOf<Task, Options>>>,
   options: McpServersOptions<Task, Options>,
 ): Promise<ToolSource<McpServersRequest<Task, Options>>> {
-  const { size, lifetime, only, offer, additions, times, hooks, first } = options;
+  const { size, lifetime, only, offer, additions, access, hooks, first } = options;
   const entries = Object.entries(servers).map(
     ([name, server]) => [name, withAdditionsOf(server, additions)] as const,
   );
@@ -73,14 +78,14 @@ export async function openMcpServers<Task, Options>(
     const isOwn = typeof server === 'function';
     const prefix = options.prefix ? `${name}_` : '';
     const pool = await openMcpPool(isOwn ? await server(first) : server, {
-      ...times,
+      ...access,
       ...hooks,
       size: share,
       lifetime,
       serverPerLease: isOwn,
       offer,
     });
-    return { name, prefix, server, pool };
+    return { name, names: new ToolNames(), prefix, server, pool };
   });
   const settled = await Promise.allSettled(opening);
   const members = settled.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
@@ -119,7 +124,7 @@ class McpServers<Task, Options> implements ToolSource<McpServersRequest<Task, Op
         owners.set(name, member.name);
       }
     }
-    const missing = only.find((name) => !owners.has(name));
+    const missing = only.find((name) => !owners.has(usableToolName(name)));
     if (missing !== undefined) throw noSuchTool(missing, [...owners.keys()]);
   }
 
@@ -170,8 +175,13 @@ class McpServers<Task, Options> implements ToolSource<McpServersRequest<Task, Op
 }
 
 /** The tools under the names that the environment uses. */
-function named({ prefix }: { prefix: string }, { tools }: { tools: readonly McpTool[] }): readonly McpTool[] {
-  return prefix === '' ? tools : tools.map((tool) => ({ ...tool, name: `${prefix}${tool.name}` }));
+function named(
+  { names, prefix }: { names: ToolNames; prefix: string },
+  { tools }: { tools: readonly McpTool[] },
+): readonly McpTool[] {
+  if (prefix === '') return tools;
+  const own = names.of(tools.map(({ name }) => `${prefix}${name}`));
+  return tools.map((tool) => ({ ...tool, name: own.get(`${prefix}${tool.name}`)! }));
 }
 
 async function releaseAll(leases: readonly McpLease[]): Promise<void> {

@@ -312,7 +312,7 @@ describe('a server that misbehaves', () => {
     await bad.close();
   });
 
-  test('warns of names that are taken, missing or hard to call', async () => {
+  test('leaves out tools whose name is taken or missing, and renames those that models cannot call', async () => {
     const warnings: string[] = [];
     await connect({ onWarning: (message: string) => warnings.push(message) });
     await call(bad, 'misname');
@@ -320,14 +320,18 @@ describe('a server that misbehaves', () => {
     const names = bad.tools.map(({ name }) => name);
     expect(names.filter((name) => name === 'wait' || name === '')).toEqual(['wait']);
     expect(toolOf(bad, 'wait').description).toBe('');
-    expect(names.at(-1)).toBe('two words');
+    expect(names.at(-1)).toBe('two_words');
+    expect(bad.tools.at(-1)!.definition.name).toBe('two words');
+    // The server hears its own name.
+    expect(firstText(await call(bad, 'two_words'))).toBe('two words');
     expect(warnings).toEqual([
       expect.stringMatching(
-        /^Tool "wait" of .* is listed twice, and the second is left out: fix the server\.$/,
+        /^Tools of .* are left out: "wait" \(listed twice\), "" \(no name\): fix the server\.$/,
       ),
-      expect.stringMatching(/^Tool "" of .* is left out, because it has no name: fix the server\.$/),
-      expect.stringMatching(/^Tool "two words" of .* has a name with other characters than letters/),
-      expect.stringMatching(/^Tool "two words" of .* is listed twice/),
+      expect.stringMatching(/^Models call tools of .*: "two words" as two_words\.$/),
+      expect.stringMatching(
+        / are left out: "wait" \(listed twice\), "" \(no name\), "two words" \(listed twice\): /,
+      ),
     ]);
     await bad.close();
   });
