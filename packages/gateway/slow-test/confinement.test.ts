@@ -132,12 +132,12 @@ describe.skipIf(missing !== '')(`confined programs${missing && ` (skipped: ${mis
       name: 'missing-v1',
       description: 'A program that is not there.',
       tasks: { test: [{}] },
-      agent: command('no-such-program --once', { confine: true }),
+      agent: command('no-such-program', ['--once'], { confine: true }),
       rewards: {},
     });
     const ended = (await playTask(env, {}, ['yes'], { retries: 0 })).outcome;
     expect(ended).toMatchObject({
-      cause: { message: expect.stringMatching(/exit code 127: .*no-such-program/) },
+      cause: { message: expect.stringMatching(/no-such-program .*name the folder where it is installed/) },
     });
   });
 });

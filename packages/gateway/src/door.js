@@ -16,7 +16,8 @@ const server = createServer((client) => {
 server.listen(Number(port), '127.0.0.1', () => {
   const child = spawn(file, args, { stdio: 'inherit' });
   child.once('error', (error) => {
-    console.error(`${file} cannot be started in its confinement: ${error.message}`);
+    const remedy = 'name the folder where it is installed, and that of its interpreter, in confine.read';
+    console.error(`${file} cannot be started in its confinement (${error.message}): ${remedy}`);
     process.exit(127);
   });
   child.once('exit', (code, signal) => process.exit(code ?? 128 + (signal ? constants.signals[signal] : 0)));
