@@ -172,7 +172,7 @@ describe('a mistake of the user is one line, with exit code 2', () => {
     [
       'a missing flag',
       () => ['eval', fixture.env],
-      /^toolenv: Required option '--policy <folder>' not specified\. See --help\.\n$/,
+      /^toolenv: Give --policy <folder>, or --players <name=policy,\.\.\.> for policies that play each other\.\n$/,
     ],
     [
       'an unknown trainer',
