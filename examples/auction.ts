@@ -45,7 +45,7 @@ export default defineToolEnv({
     async onAnswer(answer) {
       const names = ['anna', 'ben', 'carl'];
       const said = await Promise.all(names.map((name, n) => player(name).ask(view(worths[n + 1]!))));
-      const bids = [answer, ...said.map(({ text }) => text)].map(readBid);
+      const bids = [answer, ...said.map(({ text, isCutOff }) => (isCutOff ? '' : text))].map(readBid);
       // Nobody is first among equal bids.
       const [winner, second] = rng.shuffle([0, 1, 2, 3]).sort((a, b) => bids[b]! - bids[a]!);
       const price = Math.max(0, bids[second!]!);

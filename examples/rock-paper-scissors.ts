@@ -38,8 +38,8 @@ export default defineToolEnv({
       messages: question,
       async onAnswer(answer) {
         // The opponent is asked before anybody learns of a move.
-        const { text } = await player('opponent').ask(seen);
-        const [mine, theirs] = [readMove(answer), readMove(text)];
+        const { text, isCutOff } = await player('opponent').ask(seen);
+        const [mine, theirs] = [readMove(answer), readMove(isCutOff ? '' : text)];
         points += pointsOf(mine, theirs);
         round += 1;
         const view = (own: number, other: number) =>

@@ -9,7 +9,9 @@ import {
   type Policy,
   playTask,
   rollout,
+  type Script,
   scriptedPolicy,
+  type Tool,
   type Trajectory,
 } from '@toolenv/core';
 import { ServedEpisodes } from '@toolenv/core/serving';
@@ -36,6 +38,41 @@ async function shownImages(
   const played = await playTask(env, {}, policy, { retries: 0 });
   const last = played.steps.at(-1)!.observation.messages;
   return { played, shown: last.flatMap((message) => [...imagesOf(message)]) };
+}
+
+/** Plays an episode of three players, of whom the second uses a faulty tool. */
+async function playAtOnce(fault: string, means: string, act: Tool['execute']): Promise<void> {
+  const use = { description: 'Use it.', inputSchema: { type: 'object' } } as const;
+  const tools: readonly Tool[] = [
+    { ...use, name: 'sound', execute: async () => ({ content: [{ type: 'text', text: 'ok' }] }) },
+    { ...use, name: 'faulty', execute: act },
+  ];
+  const names = ['a', 'b', 'c'];
+  const env = defineToolEnv({
+    name: 'at-once-v1',
+    description: 'Asks three players at once.',
+    limits: { toolTimeout: 200 },
+    tasks: { train: [0] },
+    players: { a: { description: 'a' }, b: { description: 'b' }, c: { description: 'c' } },
+    rewards: { done: { kind: 'outcome' } },
+    episode: ({ player }) => ({
+      messages: 'Begin.',
+      async onAnswer() {
+        await Promise.allSettled(names.map((each) => player(each).ask('Use a tool.', { tools })));
+        return { end: 'done', rewards: { done: 1 } };
+      },
+    }),
+  });
+  const script: Script = ({ messages, conversation }) => {
+    if (!conversation || messages.at(-1)!.role === 'tool') return 'done';
+    return [{ name: conversation === 'b' ? 'faulty' : 'sound', arguments: {} }];
+  };
+  const { outcome, steps } = await playTask(env, 0, script, { retries: 0 });
+  const expected = means === 'aborts' ? 'aborted' : 'terminated';
+  holds(outcome.kind === expected, `${fault}: it ended as ${JSON.stringify(outcome).slice(0, 300)}`);
+  const whole = outcome.kind === 'aborted' ? steps.slice(0, -1) : steps;
+  const isWhole = whole.every(({ action, calls }) => calls.length === action.toolCalls.length);
+  holds(isWhole, `${fault}: a step lacks the records of its calls`);
 }
 
 const image = (data: unknown, mimeType: unknown = 'image/png') => ({ type: 'image', data, mimeType });
@@ -65,6 +102,14 @@ export const boundary: Attack[] = [
         holds(shown.length === 0, `the policy was shown ${shown.length} images`);
         holds(['terminated', 'aborted'].includes(played.outcome.kind), `it ended as ${played.outcome.kind}`);
       }
+    },
+  },
+  {
+    name: 'a fault among players who move at once',
+    attack: 'of three players who are asked at once, the second has a tool with each of the faults',
+    expected: 'the episode is aborted or scored, and each step has the records of its own calls',
+    async run() {
+      for (const { name, means, act } of faults) await within(10_000, playAtOnce(name, means, act as never));
     },
   },
   {

@@ -1,0 +1,51 @@
+/** Games of several players: each is learned by self-play, and its tournament shows that the trained policy beats the untrained one. */
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { shell, shellEnv } from './shell.ts';
+
+const root = join(import.meta.dirname, '../..');
+
+const grpo = '--tasks-per-step 16 --group-size 8 --beta 0 --learning-rate 2e-3';
+const ppo =
+  '--trainer @toolenv/trainer-ppo/ppo-v1 --tasks-per-step 64 --group-size 1 --credit turn --lambda 0.9 --beta 0 --entropy-coefficient 0.04 --learning-rate 1e-3 --critic-learning-rate 1e-3 --epochs 2 --mini-batches 4';
+
+test.each([
+  ['auction.ts', '0123456789', `--steps 40 ${grpo}`, 10],
+  ['rock-paper-scissors.ts', 'RPS01', `--steps 40 ${grpo}`, 30],
+  ['tic-tac-toe.ts', '123456789XO', `--steps 20 ${ppo}`, 20],
+])(
+  'self-play of %s makes a policy that beats the one it began as',
+  async (file, characters, flags, samples) => {
+    const folder = await mkdtemp(join(tmpdir(), 'players-'));
+    try {
+      await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
+      const game = join(root, 'examples', file);
+      const commands = `
+      node --import "$TSX" ${join(root, 'examples/untrained-policy.ts')} untrained 1 ${characters}
+      npx toolenv train ${game} --policy untrained --out run --seed 1 --max-tokens 2 --no-trajectories ${flags}
+      npx toolenv eval ${game} --players trained=run/policy,untrained=untrained --temperature 1 --max-tokens 2 \\
+        --samples ${samples} --count 40 --out cup`;
+      const options = { cwd: folder, env: { ...process.env, ...shellEnv } };
+      const { stdout } = await promisify(execFile)('bash', ['-c', shell + commands], options);
+      expect(stdout).toMatch(/win rate +reward +as first/);
+      const { standings } = JSON.parse(await readFile(join(folder, 'cup/tournament.json'), 'utf8'));
+      expect(standings.trained.winRate.interval[0], stdout).toBeGreaterThan(0.5);
+      expect(standings.trained.reward.mean).toBeGreaterThan(standings.untrained.reward.mean);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  },
+);
+
+test.each(['auction.ts', 'rock-paper-scissors.ts', 'tic-tac-toe.ts'])(
+  '%s has fewer than 60 lines of code',
+  async (file) => {
+    const text = await readFile(join(root, 'examples', file), 'utf8');
+    const lines = text.split('\n').filter((line) => !/^\s*(\/\/|\*|\/\*|$)/.test(line));
+    expect(lines.length).toBeLessThan(60);
+  },
+);
