@@ -9,7 +9,7 @@ import { missing, PodmanService } from '../../sandbox/slow-test/podman-service.t
 import { ownLabels } from '../../sandbox/src/container/owner.ts';
 import harbor from '../src/harbor/harbor-v1.ts';
 import { newFolder, smallest, writeFiles } from '../test/harbor/task-folder.ts';
-import { commandAttacks, programAttacks } from './harbor-attacks.ts';
+import { changeAttacks, commandAttacks, programAttacks } from './harbor-attacks.ts';
 import { copyTasks, taskNamed } from './harbor-tasks.ts';
 
 const bash = (command: string): Scripted => [{ name: 'bash', arguments: { command } }];
@@ -64,7 +64,7 @@ describe.skipIf(missing)(`harbor-v1${missing ? ` (skipped: ${missing})` : ''}`, 
     expect((await assertConforms(check)).passed).toEqual(rules);
   }, 300_000);
 
-  test.each(['reverse', 'stock'])('the reference solution of %s scores 1', async (name) => {
+  test.each(['reverse', 'stock', 'undeclared'])('the reference solution of %s scores 1', async (name) => {
     const { reward, outcome, steps } = await play(name);
     expect({ reward, outcome, steps: reward === 1 ? [] : steps }).toEqual({
       reward: 1,
@@ -93,6 +93,26 @@ describe.skipIf(missing)(`harbor-v1${missing ? ` (skipped: ${missing})` : ''}`, 
   ])('earns nothing: %s', async (what) => {
     const { reward, outcome } = await play('errors', [bash(commandAttacks[what]!), bash('echo on'), 'Done.']);
     expect({ reward, outcome }).toMatchObject({ reward: 0, outcome: { kind: 'terminated' } });
+  });
+
+  test.each(Object.keys(changeAttacks))(
+    'earns nothing in a task that declares no artifacts: %s',
+    async (what) => {
+      const script = [bash(changeAttacks[what]!), bash('echo on'), 'Done.'];
+      const { reward, outcome } = await play('undeclared', script);
+      expect({ reward, outcome }).toMatchObject({ reward: 0, outcome: { kind: 'terminated' } });
+    },
+  );
+
+  test('what a verifier would execute is left behind, and named', async () => {
+    const { verdicts } = await play('undeclared', [bash(changeAttacks['replaced programs']!), 'Done.']);
+    expect(verdicts[0]).toMatchObject({
+      leftBehind: expect.arrayContaining([
+        expect.stringMatching(/^\/bin\/cmp /),
+        expect.stringMatching(/^\/usr\/local\/bin\/cmp /),
+        expect.stringMatching(/^\/etc\/ld\.so\.preload /),
+      ]),
+    });
   });
 
   test('right work counts, whatever was done beside it', async () => {
@@ -142,9 +162,8 @@ describe.skipIf(missing)(`harbor-v1${missing ? ` (skipped: ${missing})` : ''}`, 
       'task.toml': toml,
       'tests/test.sh': `#!/bin/sh\n${judge}`,
     });
-    await expect(open({ tasks: folder.folder })).rejects.toMatchObject({ code: 'usage.harbor_task' });
     await using opened = await open({ tasks: folder.folder, verifier: 'shared' });
-    expect(warned).toHaveBeenCalledWith(expect.stringContaining('forge its reward'), 'HarborVerifier');
+    expect(warned).toHaveBeenCalledWith(expect.stringContaining('forge its reward'), 'HarborTasks');
     const late = [bash('sleep 9'), bash('echo > ~/done'), 'Done.'];
     const { reward, verdicts, steps } = await play('own', late, opened);
     expect(steps[1]!.calls[0]!.text).toContain('The time of the task is over');

@@ -7,7 +7,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createRng, type OpenedEnv, openEnv, playTask, type Scripted } from '@toolenv/core';
 import harbor from '@toolenv/envs-code/harbor-v1';
 import { checkEnv, reportText } from '@toolenv/testing';
-import { commandAttacks, programAttacks } from '../../../packages/envs-code/slow-test/harbor-attacks.ts';
+import {
+  changeAttacks,
+  commandAttacks,
+  programAttacks,
+} from '../../../packages/envs-code/slow-test/harbor-attacks.ts';
 import { copyTasks, taskNamed } from '../../../packages/envs-code/slow-test/harbor-tasks.ts';
 import type { PlayedTask } from '../../../packages/envs-code/src/harbor/played-task.ts';
 import { PodmanService } from '../../../packages/sandbox/slow-test/podman-service.ts';
@@ -39,6 +43,12 @@ const attacks: readonly Plan[] = [
   ...Object.entries(commandAttacks).map(([what, command]) => ({
     what,
     task: 'errors',
+    script: [bash(command), bash('echo on'), 'Done.'],
+    reward: 0,
+  })),
+  ...Object.entries(changeAttacks).map(([what, command]) => ({
+    what: `${what}, without artifacts`,
+    task: 'undeclared',
     script: [bash(command), bash('echo on'), 'Done.'],
     reward: 0,
   })),
@@ -120,7 +130,7 @@ async function held(): Promise<number> {
 
 function planOf(number: number, seed: number): Plan {
   if (number % 10 === 0) return attacks[(number / 10) % attacks.length]!;
-  const task = createRng(seed, 'harbor', number).pick(['errors', 'reverse', 'stock']);
+  const task = createRng(seed, 'harbor', number).pick(['errors', 'reverse', 'stock', 'undeclared']);
   if (number % 10 === 5) return { what: 'left', task, script: [], reward: undefined };
   if (number % 2 === 1) return { what: 'right work', task, script: [], reward: 1 };
   return { what: 'wrong work', task, script: [bash('echo 1 > errors.txt; ls'), 'Done.'], reward: 0 };

@@ -9,8 +9,9 @@ import { AgentShell } from './box/agent-shell.ts';
 import { asFault, type Box, type Boxes } from './box/boxes.ts';
 import { openDoor } from './box/model-door.ts';
 import { prepareAgentBox, prepareStep, type Users } from './box/prepare.ts';
-import type { BoxSpec, HarborStep, HarborTask } from './task/harbor-task.ts';
-import { carry } from './verify/carry.ts';
+import type { BoxSpec, HarborStep, HarborTask, VerifierSpec } from './task/harbor-task.ts';
+import { type Carried, carryArtifacts, together } from './verify/carry.ts';
+import { carryChanges } from './verify/carry-changes.ts';
 import { type Judgement, judge } from './verify/judge.ts';
 import { failed, type Verdict } from './verify/reward-file.ts';
 import { isBelow, trialReward } from './verify/trial-reward.ts';
@@ -143,23 +144,34 @@ export class HarborEpisode implements AsyncDisposable {
     await asFault('The container of an agent failed', () =>
       isLast ? box.container.kill() : this.#boxes.pause(box),
     );
-    let carried: Awaited<ReturnType<typeof carry>>;
-    try {
-      carried = await asFault('Artifacts cannot be read', () =>
-        carry(box.container, verifier.artifacts, { ...this.#limits }),
-      );
-    } catch (error) {
-      if (!ToolEnvError.isInstance(error) || error.code !== 'usage.sandbox_file') throw error;
-      return { ...failed(`the artifacts are more than the verifier may get: ${error.message}`), output: '' };
-    } finally {
-      if (!isLast) await this.#boxes.resume(box).catch(() => {});
-    }
     const fresh = this.#start(verifier.box);
     try {
+      let carried: Carried;
+      try {
+        carried = await this.#carry(box, await fresh, verifier);
+      } catch (error) {
+        if (!ToolEnvError.isInstance(error) || error.code !== 'usage.sandbox_file') throw error;
+        return {
+          ...failed(`the agent's files are more than the verifier may get: ${error.message}`),
+          output: '',
+        };
+      } finally {
+        if (!isLast) await this.#boxes.resume(box).catch(() => {});
+      }
       return await judge(await fresh, verifier, { carried, timeout, goesOn: false, signal });
     } finally {
       this.#remove(fresh);
     }
+  }
+
+  /** Reads what the verifier gets of the agent's files. */
+  #carry({ container }: Box, fresh: Box, verifier: VerifierSpec): Promise<Carried> {
+    return asFault("The agent's files cannot be read", async () => {
+      const limits = { ...this.#limits };
+      if (!verifier.carriesChanges) return carryArtifacts(container, verifier.artifacts, limits);
+      const changes = await carryChanges(container, await this.#boxes.executed(fresh, verifier), limits);
+      return together(changes, await carryArtifacts(container, verifier.artifacts, limits));
+    });
   }
 
   /** Ends the current step with its verdict. */

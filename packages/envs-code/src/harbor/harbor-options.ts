@@ -22,10 +22,16 @@ export const harborOptions = {
       description:
         'container of the tests; shared: the container that the agent controlled, which a hostile agent deceives',
     },
+    unplayable: {
+      enum: ['refuse', 'skip'],
+      default: 'refuse',
+      description: 'what is done if tasks cannot be played; skip: leave them out, and list them in a warning',
+    },
     network: {
-      enum: ['none', 'declared'],
+      enum: ['none', 'verifier', 'declared'],
       default: 'none',
-      description: 'network of containers; declared: that of the daemon, where a task asks for one',
+      description:
+        "who gets the daemon's network where a task asks for one; verifier: the tests; declared: the agent too",
     },
     hostVariables: {
       type: 'array',
@@ -43,7 +49,7 @@ export const harborOptions = {
       type: 'integer',
       minimum: 1,
       default: 64,
-      description: 'MiB of artifacts that a verifier gets',
+      description: "MiB of the agent's files that a verifier gets",
     },
     ...boxProperties,
   },

@@ -7,7 +7,7 @@ import { type HarborOptions, harborOptions } from './harbor-options.ts';
 import type { PlayedTask } from './played-task.ts';
 import { type HarborTasks, readTasks } from './task/read-tasks.ts';
 
-/** Entries of the artifacts of a step. */
+/** Entries of the agent's files that the verifier of a step gets. */
 const mostEntries = 10_000;
 
 export class Harbor {
@@ -65,13 +65,7 @@ export class Harbor {
  */
 export async function openHarbor(given: { tasks: string } & Partial<HarborOptions>): Promise<Harbor> {
   const options = completeOptions(harborOptions, given, 'openHarbor');
-  const harbor = new Harbor(await readTasks(options), options);
-  if (options.verifier === 'shared') warnOfSharedVerifier();
-  return harbor;
-}
-
-function warnOfSharedVerifier(): void {
-  const warning =
-    'Tasks without a verifier of their own are judged in the container that the agent controlled, where it can forge its reward.';
-  process.emitWarning(warning, 'HarborVerifier');
+  const tasks = await readTasks(options);
+  for (const note of tasks.notes) process.emitWarning(note, 'HarborTasks');
+  return new Harbor(tasks, options);
 }

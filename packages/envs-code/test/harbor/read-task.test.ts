@@ -36,6 +36,8 @@ test('the smallest task has the defaults: no time-out for the agent, ten minutes
         verifier: {
           kind: 'fresh',
           box,
+          isOffline: false,
+          carriesChanges: false,
           tests: ['/tests'],
           timeout: 600_000,
           env: {},
@@ -50,6 +52,7 @@ test('the smallest task has the defaults: no time-out for the agent, ten minutes
       },
     ],
     strategy: 'mean',
+    isOffline: false,
     solutionEnv: {},
   });
 });
@@ -117,6 +120,8 @@ test('everything that a task may say is read', async () => {
     kind: 'fresh',
     // The agent's image, with what the verifier's own table says of the rest.
     box: { image, env: {}, cpus: 1, network: false },
+    isOffline: false,
+    carriesChanges: false,
     tests: ['/tests'],
     timeout: 30_000,
     env: { KEY: 'a' },
@@ -239,13 +244,6 @@ test.each([
     'task.toml: verifier.collect[0].service: ',
   ],
   ['no image', 'artifacts = ["/out"]', 'task.toml: environment: there is neither docker_image nor '],
-  ['no artifacts', image, 'task.toml: artifacts: none are declared'],
-  ['no artifacts, with the option', image, 'option verifier to shared'],
-  [
-    'a shared verifier',
-    `${declared}[verifier]\nenvironment_mode = "shared"`,
-    'task.toml: verifier.environment_mode: ',
-  ],
   [
     'a relative artifact',
     `artifacts = ["out"]\n${image}`,
@@ -259,27 +257,6 @@ test.each([
     'it would replace /logs/verifier',
   ],
   ['an artifact above the reward', `artifacts = ["/logs//"]\n${image}`, 'it would replace /logs/verifier'],
-  [
-    'a public network',
-    `${declared}network_mode = "public"`,
-    'task.toml: environment.network_mode: the task asks for a network (public)',
-  ],
-  [
-    'a list of hosts',
-    `${declared}network_mode = "allowlist"\nallowed_hosts = ["a.org"]`,
-    'set the option network to declared',
-  ],
-  ['the internet', `${declared}allow_internet = true`, 'task.toml: environment.allow_internet: '],
-  [
-    'a network of the agent',
-    `${declared}[agent]\nnetwork_mode = "public"`,
-    'task.toml: agent.network_mode: ',
-  ],
-  [
-    'a network of the verifier',
-    `${declared}[verifier]\nnetwork_mode = "public"`,
-    'task.toml: verifier.network_mode: ',
-  ],
   [
     'a variable of the host',
     `${declared}env = { A = "\${HOME}" }`,
@@ -304,31 +281,67 @@ test('files that lack or describe several containers are named', async () => {
   expect(await refusal(toml, {}, { 'tests/docker-compose.yaml': '' })).toContain(
     'docker-compose.yaml: tasks of several containers',
   );
+  // Harbor knows no other name: such a file is what the task is about.
+  for (const name of ['docker-compose.yml', 'compose.yaml'])
+    expect((await read({ [`environment/${name}`]: 'services: {}' })).name).toBe('sum');
   const steps = `${declared}[[steps]]\nname = "a"\n[[steps]]\nname = "A"\n`;
   const files = { 'steps/a/instruction.md': 'x', 'steps/A/instruction.md': 'x' };
   expect(await refusal(steps, {}, files)).toContain('steps[1].name: "A" is the name of an earlier step');
 });
 
-test('options allow a shared verifier and a network', async () => {
-  const kinds = async (toml: string) =>
-    (await read({ 'task.toml': toml }, { verifier: 'shared' })).steps[0]!.verifier.kind;
-  expect(await kinds(image)).toBe('shared');
-  expect(await kinds(declared)).toBe('shared');
-  expect(await kinds(`${image}[verifier]\nenvironment_mode = "separate"`)).toBe('fresh');
-  const networks = async (toml: string) => {
-    const { box, steps } = await read({ 'task.toml': declared + toml }, { network: 'declared' });
-    return [box.network, steps[0]!.verifier.box.network];
+/** How the only step of a task is judged. */
+async function verifierOf(toml: string, policy: Partial<TaskPolicy> = {}, files = {}) {
+  return (await read({ 'task.toml': toml, ...files }, policy)).steps[0]!.verifier;
+}
+
+test('a task that declares no artifacts, or wants the whole container, is judged by what has changed', async () => {
+  const own = { 'tests/Dockerfile': 'FROM busybox' };
+  const changed = await verifierOf(image, {}, own);
+  expect(changed).toMatchObject({ kind: 'fresh', carriesChanges: true, artifacts: [], tests: ['/tests'] });
+  // Changes belong to the agent's image.
+  expect(changed.box.image).toEqual({ name: 'busybox' });
+  const shared = '[verifier]\nenvironment_mode = "shared"';
+  expect(await verifierOf(declared + shared)).toMatchObject({
+    kind: 'fresh',
+    carriesChanges: true,
+    artifacts: [{ source: '/out' }],
+  });
+  expect(await verifierOf(declared)).toMatchObject({ kind: 'fresh', carriesChanges: false });
+  const separate = '[verifier]\nenvironment_mode = "separate"';
+  expect(await verifierOf(image + separate)).toMatchObject({ kind: 'fresh', carriesChanges: false });
+});
+
+test('the option verifier judges in the container of the agent, unless the task has a verifier of its own', async () => {
+  const kind = async (toml: string) => (await verifierOf(toml, { verifier: 'shared' })).kind;
+  expect(await kind(image)).toBe('shared');
+  expect(await kind(declared)).toBe('shared');
+  expect(await kind(`${image}[verifier]\nenvironment_mode = "separate"`)).toBe('fresh');
+});
+
+test('a network that a task asks for is given to nobody, to the tests, or to the agent too', async () => {
+  const networks = async (toml: string, network: TaskPolicy['network']) => {
+    const { box, steps, isOffline } = await read({ 'task.toml': declared + toml }, { network });
+    return [box.network, steps[0]!.verifier.box.network, isOffline];
   };
-  expect(await networks('')).toEqual([false, false]);
-  expect(await networks('network_mode = "public"')).toEqual([true, true]);
-  expect(await networks('allow_internet = true\n[verifier]\nnetwork_mode = "no-network"')).toEqual([
-    true,
-    false,
-  ]);
-  expect(await networks('network_mode = "public"\n[agent]\nnetwork_mode = "no-network"')).toEqual([
-    false,
-    true,
-  ]);
+  const [all, agents, tests] = [
+    [
+      'network_mode = "public"',
+      'network_mode = "allowlist"\nallowed_hosts = ["a.org"]',
+      'allow_internet = true',
+    ],
+    'allow_internet = true\n[verifier]\nnetwork_mode = "no-network"',
+    'network_mode = "public"\n[agent]\nnetwork_mode = "no-network"',
+  ];
+  expect(await networks('', 'declared')).toEqual([false, false, false]);
+  for (const toml of all) {
+    expect(await networks(toml, 'none'), toml).toEqual([false, false, true]);
+    expect(await networks(toml, 'verifier'), toml).toEqual([false, true, true]);
+    expect(await networks(toml, 'declared'), toml).toEqual([true, true, false]);
+  }
+  expect(await networks(agents, 'declared')).toEqual([true, false, false]);
+  expect(await networks(tests, 'declared')).toEqual([false, true, false]);
+  expect(await networks(tests, 'verifier')).toEqual([false, true, false]);
+  expect(await networks(tests, 'none')).toEqual([false, false, true]);
 });
 
 test("a verifier's own image has its tests", async () => {

@@ -6,8 +6,9 @@ import { isInfrastructure } from '@toolenv/core';
 import { wastedOutput } from '../limits.ts';
 import { fileProblem } from '../sandbox-errors.ts';
 import { sandboxPath } from '../sandbox-path.ts';
+import { type Change, type ChangedFiles, readChangedFiles, readChanges } from './changes.ts';
 import { type ContainerOptions, requestOf, variables } from './container-options.ts';
-import { type DockerClient, DockerError } from './docker-client.ts';
+import { type DockerClient, DockerError, LongAnswer } from './docker-client.ts';
 import { Frames } from './frames.ts';
 import { type Archive, type ArchiveLimits, type FilesToPack, packedTar, readTar } from './tar.ts';
 
@@ -53,6 +54,9 @@ const watchPause = 1000;
 
 /** Milliseconds that the daemon may take to report what has ended. */
 const patience = 10_000;
+
+/** Milliseconds that the daemon may take to compare a container that has very many files with its image. */
+const longestLook = 600_000;
 
 export class Container {
   readonly #client: DockerClient;
@@ -189,9 +193,43 @@ export class Container {
    */
   async archive(path: string, limits: ArchiveLimits): Promise<Archive> {
     const at = sandboxPath(path, '/');
+    return this.#read(at, (tar) => readTar(tar, at, limits));
+  }
+
+  /**
+   * What has changed since the image, as the daemon reports it. Call {@link kill} before. Volumes and folders in memory are left out.
+   * @throws ToolEnvError `usage.sandbox_file` if it is more than the daemon's answer may hold.
+   * @throws What the client throws.
+   */
+  async changes(): Promise<Change[]> {
+    const path = `/containers/${this.id}/changes`;
+    try {
+      return readChanges(await this.#client.ask('GET', path, undefined, { silence: longestLook }));
+    } catch (error) {
+      // podman goes into folders no deeper than a path can be long.
+      const isDeep = error instanceof DockerError && error.message.includes('name too long');
+      if (!(isDeep || error instanceof LongAnswer)) throw error;
+      throw fileProblem('/', 'more has changed than the daemon can report', error);
+    }
+  }
+
+  /**
+   * The changed files below a folder, as {@link readChangedFiles} reads them, while the rest of the folder is streamed by.
+   * @param path A folder, and no link.
+   * @throws As {@link archive} does.
+   */
+  async changedFiles(
+    path: string,
+    changes: ReadonlyMap<string, boolean>,
+    limits: ArchiveLimits,
+  ): Promise<ChangedFiles> {
+    return this.#read(path, (tar) => readChangedFiles(tar, path, changes, limits));
+  }
+
+  async #read<Read>(path: string, read: (tar: IncomingMessage) => Promise<Read>): Promise<Read> {
     for (let tries = 1; ; tries++) {
       try {
-        return await readTar(await this.#tarOf(at), at, limits);
+        return await read(await this.#tarOf(path));
       } catch (error) {
         // podman unmounts the root soon after a container has ended, also under a reader.
         if (!isInfrastructure(error) || tries === 4) throw error;

@@ -12,6 +12,9 @@ export class DockerError extends Error {
   }
 }
 
+/** An answer that is longer than one that is read whole. */
+export class LongAnswer extends Error {}
+
 /** The oldest version of the API that has all that is needed here: that of Docker 20.10 and podman 4. */
 const oldestMinor = 41;
 
@@ -60,8 +63,13 @@ export class DockerClient {
    * @returns The JSON of the answer; `undefined` if it is empty.
    * @throws DockerError, or an error of the socket.
    */
-  async ask(method: string, path: string, body?: object): Promise<unknown> {
-    return parse(await textOf(await this.stream(method, path, { body })));
+  async ask(
+    method: string,
+    path: string,
+    body?: object,
+    options: Pick<DockerRequest, 'silence'> = {},
+  ): Promise<unknown> {
+    return parse(await textOf(await this.stream(method, path, { body, ...options })));
   }
 
   /**
@@ -142,7 +150,7 @@ async function textOf(response: IncomingMessage): Promise<string> {
   for await (const part of response as AsyncIterable<Buffer>) {
     parts.push(part);
     length += part.length;
-    if (length > longestAnswer) throw new Error('the answer of the daemon is too long');
+    if (length > longestAnswer) throw new LongAnswer('the answer of the daemon is too long');
   }
   return Buffer.concat(parts).toString();
 }

@@ -1,5 +1,6 @@
 /** @toolenv/sandbox/container: containers and images of Docker and podman, for packages that need more than `container-v1`. */
 
+export type { Change, ChangedFile, ChangedFiles } from './changes.ts';
 export { connectDocker } from './connect-docker.ts';
 export {
   Container,

@@ -12,6 +12,10 @@ export interface FileToPack {
   bytes?: Uint8Array | string;
   /** Permissions. Default: 0o644, and 0o755 for a folder. */
   mode?: number;
+  /** Numbers of the user and the group. Default: the archive's. */
+  owner?: { uid: number; gid: number };
+  /** Default: 1970. */
+  mtime?: Date;
 }
 
 export type FilesToPack = Iterable<FileToPack> | AsyncIterable<FileToPack>;
@@ -50,12 +54,12 @@ const entryOverhead = 4096;
 /** Bytes of the blocks that end an archive. */
 const endLength = 1024;
 
-/** An archive of files that belong to `owner`, dated 1970, so that equal files make equal archives. Holds one file at a time. */
+/** An archive of files that belong to `owner` and are dated 1970, unless they say otherwise, so that equal files make equal archives. Holds one file at a time. */
 export async function* packedTar(
   files: FilesToPack,
   { uid = 0, gid = 0 }: { uid?: number; gid?: number } = {},
 ): AsyncGenerator<Uint8Array> {
-  for await (const { path, bytes, mode } of files) {
+  for await (const { path, bytes, mode, owner = { uid, gid }, mtime = new Date(0) } of files) {
     const name = posix.normalize(path).replace(/^\/+|\/+$/g, '');
     if (name === '' || name === '.') continue;
     if (name.split('/')[0] === '..' || name.includes('\0')) throw fileProblem(path, 'it leaves the archive');
@@ -63,9 +67,8 @@ export async function* packedTar(
     const head = {
       size: body?.length ?? 0,
       mode: mode ?? (body ? 0o644 : 0o755),
-      uid,
-      gid,
-      mtime: new Date(0),
+      ...owner,
+      mtime,
     };
     const packed = await packTar([
       body
@@ -132,7 +135,7 @@ async function readBounded(
 }
 
 /** The absolute path of an entry, which must be `path` or lie below it. */
-function pathInside(path: string, name: string): string {
+export function pathInside(path: string, name: string): string {
   const base = posix.basename(path);
   const parts = name.split('/').filter((part) => part !== '' && part !== '.');
   if (base !== '' && parts.shift() !== base) throw fileProblem(path, `its entry ${quote(name)} lies outside`);

@@ -9,6 +9,8 @@ export interface BoxOptions {
   disk: number;
   /** Processes and threads of a container at once. */
   processes: number;
+  /** Whether the commands of a Dockerfile have a network. */
+  buildNetwork: boolean;
 }
 
 export const boxProperties = {
@@ -29,6 +31,11 @@ export const boxProperties = {
     minimum: 16,
     default: 512,
     description: 'processes and threads of a container at once',
+  },
+  buildNetwork: {
+    type: 'boolean',
+    default: true,
+    description: 'whether the commands of a Dockerfile have a network, in which no agent works yet',
   },
   socket: {
     type: 'string',

@@ -8,7 +8,8 @@ import {
   findImage,
   type Image,
 } from '@toolenv/sandbox/container';
-import type { BoxSpec } from '../task/harbor-task.ts';
+import type { BoxSpec, VerifierSpec } from '../task/harbor-task.ts';
+import { type Executed, executedIn } from '../verify/executed.ts';
 import type { BoxOptions } from './box-options.ts';
 import { folderDigest, folderFiles } from './folder-files.ts';
 
@@ -27,6 +28,7 @@ const imageLabel = 'dev.toolenv.harbor';
 export class Boxes {
   readonly #options: BoxOptions;
   readonly #images: Map<string, Promise<Image>> = new Map();
+  readonly #executed: Map<string, Promise<Executed>> = new Map();
   /** Containers that are being removed. */
   readonly #leaving: Set<Promise<void>> = new Set();
   #client: Promise<DockerClient> | undefined;
@@ -48,11 +50,11 @@ export class Boxes {
    * The image of a container, built if it is a Dockerfile whose folder has not been built before, in this run or an earlier one.
    * @throws ToolEnvError `usage.sandbox` if there is no such image, or if it does not build.
    */
-  image({ image: source, network }: Pick<BoxSpec, 'image' | 'network'>): Promise<Image> {
-    const key = JSON.stringify([source, network]);
+  image({ image: source }: Pick<BoxSpec, 'image'>): Promise<Image> {
+    const key = JSON.stringify(source);
     let image = this.#images.get(key);
     if (!image) {
-      image = 'name' in source ? this.#found(source.name) : this.#built(source, network);
+      image = 'name' in source ? this.#found(source.name) : this.#built(source);
       image.catch(() => this.#images.delete(key));
       this.#images.set(key, image);
     }
@@ -80,6 +82,19 @@ export class Boxes {
       }),
     );
     return { container, folder: workdir ?? image.workFolder, user: image.user };
+  }
+
+  /** What a verifier would execute in its container, in which nothing of the agent is yet. Asked once for each image. */
+  executed(box: Box, verifier: VerifierSpec): Promise<Executed> {
+    const { user, env, box: spec } = verifier;
+    const key = JSON.stringify([spec.image, spec.env, box.folder, user, env]);
+    let executed = this.#executed.get(key);
+    if (!executed) {
+      executed = executedIn(box, verifier);
+      executed.catch(() => this.#executed.delete(key));
+      this.#executed.set(key, executed);
+    }
+    return executed;
   }
 
   /** Removes a container, while the caller goes on: a busy daemon takes its time. One that cannot be removed is named in a warning. */
@@ -122,7 +137,7 @@ export class Boxes {
     return findImage(await this.connect(), name);
   }
 
-  async #built({ context, timeout }: { context: string; timeout: number }, network: boolean): Promise<Image> {
+  async #built({ context, timeout }: { context: string; timeout: number }): Promise<Image> {
     const name = `localhost/toolenv-harbor:${(await folderDigest(context)).slice(0, 32)}`;
     const known = await this.#found(name).catch((error: unknown) => {
       if (ToolEnvError.isInstance(error) && error.code === 'usage.sandbox') return undefined;
@@ -133,7 +148,7 @@ export class Boxes {
       name,
       labels: { [imageLabel]: 'v1' },
       timeout,
-      network: network ? 'default' : 'none',
+      network: this.#options.buildNetwork ? 'default' : 'none',
     });
     return this.#found(name);
   }

@@ -10,6 +10,8 @@ export interface HarborTask {
   readonly steps: readonly HarborStep[];
   /** Which steps the reward is made of. */
   readonly strategy: 'mean' | 'final';
+  /** Whether a container asks for a network that it does not get. */
+  readonly isOffline: boolean;
   /** Variables of the reference solution. */
   readonly solutionEnv: Readonly<Record<string, string>>;
 }
@@ -51,12 +53,16 @@ export interface VerifierSpec {
   /** `fresh`: a container of its own. `shared`: the agent's. */
   readonly kind: 'fresh' | 'shared';
   readonly box: BoxSpec;
+  /** Whether it asks for a network that it does not get. */
+  readonly isOffline: boolean;
   /** Folders that are put into /tests, one over the other. Empty if the verifier's image has its tests. */
   readonly tests: readonly string[];
   readonly timeout: number;
   readonly env: Readonly<Record<string, string>>;
   readonly user: string;
-  /** What a fresh verifier gets of the agent's files. */
+  /** Whether a fresh verifier gets whatever the agent has changed, minus what the tests would execute. */
+  readonly carriesChanges: boolean;
+  /** What a fresh verifier gets of the agent's files, wherever they are. */
   readonly artifacts: readonly Artifact[];
   /** Commands that run in the agent's container before artifacts are taken from it. */
   readonly collect: readonly { readonly command: string; readonly timeout: number; readonly user: string }[];
@@ -71,8 +77,8 @@ export interface Artifact {
 
 /** What the user allows tasks. */
 export interface TaskPolicy {
-  /** `none`: a task that asks for a network is refused. `declared`: it gets one. */
-  readonly network: 'none' | 'declared';
+  /** Who gets a network that a task asks for: nobody, its verifier, or its agent too. */
+  readonly network: 'none' | 'verifier' | 'declared';
   /** `shared`: tasks that declare no verifier of their own are judged in the agent's container. */
   readonly verifier: 'fresh' | 'shared';
   /** Variables of this process that tasks may read. */

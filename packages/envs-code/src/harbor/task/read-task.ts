@@ -5,7 +5,7 @@ import { basename, join, resolve } from 'node:path';
 import { messageOf } from '@toolenv/core';
 import type { BoxSpec, HarborStep, HarborTask, TaskPolicy } from './harbor-task.ts';
 import { fillVariables } from './host-variables.ts';
-import { hasNetwork, type NetworkTable } from './network.ts';
+import { asksNetwork } from './network.ts';
 import { environmentImage, readBox } from './read-box.ts';
 import { readVerifier } from './read-verifier.ts';
 import { refuseUnsupported } from './refusals.ts';
@@ -21,11 +21,12 @@ export async function readTask(given: string, policy: TaskPolicy): Promise<Harbo
   const file = join(folder, 'task.toml');
   const table = await readTaskFile(file);
   refuseUnsupported(file, table);
+  const asked = agentNetwork(file, table);
   const box = readBox(table.environment, {
     file,
     key: 'environment',
     policy,
-    network: agentNetwork(file, table, policy),
+    network: asked && policy.network === 'declared',
     image: environmentImage(table.environment, file, join(folder, 'environment')),
   });
   const tables = table.steps?.length ? table.steps : [undefined];
@@ -38,6 +39,7 @@ export async function readTask(given: string, policy: TaskPolicy): Promise<Harbo
     folder,
     box,
     steps,
+    isOffline: (asked && !box.network) || steps.some(({ verifier }) => verifier.isOffline),
     strategy: table.multi_step_reward_strategy ?? 'mean',
     solutionEnv: fillVariables(table.solution?.env, {
       file,
@@ -48,22 +50,15 @@ export async function readTask(given: string, policy: TaskPolicy): Promise<Harbo
 }
 
 /** The agent works in one container, whose network is the same in all steps. */
-function agentNetwork(file: string, table: TaskFile, policy: TaskPolicy): boolean {
-  const tables: NetworkTable[] = [
-    ['environment', table.environment],
-    ['agent', table.agent],
-  ];
-  const network = hasNetwork(file, tables, policy);
-  for (const [index, { agent }] of (table.steps ?? []).entries()) {
-    const key = `steps[${index}].agent`;
-    if (hasNetwork(file, [...tables, [key, agent]], policy) === network) continue;
-    throw taskMistake(
-      file,
-      `${key}.network_mode`,
-      'all steps share a container and its network: set environment.network_mode instead',
-    );
-  }
-  return network;
+function agentNetwork(file: string, { environment, agent, steps = [] }: TaskFile): boolean {
+  const network = asksNetwork(environment, agent);
+  const other = steps.findIndex((step) => asksNetwork(environment, agent, step.agent) !== network);
+  if (other < 0) return network;
+  throw taskMistake(
+    file,
+    `steps[${other}].agent.network_mode`,
+    'all steps share a container and its network: set environment.network_mode instead',
+  );
 }
 
 interface Place {

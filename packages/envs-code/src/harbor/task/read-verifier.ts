@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { readArtifacts, withConventional } from './artifacts.ts';
 import type { BoxSpec, TaskPolicy, VerifierSpec } from './harbor-task.ts';
 import { fillVariables } from './host-variables.ts';
-import { hasNetwork } from './network.ts';
+import { asksNetwork } from './network.ts';
 import { imageSource, readBox } from './read-box.ts';
 import type { StepTable, TaskFile, VerifierTable } from './task-file.ts';
 import { taskMistake } from './task-mistake.ts';
@@ -31,9 +31,11 @@ export interface StepPlace {
 export function readVerifier(step: StepTable | undefined, place: StepPlace): VerifierSpec {
   const { file, table, folder, own, prefix, policy } = place;
   const [of, ofStep]: [VerifierTable, VerifierTable] = [table.verifier ?? {}, step?.verifier ?? {}];
-  const kind = kindOf(step, place);
-  const { box, hasTests } =
-    kind === 'shared' ? { box: place.box, hasTests: false } : verifierBox(step, place);
+  const { kind, carriesChanges } = kindOf(step, place);
+  const { box, hasTests, asked } =
+    kind === 'shared'
+      ? { box: place.box, hasTests: false, asked: false }
+      : verifierBox(step, { ...place, carriesChanges });
   const folders = [...new Set([join(folder, 'tests'), join(own, 'tests')])].filter((each) =>
     existsSync(each),
   );
@@ -51,11 +53,13 @@ export function readVerifier(step: StepTable | undefined, place: StepPlace): Ver
   return {
     kind,
     box,
+    isOffline: asked && !box.network,
+    carriesChanges,
     tests: hasTests ? [] : folders,
     timeout: (ofStep.timeout_sec ?? of.timeout_sec ?? verifierTime) * 1000,
     env: fillVariables({ ...of.env, ...ofStep.env }, variables),
     user: String(ofStep.user ?? of.user ?? ''),
-    artifacts: withConventional(declared),
+    artifacts: carriesChanges ? declared : withConventional(declared),
     collect: [...(of.collect ?? []), ...(ofStep.collect ?? [])].map(
       ({ command, timeout_sec: time = collectTime, user = '' }) => ({
         command,
@@ -66,56 +70,44 @@ export function readVerifier(step: StepTable | undefined, place: StepPlace): Ver
   };
 }
 
-/** In Harbor, a task that says nothing is judged in the agent's container. Here, it must say what the verifier needs. */
+/**
+ * In Harbor, a task that says nothing is judged in the agent's container. Here, its verifier gets what it declares as artifacts; if it
+ * declares none, or says that the verifier must see everything, whatever the agent has changed.
+ */
 function kindOf(
   step: StepTable | undefined,
-  { file, table, prefix, policy }: StepPlace,
-): VerifierSpec['kind'] {
-  const [key, asked] =
-    modeOf(`${prefix}verifier`, step?.verifier) ?? modeOf('verifier', table.verifier) ?? [];
-  if (asked === 'separate') return 'fresh';
-  if (policy.verifier === 'shared') return 'shared';
-  const remedy =
-    'set the option verifier to shared, which judges in the container that the agent controlled, and which a hostile agent deceives';
-  if (asked === 'shared') throw taskMistake(file, key!, `the verifier has a fresh container: ${remedy}`);
-  if (table.artifacts?.length || step?.artifacts?.length) return 'fresh';
-  throw taskMistake(
-    file,
-    `${prefix}artifacts`,
-    `none are declared, and the verifier has a fresh container that gets nothing else: list the files that the agent makes (artifacts = ["/app/out.txt"]), or ${remedy}`,
-  );
+  { table, policy }: StepPlace,
+): Pick<VerifierSpec, 'kind' | 'carriesChanges'> {
+  const asked = modeOf(step?.verifier) ?? modeOf(table.verifier);
+  if (asked === 'separate') return { kind: 'fresh', carriesChanges: false };
+  if (policy.verifier === 'shared') return { kind: 'shared', carriesChanges: false };
+  const declares = (table.artifacts?.length ?? 0) + (step?.artifacts?.length ?? 0) > 0;
+  return { kind: 'fresh', carriesChanges: asked === 'shared' || !declares };
 }
 
-function modeOf(key: string, { environment_mode: mode, environment }: VerifierTable = {}) {
-  if (mode === undefined && !environment) return undefined;
-  return [`${key}.environment_mode`, mode ?? 'separate'] as const;
+function modeOf({ environment_mode: mode, environment }: VerifierTable = {}) {
+  return mode ?? (environment && 'separate');
 }
 
 /** The container of a verifier: of the step's own image, the task's image for verifiers, or the agent's image. */
 function verifierBox(
   step: StepTable | undefined,
-  { file, table, folder, own, prefix, box, policy }: StepPlace,
-): { box: BoxSpec; hasTests: boolean } {
+  { file, table, folder, own, prefix, box, policy, carriesChanges }: StepPlace & { carriesChanges: boolean },
+): { box: BoxSpec; hasTests: boolean; asked: boolean } {
   const tables = [
     { key: `${prefix}verifier.environment`, given: step?.verifier?.environment, tests: join(own, 'tests') },
     { key: 'verifier.environment', given: table.verifier?.environment, tests: join(folder, 'tests') },
   ];
-  const image = tables
-    .map(({ given, tests }) => imageSource(given, tests))
-    .find((found) => found !== undefined);
+  // What has changed since an image belongs to that image.
+  const image = carriesChanges
+    ? undefined
+    : tables.map(({ given, tests }) => imageSource(given, tests)).find((found) => found !== undefined);
   const described = tables.find(({ given }) => given !== undefined) ?? {
     key: 'environment',
     given: table.environment,
   };
-  const network = hasNetwork(
-    file,
-    [
-      [described.key, described.given],
-      ['verifier', table.verifier],
-      ...(step ? ([[`${prefix}verifier`, step.verifier]] as const) : []),
-    ],
-    policy,
-  );
+  const asked = asksNetwork(described.given, table.verifier, step?.verifier);
+  const network = asked && policy.network !== 'none';
   const place = { file, key: described.key, policy, network, image: image ?? box.image };
-  return { box: readBox(described.given, place), hasTests: image !== undefined };
+  return { box: readBox(described.given, place), hasTests: image !== undefined, asked };
 }

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import type { EnvironmentTable, StepTable, TaskFile } from './task-file.ts';
 import { taskMistake } from './task-mistake.ts';
 
-const composeFiles = ['docker-compose.yaml', 'docker-compose.yml', 'compose.yaml', 'compose.yml'];
+/** The only name by which Harbor knows it: files of other names belong to what the task is about. */
+const composeFile = 'docker-compose.yaml';
 
 /** @throws ToolEnvError `usage.harbor_task` */
 export function refuseUnsupported(file: string, task: TaskFile): void {
@@ -21,13 +22,9 @@ export function refuseUnsupported(file: string, task: TaskFile): void {
 
 /** @throws ToolEnvError `usage.harbor_task` for a folder that describes several containers. */
 export function refuseCompose(folder: string): void {
-  const found = composeFiles.find((name) => existsSync(join(folder, name)));
-  if (found !== undefined)
-    throw taskMistake(
-      join(folder, found),
-      '',
-      'tasks of several containers are not supported: use a Dockerfile',
-    );
+  const file = join(folder, composeFile);
+  if (existsSync(file))
+    throw taskMistake(file, '', 'tasks of several containers are not supported: use a Dockerfile');
 }
 
 function refuseBox(file: string, key: string, table: EnvironmentTable = {}): void {

@@ -6,27 +6,33 @@ import {
   type ArchiveLimits,
   type Container,
   DockerError,
+  type FileToPack,
 } from '@toolenv/sandbox/container';
 import type { Artifact } from '../task/harbor-task.ts';
 
-/** Regular files and folders only: a link, FIFO or device is left behind. */
+/** What a fresh container gets of the agent's files. */
 export interface Carried {
-  files: ArchivedFile[];
+  /** Absolute paths that are removed before. */
+  cleared: readonly string[];
+  /** Regular files and folders. */
+  files: readonly FileToPack[];
+  /** Symbolic links, which are made last. */
+  links: readonly { path: string; target: string }[];
   /** Paths that were left behind, for those who look for the reason of a score. */
-  skipped: string[];
+  skipped: readonly string[];
 }
 
 /**
- * The files and folders of all artifacts. An artifact that the agent has not made is absent.
+ * The files and folders of all artifacts; links, FIFOs and devices are left behind. An artifact that the agent has not made is absent.
  * @throws ToolEnvError `usage.sandbox_file` if the agent has made more than a verifier may get.
  * @throws ToolEnvError `infrastructure.sandbox` if the daemon fails.
  */
-export async function carry(
+export async function carryArtifacts(
   container: Container,
   artifacts: readonly Artifact[],
   limits: ArchiveLimits,
 ): Promise<Carried> {
-  const carried: Carried = { files: [], skipped: [] };
+  const carried: { files: ArchivedFile[]; skipped: string[] } = { files: [], skipped: [] };
   const left = { ...limits };
   for (const { source, exclude } of artifacts) {
     const found = await container.archive(source, left).catch((error: unknown) => {
@@ -42,10 +48,21 @@ export async function carry(
     left.entries -= found.files.length + found.skipped.length;
     left.bytes -= found.files.reduce((sum, { bytes }) => sum + (bytes?.length ?? 0), 0);
   }
-  return carried;
+  return { ...carried, cleared: artifacts.map(({ source }) => source), links: [] };
 }
 
-function isMissing(error: unknown): boolean {
+/** Both: what is declared goes over what has changed. */
+export function together(one: Carried, other: Carried): Carried {
+  return {
+    cleared: [...one.cleared, ...other.cleared],
+    files: [...one.files, ...other.files],
+    links: [...one.links, ...other.links],
+    skipped: [...one.skipped, ...other.skipped],
+  };
+}
+
+/** Whether the daemon finds nothing at a path. */
+export function isMissing(error: unknown): boolean {
   return (
     ToolEnvError.isInstance(error) &&
     error.code === 'usage.sandbox_file' &&

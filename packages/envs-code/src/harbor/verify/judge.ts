@@ -11,6 +11,8 @@ import { failed, longestReward, readReward, type Verdict } from './reward-file.t
 export type Judgement = Verdict & {
   /** The end of what the tests printed. */
   readonly output: string;
+  /** What a fresh container did not get of the agent's work, by path, and why. */
+  readonly leftBehind?: readonly string[];
 };
 
 const logFolder = '/logs/verifier';
@@ -20,6 +22,9 @@ const script = '/tests/test.sh';
 
 /** Bytes that are kept of what the tests print, and characters that are shown. */
 const output = { kept: 2 ** 16, shown: 2000 };
+
+/** Paths that are shown of what was left behind. */
+const shownPaths = 20;
 
 /** Milliseconds that a script of this file may take. */
 const scriptTime = 60_000;
@@ -42,14 +47,20 @@ export async function judge(
 ): Promise<Judgement> {
   return asFault('The container of a verifier failed', async () => {
     const own = verifier.tests.length > 0 ? ['/tests'] : [];
-    const replaced = carried ? verifier.artifacts.map(({ source }) => source) : [];
     const owner = verifier.user || user || '0';
-    const problem = await asRoot(container, clearing([...own, ...replaced], owner, folder), signal);
+    const problem = await asRoot(container, clearing(own, owner, folder, carried), signal);
     if (problem !== undefined) {
-      if (verifier.kind === 'fresh') throw new Error(problem);
-      return { ...failed(`the agent has broken its container: ${problem}`), output: '' };
+      if (verifier.kind === 'fresh') throw new Error(`its folders cannot be prepared: ${problem}`);
+      return {
+        ...failed(`the agent has broken its container: its folders cannot be prepared: ${problem}`),
+        output: '',
+      };
     }
     await container.putArchive(filesOf(verifier, carried));
+    if (carried && carried.links.length > 0) {
+      const failure = await asRoot(container, linking(carried.links), signal);
+      if (failure !== undefined) return { ...failed(`links cannot be carried: ${failure}`), output: '' };
+    }
     const ran = await container.exec(script, {
       timeout,
       output: output.kept,
@@ -68,25 +79,71 @@ export async function judge(
         ? failed(container.overfull ? 'the tests filled the disk' : 'the container of the tests was killed')
         : await readVerdict(container, ran.exitCode);
     if (goesOn) await asRoot(container, clearing(own, owner, folder), signal);
-    return { ...verdict, output: printed };
+    const left = carried?.skipped ?? [];
+    return { ...verdict, output: printed, ...(left.length > 0 && { leftBehind: shown(left) }) };
   });
 }
 
-/** Removes paths, and makes the folder of the verdict anew, in which only its owner may write. An image may have tests of its own. */
-function clearing(paths: readonly string[], owner: string, folder: string): string {
+/**
+ * Removes the verifier's own paths, and what stands in the way of carried ones, and makes the folder of the verdict anew, in which only its
+ * owner may write. An image may have tests of its own.
+ */
+function clearing(own: readonly string[], owner: string, folder: string, carried?: Carried): string {
+  const { cleared = [], files = [] } = carried ?? {};
+  const folders = files.filter(({ bytes }) => bytes === undefined).map(({ path }) => path);
   const lines = [
-    `rm -rf -- ${[logFolder, ...paths].map(quote).join(' ')}`,
+    'folder() { for p in "$@"; do [ -d "$p" ] && [ ! -L "$p" ] || rm -rf -- "$p"; done; }',
+    ...batches([logFolder, ...own, ...cleared]).map((paths) => `rm -rf -- ${paths}`),
+    ...batches(folders).map((paths) => `folder ${paths}`),
     `mkdir -p ${logFolder} ${quote(folder)} && chmod 755 ${logFolder} && chown ${quote(owner)} ${logFolder} || exit 1`,
     `[ ! -f ${script} ] || chmod +x ${script}`,
   ];
   return lines.join('\n');
 }
 
+/**
+ * Makes links when all files are there. A link to a program, library or setting of the machine stays one. Any other becomes a copy of the
+ * file that it names, because the tests may write what they expect where it leads. One to a folder, to nothing, to the verifier's folders or
+ * to a device is left out.
+ */
+function linking(links: Carried['links']): string {
+  const lines = [
+    `settle() {
+  real=$(readlink -f "$1") && [ -f "$real" ] || { rm -f -- "$1"; return; }
+  case $real in
+    /usr/* | /bin/* | /sbin/* | /lib/* | /lib32/* | /lib64/* | /libx32/* | /etc/* | /nix/*) ;;
+    /tests/* | /logs/verifier/* | /dev/* | /proc/* | /run/* | /sys/*) rm -f -- "$1" ;;
+    *) rm -f -- "$1" && cp -p -- "$real" "$1" ;;
+  esac
+}`,
+    ...links.map(({ path, target }) => `rm -rf -- ${quote(path)}; ln -s -- ${quote(target)} ${quote(path)}`),
+    ...links.map(({ path }) => `settle ${quote(path)}`),
+    'true',
+  ];
+  return lines.join('\n');
+}
+
+/** Quoted paths, as many as a command may have. */
+function batches(paths: readonly string[], most = 20): string[] {
+  const count = Math.ceil(paths.length / most);
+  return Array.from({ length: count }, (_, index) =>
+    paths
+      .slice(index * most, (index + 1) * most)
+      .map(quote)
+      .join(' '),
+  );
+}
+
+function shown(paths: readonly string[]): string[] {
+  const first = paths.slice(0, shownPaths);
+  return paths.length > first.length ? [...first, `and ${paths.length - first.length} more`] : first;
+}
+
 function quote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** The artifacts, and over them the tests of the task and of the step. */
+/** What is carried, and over it the tests of the task and of the step. */
 async function* filesOf({ tests }: VerifierSpec, carried?: Carried): AsyncGenerator<FileToPack> {
   yield* carried?.files ?? [];
   for (const folder of tests)
@@ -121,9 +178,10 @@ async function asRoot(
   command: string,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const options = { timeout: scriptTime, output: 1000, user: '0', signal };
-  const { exitCode, stderr, gone } = await container.exec(command, options);
+  // A command of many paths is too long for an argument.
+  const options = { timeout: scriptTime, output: 1000, user: '0', signal, stdin: command };
+  const { exitCode, stderr, gone } = await container.exec('exec sh -s', options);
   signal.throwIfAborted();
   if (exitCode === 0 && !gone) return undefined;
-  return `its folders cannot be prepared: ${new TextDecoder().decode(stderr).trim() || `code ${exitCode}`}`;
+  return new TextDecoder().decode(stderr).trim() || `code ${exitCode}`;
 }
