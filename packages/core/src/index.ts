@@ -30,6 +30,7 @@ export {
   messageOf,
   ToolEnvError,
 } from './protocol/errors.ts';
+export { excerpt } from './protocol/excerpt.ts';
 export type * from './protocol/message.ts';
 export { imagesOf } from './protocol/message.ts';
 export type * from './protocol/outcome.ts';

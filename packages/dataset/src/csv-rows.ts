@@ -1,6 +1,6 @@
 /** csvRows: the rows of a file of comma-separated values (RFC 4180). */
 import { Readable } from 'node:stream';
-import { ToolEnvError } from '@toolenv/core';
+import { excerpt, ToolEnvError } from '@toolenv/core';
 import { CsvError, type Info, parse } from 'csv-parse';
 import { fileBytes } from './file-bytes.ts';
 import { refuseUtf16 } from './json-objects.ts';
@@ -62,9 +62,10 @@ async function* decoded(path: string): AsyncGenerator<string> {
 }
 
 function namesOf(header: string[], path: string): string[] {
-  const wrong = header.findIndex((name, index) => name === '' || header.indexOf(name) !== index);
+  const names = new Set<string>();
+  const wrong = header.findIndex((name) => name === '' || names.size === names.add(name).size);
   if (wrong < 0) return header;
-  const problem = header[wrong] === '' ? 'has no name' : `is named "${header[wrong]}" too`;
+  const problem = header[wrong] === '' ? 'has no name' : `is named "${excerpt(header[wrong]!)}" too`;
   const message = `${path}, line 1: column ${wrong + 1} ${problem}: give each column a name of its own.`;
   throw new ToolEnvError('usage.broken_file', message);
 }

@@ -294,6 +294,17 @@ describe('errors name the file, the row and a remedy', () => {
     expect(code).toBe('usage.broken_file');
   });
 
+  // To look for each name in the whole list would take minutes.
+  test('a table of 300,000 columns, the last named twice, is refused', { timeout: 60_000 }, async () => {
+    const names = Array.from({ length: 300_000 }, (_, index) => `column_${index}`);
+    const wide = await file('wide.csv', `${names.join()}\n${names.map((_, index) => index).join()}\n`);
+    expect(await dataset(wide, { map: (row: object) => Object.keys(row).length }).get(0)).toBe(300_000);
+    const { problem } = await failure(await file('twice.csv', `${names.join()},${names[7]}\n`));
+    expect(problem).toBe(
+      'FILE, line 1: column 300001 is named "column_7" too: give each column a name of its own.',
+    );
+  });
+
   test('a map that fails or gives nothing', async () => {
     const path = await file('mapped.jsonl', jsonl);
     const failing = {

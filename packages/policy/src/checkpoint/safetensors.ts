@@ -1,6 +1,6 @@
 /** The safetensors file format: an 8-byte header length, a JSON header, then the tensors' bytes. In memory, tensors are float32. */
 import { type FileHandle, open } from 'node:fs/promises';
-import { messageOf, ToolEnvError } from '@toolenv/core';
+import { excerpt, messageOf, ToolEnvError } from '@toolenv/core';
 import { openRegular } from '@toolenv/core/recording';
 import { type Tensor, type Tensors, tensor } from '../runtime/runtime.ts';
 import { type Shapes, sizeOf } from '../runtime/shape.ts';
@@ -52,7 +52,7 @@ export function readSafetensors(
         throw new ToolEnvError('usage.checkpoint_damaged', message);
       }
       if (found.join() !== shape.join()) {
-        const message = `${file}: "${name}" has shape [${found}] instead of [${shape}]: use weights of the same model and rank.`;
+        const message = `${file}: "${name}" has shape ${excerpt(`[${found}]`)} instead of [${shape}]: use weights of the same model and rank.`;
         throw new ToolEnvError('usage.checkpoint_damaged', message);
       }
     }
@@ -75,7 +75,7 @@ function refuseNotFinite(file: string, name: string, values: Float32Array): void
   for (let i = 0; i < values.length; i++) sum += values[i]! * 0;
   if (sum === 0) return;
   const index = values.findIndex((value) => !Number.isFinite(value));
-  throw damaged(file, `"${name}" has ${values[index]} at index ${index}, not a finite number`);
+  throw damaged(file, `${named(name)} has ${values[index]} at index ${index}, not a finite number`);
 }
 
 /** The names of a file's tensors. Throws as {@link readSafetensors} does. */
@@ -171,13 +171,13 @@ async function readHeader(file: string, handle: FileHandle): Promise<Header> {
   if (metadata !== undefined && !isMetadata(metadata)) throw damaged(file, 'its header has invalid metadata');
   const checked = new Map<string, Entry>();
   for (const [name, entry] of Object.entries(entries)) {
-    if (!isEntry(entry)) throw damaged(file, `its header has an invalid entry for "${name}"`);
+    if (!isEntry(entry)) throw damaged(file, `its header has an invalid entry for ${named(name)}`);
     const [start, end] = entry.data_offsets;
     const storedType = storedTypes.get(entry.dtype);
     const length = storedType && byteWidth(storedType) * sizeOf(entry.shape);
     if (length !== undefined && end - start !== length)
-      throw damaged(file, `"${name}" has ${end - start} bytes, not ${length}`);
-    if (data + end > size) throw damaged(file, `"${name}" is cut short`);
+      throw damaged(file, `${named(name)} has ${end - start} bytes, not ${length}`);
+    if (data + end > size) throw damaged(file, `${named(name)} is cut short`);
     checked.set(name, entry);
   }
   refuseOverlaps(file, checked);
@@ -190,7 +190,7 @@ function refuseOverlaps(file: string, entries: ReadonlyMap<string, Entry>): void
   );
   for (const [index, [name, { data_offsets: offsets }]] of inOrder.slice(1).entries()) {
     const [before, { data_offsets: earlier }] = inOrder[index]!;
-    if (offsets[0] < earlier[1]) throw damaged(file, `"${name}" overlaps "${before}"`);
+    if (offsets[0] < earlier[1]) throw damaged(file, `${named(name)} overlaps ${named(before)}`);
   }
 }
 
@@ -205,13 +205,13 @@ async function readData(
     const { dtype, shape, data_offsets: offsets } = header.entries.get(name)!;
     const storedType = storedTypes.get(dtype);
     if (!storedType) {
-      const message = `${file}: "${name}" is ${dtype}, which is not supported: convert the checkpoint to float32, bfloat16 or float16.`;
+      const message = `${file}: ${named(name)} is ${excerpt(dtype)}, which is not supported: convert the checkpoint to float32, bfloat16 or float16.`;
       throw new ToolEnvError('usage.checkpoint_unsupported', message);
     }
     const values = new Float32Array(sizeOf(shape));
     // Read 16-bit numbers into the back half of the array and widen them in place, without another copy.
     const bytes = bytesOf(values).subarray(values.byteLength - (offsets[1] - offsets[0]));
-    await readBytes(file, handle, bytes, header.data + offsets[0], `"${name}"`);
+    await readBytes(file, handle, bytes, header.data + offsets[0], named(name));
     if (storedType !== 'float32') widen(values, storedType);
     tensors[name] = tensor(values, shape);
   }
@@ -235,6 +235,11 @@ async function readBytes(
     done += bytesRead;
   }
   return bytes;
+}
+
+/** A file may hold a name of a megabyte. */
+function named(tensor: string): string {
+  return `"${excerpt(tensor)}"`;
 }
 
 function damaged(file: string, what: string): ToolEnvError {

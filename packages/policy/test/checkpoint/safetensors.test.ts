@@ -88,6 +88,25 @@ test.each([
   for (const mention of mentions) expect(error.message).toContain(mention);
 });
 
+test('the error for a shape of a million dimensions, or for a name of a megabyte, is short', async () => {
+  await inTemporaryFolder(async (folder) => {
+    const file = join(folder, 'vast.safetensors');
+    const shape = Array(1_000_000).fill(1);
+    await writeFile(
+      file,
+      fileOf(JSON.stringify({ weight: { dtype: 'F32', shape, data_offsets: [0, 4] } }), Buffer.alloc(4)),
+    );
+    const { message } = await thrownBy(readSafetensors(file, new Map([['weight', [2]]])));
+    expect(message).toMatch(/"weight" has shape \[1,1,1[^\]]*… instead of \[2\]: /);
+    expect(message.length).toBeLessThan(500);
+    const name = 'x'.repeat(1_000_000);
+    for (const entry of [good, { ...good, dtype: name }, { ...good, data_offsets: [0, 7] }, { dtype: 7 }]) {
+      await writeFile(file, fileOf(JSON.stringify({ [name]: entry, b: good }), Buffer.alloc(8)));
+      expect((await thrownBy(readSafetensors(file))).message.length).toBeLessThan(500);
+    }
+  });
+});
+
 test('a header length beyond the end of the file is reported as damage', async () => {
   await inTemporaryFolder(async (folder) => {
     const file = join(folder, 'length.safetensors');

@@ -1,5 +1,5 @@
 /** Example: a conversation or a text to learn from, and which of its turns are learned. BadExample: what is wrong with it. */
-import type { Observation, PlainText } from '@toolenv/core';
+import { excerpt, type Observation, type PlainText } from '@toolenv/core';
 
 export interface Example {
   content: Observation | PlainText;
@@ -11,12 +11,11 @@ export interface Example {
 export class BadExample extends Error {
   /** @param path JSON Pointer to the wrong part; empty for the whole line. */
   constructor(path: string, expected: string, received: unknown) {
-    super(`${path === '' ? '' : `${path}: `}expected ${expected}; received ${excerpt(received)}`);
+    super(`${path === '' ? '' : `${path}: `}expected ${expected}; received ${shown(received)}`);
     this.name = 'BadExample';
   }
 }
 
-function excerpt(value: unknown): string {
-  const text = value === undefined ? 'nothing' : JSON.stringify(value);
-  return text.length > 80 ? `${text.slice(0, 80)}…` : text;
+function shown(value: unknown): string {
+  return value === undefined ? 'nothing' : excerpt(JSON.stringify(value));
 }
