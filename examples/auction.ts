@@ -43,7 +43,7 @@ export default defineToolEnv({
   episode: ({ task: worths, player, rng }) => ({
     messages: view(worths[0]!),
     async onAnswer(answer) {
-      const names = ['anna', 'ben', 'carl'];
+      const names = ['anna', 'ben', 'carl'] as const;
       const said = await Promise.all(names.map((name, n) => player(name).ask(view(worths[n + 1]!))));
       const bids = [answer, ...said.map(({ text, isCutOff }) => (isCutOff ? '' : text))].map(readBid);
       // Nobody is first among equal bids.

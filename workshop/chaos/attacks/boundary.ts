@@ -47,7 +47,7 @@ async function playAtOnce(fault: string, means: string, act: Tool['execute']): P
     { ...use, name: 'sound', execute: async () => ({ content: [{ type: 'text', text: 'ok' }] }) },
     { ...use, name: 'faulty', execute: act },
   ];
-  const names = ['a', 'b', 'c'];
+  const names = ['a', 'b', 'c'] as const;
   const env = defineToolEnv({
     name: 'at-once-v1',
     description: 'Asks three players at once.',

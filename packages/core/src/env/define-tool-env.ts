@@ -21,25 +21,25 @@ export interface ToolEnvDefinition<
   State,
   Other extends string = string,
   Text extends string = string,
-  Begun extends Episode = Episode<NoInfer<Name>>,
+  Begun extends Episode = Episode<NoInfer<Name>, NoInfer<Other>>,
 > extends EnvDeclaration<
     Task,
     Name,
     Schema,
     Shared,
     State,
-    EpisodeContext<Task, State, Shared, EnvOptions<Schema>, NoInfer<Text>>,
+    EpisodeContext<Task, State, Shared, EnvOptions<Schema>, NoInfer<Text>, NoInfer<Other>>,
     Text
   > {
   /** Other players by name: a user, an opponent. Hooks ask them by `context.player(name).ask(…)`. */
   readonly players?: {
     readonly [Player in Other]: PlayerDeclaration<
-      EpisodeContext<Task, State, Shared, EnvOptions<Schema>, NoInfer<Text>>
+      EpisodeContext<Task, State, Shared, EnvOptions<Schema>, NoInfer<Text>, NoInfer<Other>>
     >;
   };
   /** Begins an episode. */
   readonly episode: (
-    context: EpisodeContext<Task, State, Shared, EnvOptions<Schema>, NoInfer<Text>>,
+    context: EpisodeContext<Task, State, Shared, EnvOptions<Schema>, NoInfer<Text>, NoInfer<Other>>,
   ) => OnlyParts<Begun> | Promise<OnlyParts<Begun>>;
 }
 
@@ -62,7 +62,7 @@ export function defineToolEnv<
   State = undefined,
   const Other extends string = never,
   const Text extends string = never,
-  Begun extends Episode<NoInfer<Name>> = Episode<NoInfer<Name>>,
+  Begun extends Episode<NoInfer<Name>, NoInfer<Other>> = Episode<NoInfer<Name>, NoInfer<Other>>,
 >(
   definition: ToolEnvDefinition<Task, Name, Schema, Shared, State, Other, Text, Begun>,
 ): EnvDefinition<Task, Flat<GivenEnvOptions<Schema> & EnvLimits & { [Player in Other]: string }>>;
@@ -73,7 +73,7 @@ export function defineToolEnv<Task>(): <
   State = undefined,
   const Other extends string = never,
   const Text extends string = never,
-  Begun extends Episode<NoInfer<Name>> = Episode<NoInfer<Name>>,
+  Begun extends Episode<NoInfer<Name>, NoInfer<Other>> = Episode<NoInfer<Name>, NoInfer<Other>>,
 >(
   definition: ToolEnvDefinition<Task, Name, Schema, Shared, State, Other, Text, Begun>,
 ) => EnvDefinition<Task, Flat<GivenEnvOptions<Schema> & EnvLimits & { [Player in Other]: string }>>;

@@ -13,6 +13,7 @@ export interface EpisodeContext<
   Shared = unknown,
   Options = unknown,
   Text extends string = string,
+  Other extends string = string,
 > {
   readonly task: Task;
   /** What the definition's `state` made for this episode; `undefined` without it. */
@@ -58,7 +59,7 @@ export interface EpisodeContext<
    * A player that the environment declares in `players`.
    * @throws ToolEnvError `bug.environment` for a name that is not declared.
    */
-  player(name: string): Player;
+  player(name: Other): Player;
 }
 
 /** A call that the environment made. It is never mistaken, so that it has a result. */
@@ -67,10 +68,13 @@ export interface EnvironmentCall extends ToolCallRecord {
 }
 
 /** What a hook makes of a turn. A text replies as the user. `undefined` continues the episode. */
-export type TurnResult<Reward extends string = string> = string | TurnDecision<Reward> | undefined;
+export type TurnResult<Reward extends string = string, Other extends string = string> =
+  | string
+  | TurnDecision<Reward, Other>
+  | undefined;
 
 /** What a hook decides about a turn. Everything may be left out. */
-export interface TurnDecision<Reward extends string = string> {
+export interface TurnDecision<Reward extends string = string, Other extends string = string> {
   /** Appended to the conversation; a text as a message of the user. */
   reply?: string | readonly Message[];
   /** Replaces the whole conversation, in order to shorten or rewrite it. A reply is appended to it. */
@@ -81,7 +85,7 @@ export interface TurnDecision<Reward extends string = string> {
    * The same for players, by name: `{ opponent: { won: 1 } }`. They count where the policy in training plays the player; where somebody
    * else does, they are left out.
    */
-  playerRewards?: Readonly<Record<string, { readonly [Name in Reward]?: number | null }>>;
+  playerRewards?: { readonly [Player in Other]?: { readonly [Name in Reward]?: number | null } };
   /** Ends the episode and says why, in a word: `answered`. */
   end?: string;
   /** JSON values for the trajectory. */
@@ -89,7 +93,7 @@ export interface TurnDecision<Reward extends string = string> {
 }
 
 /** One episode. Its state may live in the closure that makes it. */
-export interface Episode<Reward extends string = string> {
+export interface Episode<Reward extends string = string, Other extends string = string> {
   /** How the conversation begins; a text is a message of the user. */
   messages: string | readonly Message[];
   /** The tools that the policy may call next. Default: none. */
@@ -100,12 +104,15 @@ export interface Episode<Reward extends string = string> {
   onToolResults?(
     calls: readonly ToolCallRecord[],
     context: EpisodeContext,
-  ): TurnResult<Reward> | Promise<TurnResult<Reward>>;
+  ): TurnResult<Reward, Other> | Promise<TurnResult<Reward, Other>>;
   /**
    * Called after a turn without tool calls, whose text is the answer. It must reply, rewrite the conversation or end the
    * episode. Default: ends the episode as `answered`.
    */
-  onAnswer?(answer: string, context: EpisodeContext): TurnResult<Reward> | Promise<TurnResult<Reward>>;
+  onAnswer?(
+    answer: string,
+    context: EpisodeContext,
+  ): TurnResult<Reward, Other> | Promise<TurnResult<Reward, Other>>;
   /** Releases what the episode holds. Called once, also after a fault. */
   close?(): void | Promise<void>;
 }

@@ -402,6 +402,37 @@ test('types: undeclared rewards and wrong tasks are errors', () => {
   });
 });
 
+test('a player that is not declared is refused by the types', () => {
+  const parts = {
+    name: 'duel-v1',
+    description: 'x',
+    tasks: { train: [0] },
+    players: { anna: { description: 'one' }, ben: { description: 'another' } },
+    rewards: { won: { kind: 'outcome' } },
+  } as const;
+  const decision = { end: 'over', rewards: { won: 1 } };
+  defineToolEnv({
+    ...parts,
+    episode: ({ player }) => ({
+      messages: 'Go.',
+      async onAnswer() {
+        await player('anna').ask('Go.');
+        // @ts-expect-error There is no carl.
+        const carl = () => player('carl');
+        return { ...decision, playerRewards: { ben: { won: Number(carl.length) } } };
+      },
+    }),
+  });
+  defineToolEnv({
+    ...parts,
+    episode: () => ({
+      messages: 'Go.',
+      // @ts-expect-error There is no bem.
+      onAnswer: () => ({ ...decision, playerRewards: { bem: { won: 1 } } }),
+    }),
+  });
+});
+
 describe('types of parts that stand outside of the definition', () => {
   interface Safe {
     code: number;
