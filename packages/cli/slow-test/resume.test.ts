@@ -35,13 +35,13 @@ it('saves a checkpoint on SIGINT, exits 130 and goes on where it stopped', async
     if (text.includes('"type":"rollout","step":7')) child.kill('SIGINT');
   });
   const { code, stderr } = await finished;
-  expect(stderr).toContain('Stopped; 6 steps are kept: continue with --resume.');
+  expect(stderr).toMatch(/Stopped; 6 steps are kept: continue with\n {2}toolenv train .+ --resume\b/);
   expect(code).toBe(130);
   expect(await readdir(join(stopped, 'checkpoints'))).toContain('step-6');
   expect(await linesOf(join(stopped, 'metrics.jsonl'))).toHaveLength(13);
 
   expect((await whole).code).toBe(0);
-  const resumed = await runCli(...args(stopped, '--resume', '--tensorboard'));
+  const resumed = await runCli(...args(stopped, '--resume', '--tensorboard', '--wait-at-step', '0'));
   expect(resumed.code).toBe(0);
   for (const file of ['metrics.jsonl', 'trajectories.jsonl']) {
     expect(await linesOf(join(stopped, file))).toEqual(await linesOf(join(through, file)));
@@ -73,7 +73,7 @@ it('saves a checkpoint on SIGINT, exits 130 and goes on where it stopped', async
 it('goes on with other options only with --change, and shows what changed', async () => {
   const out = join(await mkdtemp(join(tmpdir(), 'toolenv-change-')), 'run');
   expect((await runCli(...args(out, '--clip', '0.2,0.4'))).code).toBe(0);
-  const other = ['--resume', '--steps', '14', '--average', 'sequence'];
+  const other = ['--resume', '--steps', '14', '--average', 'sequence', '--clip', '0.2,0.3'];
   const refused = await runCli(...args(out, ...other));
   expect(refused).toMatchObject({ code: 2, stdout: '' });
   expect(refused.stderr).toMatch(
@@ -101,7 +101,7 @@ it('a killed run leaves no lock that counts; a live run refuses a second one', a
   child.kill('SIGKILL');
   expect((await finished).code).toBeNull();
   expect((await readdir(out)).filter((name) => name.startsWith('lock-'))).toHaveLength(1);
-  expect(await runCli(...args(out, '--resume'))).toMatchObject({ code: 0 });
+  expect(await runCli(...args(out, '--resume', '--pause', '0'))).toMatchObject({ code: 0 });
   expect(await linesOf(join(out, 'metrics.jsonl'))).toHaveLength(2 * steps);
   expect((await readdir(out)).filter((name) => name.startsWith('lock-'))).toEqual([]);
 });

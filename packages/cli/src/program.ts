@@ -23,7 +23,7 @@ export async function runProgram(given: string[], signal: AbortSignal): Promise<
     .description('Environments, tools and trainers for language models that use tools.')
     .version(ownVersion(), '-V, --version', 'print the version')
     .helpCommand(false);
-  const argv = helpWords(given);
+  const argv = await withRecordedWords(helpWords(given));
   const at = argv.findIndex((word) => !word.startsWith('-'));
   for (const [name, [usage, summary]] of Object.entries(commands)) {
     const command = new Command(name).summary(summary).usage(usage).helpGroup(groupOf(name));
@@ -45,6 +45,13 @@ export async function runProgram(given: string[], signal: AbortSignal): Promise<
   } finally {
     unwatch();
   }
+}
+
+/** A run that is resumed need not be described again. */
+async function withRecordedWords(argv: readonly string[]): Promise<readonly string[]> {
+  if (argv[0] !== 'train' || !argv.includes('--resume') || asksForHelp(argv)) return argv;
+  const { resumedWords } = await import('./run/resumed-words.ts');
+  return ['train', ...(await resumedWords(argv.slice(1)))];
 }
 
 /** `help train` is `train --help`, and no words at all ask for help too. */

@@ -28,6 +28,7 @@ import { completeFlags, schemaFlags } from '../flags/schema-flags.ts';
 import { beginPolicy } from '../run/begin-policy.ts';
 import { checkMemory } from '../run/memory-check.ts';
 import { envFlags, lastingOptions, openRun, recordingFlags } from '../run/open-run.ts';
+import { recordedOptions } from '../run/resumed-words.ts';
 import { chooseTrainingEnvs, type TrainingFlags } from '../run/training-envs.ts';
 import { defaultTrainer } from '../subject/load-named.ts';
 import type { MakeCommand } from './make-command.ts';
@@ -68,28 +69,28 @@ export const make: MakeCommand = async (command, { words, signal }) => {
     command.addOption(flag);
   const plugins = await addPluginFlags(command, words, { policies: ['policy'], trainer: true });
   command.action((envs: string[], given: OwnFlags & Record<string, unknown>) =>
-    trainPolicy(envs, given, plugins, signal),
+    trainPolicy(envs, given, { ...plugins, words }, signal),
   );
 };
 
 async function trainPolicy(
   texts: readonly string[],
   given: OwnFlags & Record<string, unknown>,
-  { env: namedEnv, policies, trainer: namedTrainer }: NamedPlugins,
+  { env: namedEnv, policies, trainer: namedTrainer, words }: NamedPlugins & { words: readonly string[] },
   signal: AbortSignal,
 ): Promise<void> {
   const { out } = given;
   refuseConstrainedRollouts(given);
   const settings = completeFlags(trainSettings, given);
   const { seed, resume, change } = settings;
-  const trainer = namedTrainer!.chosen(given);
-  const named = policies[0]!.chosen(given);
+  const before = resume ? await readConfig(out) : undefined;
+  const trainer = namedTrainer!.chosen(given, recordedOptions(before, 'trainer', given.trainer));
+  const named = policies[0]!.chosen(given, recordedOptions(before, 'policy', given.policy));
   if (texts.length === 0 && trainer.plugin.learnsFrom !== 'data') {
     const message = `train: ${given.trainer} plays episodes: name an environment, such as @toolenv/envs-qa/bridge-v1.`;
     throw new ToolEnvError('usage.arguments', message);
   }
-  const envs = await chooseTrainingEnvs(namedEnv, texts, given);
-  const before = resume ? await readConfig(out) : undefined;
+  const envs = await chooseTrainingEnvs(namedEnv, texts, given, before);
   const policy = await beginPolicy(named, before);
   const identity = { policy: given.policy, policyOptions: lastingOptions(policy) };
   // train refuses these too, but only after the environment and the policy were opened.
@@ -146,9 +147,9 @@ async function trainPolicy(
   } catch (error) {
     progress?.stop();
     if ((signal.aborted || isAtWork) && !isFolderLost(error)) {
-      const kept = `${plural(last, 'step')} ${last === 1 ? 'is' : 'are'} kept: continue with --resume`;
-      const rest = last > 0 ? kept : 'no step was finished';
-      process.stderr.write(`Stopped; ${rest}.\n`);
+      const again = ['toolenv', 'train', ...words, ...(resume ? [] : ['--resume'])].map(shellWord).join(' ');
+      const kept = `${plural(last, 'step')} ${last === 1 ? 'is' : 'are'} kept: continue with\n  ${again}\n`;
+      process.stderr.write(last > 0 ? `Stopped; ${kept}` : 'Stopped; no step was finished.\n');
     }
     throw error;
   } finally {

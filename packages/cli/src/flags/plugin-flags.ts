@@ -65,6 +65,11 @@ export class PluginFlags<K extends Kind = Kind> {
     this.#takesPairs = about.takesPairs ?? false;
   }
 
+  /** What config.json calls the plugin. */
+  get recordedName(): string {
+    return typeof this.#source === 'object' ? this.#source.name : this.#source;
+  }
+
   /**
    * Adds the flags to the command, in their own group. If a flag exists already, the command throws ToolEnvError
    * `usage.flag_collision` instead of running.

@@ -7,6 +7,7 @@ import type { Chosen, PluginFlags } from '../flags/plugin-flags.ts';
 import { propertiesOf, readPairs } from '../flags/schema-flags.ts';
 import { findEnv } from '../subject/find-subject.ts';
 import { type EnvFlags, openRunEnv, type RecordingFlags } from './open-run.ts';
+import { recordedOptions } from './resumed-words.ts';
 import { shortNames } from './short-names.ts';
 
 export interface TrainingFlags extends EnvFlags, RecordingFlags {
@@ -40,6 +41,7 @@ interface OpenedTrainingEnvs {
 /**
  * The environments that a command line names, if any. Flags set options of the first environment, and of the others where they have
  * the option. `?name=value&…` after another environment sets options there.
+ * @param before The config.json of the run that is resumed. An environment by itself takes its options from there.
  * @throws ToolEnvError `usage.bad_flag` for weights, `usage.arguments` for environments that cannot be told apart, and what
  *   naming an environment throws.
  */
@@ -47,10 +49,15 @@ export async function chooseTrainingEnvs(
   named: PluginFlags<'envs'> | undefined,
   texts: readonly string[],
   given: TrainingFlags & Record<string, unknown>,
+  before?: Readonly<Record<string, unknown>>,
 ): Promise<TrainingEnvs> {
   const shared = named?.given(given) ?? {};
   const mixed = await Promise.all(
-    texts.map((each, i) => (i === 0 && named ? firstEnv(named, given) : listedEnv(each, shared))),
+    texts.map((each, i) =>
+      i === 0 && named
+        ? firstEnv(named, given, texts.length === 1 ? before : undefined)
+        : listedEnv(each, shared),
+    ),
   );
   const others = await Promise.all((given.evaluateOn ?? []).map((each) => listedEnv(each, shared)));
   const names = namesOf(mixed);
@@ -78,8 +85,12 @@ export async function chooseTrainingEnvs(
   return { identity, open: (settings) => openAll({ mixed, others, weights, identity }, settings) };
 }
 
-function firstEnv(named: PluginFlags<'envs'>, given: TrainingFlags & Record<string, unknown>): ListedEnv {
-  const { plugin, source, options } = named.chosen(given);
+function firstEnv(
+  named: PluginFlags<'envs'>,
+  given: TrainingFlags & Record<string, unknown>,
+  before: Readonly<Record<string, unknown>> | undefined,
+): ListedEnv {
+  const { plugin, source, options } = named.chosen(given, recordedOptions(before, 'env', named.recordedName));
   const [roles, texts] = [Object.keys(plugin.roles), Object.keys(plugin.prompts ?? {})];
   return { source, options, text: named.name, roles, texts };
 }

@@ -1,6 +1,6 @@
 /** Loads the policy or the trainer that a command line names: a reference, an address, a folder or a file. */
 import { existsSync, statSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { ToolEnvError } from '@toolenv/core';
 import { loadPlugin, namedPolicy, type PluginTypes, type PolicyDefinition } from '@toolenv/core/plugins';
 import { nearest } from '@toolenv/core/schemas';
@@ -17,6 +17,7 @@ export const criticTrainer = '@toolenv/trainer-ppo/ppo-v1';
  * of a known player (`oracle`, `random` or `idle`), the short name of a policy, or a file whose default export is a policy.
  */
 export function policyReference(name: string): { ref: string; preset: Record<string, unknown> } {
+  refuseRunFolder(name);
   if (isModule(name) || isPlayer(name)) return { ref: name, preset: {} };
   const near = /^\w+$/.test(name) && !existsSync(name) ? nearest(name, playerNames, 2) : undefined;
   if (near !== undefined)
@@ -41,6 +42,14 @@ export async function loadNamed<K extends 'policies' | 'trainers'>(
   if (found.kind === kind) return found.plugin as PluginTypes[K];
   const expected = kind === 'policies' ? 'a policy: use definePolicy' : 'a trainer: use defineTrainer';
   throw new ToolEnvError('usage.not_a_plugin', `The default export of ${name} is not ${expected}.`);
+}
+
+/** A run has its policy in a folder of its own, and a config.json that is none of a model. */
+function refuseRunFolder(name: string): void {
+  if (!['config.json', 'metrics.jsonl'].every((file) => existsSync(join(name, file)))) return;
+  const policy = join(name, 'policy');
+  const remedy = existsSync(policy) ? `use ${policy}` : 'it has a policy when it has ended: resume it';
+  throw new ToolEnvError('usage.policy_is_run', `${name} is a run: ${remedy}.`);
 }
 
 /** A folder of that name is a checkpoint. */
