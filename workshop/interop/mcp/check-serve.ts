@@ -34,7 +34,7 @@ export async function checkServe(python: string, check: Check): Promise<void> {
   const libraries: Record<string, Peer> = {
     'Python SDK': pythonPeer(python, 'drive.py', 'mcp'),
     FastMCP: pythonPeer(python, 'drive.py', 'fastmcp'),
-    'mcp-go': goPeer('drive'),
+    'mcp-go': goPeer('go', 'drive'),
     rmcp: rustPeer('drive'),
   };
   const clients: Connect[] = [

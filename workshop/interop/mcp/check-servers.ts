@@ -16,7 +16,7 @@ import { findBrowsers } from './browsers.ts';
 import { checkBrowsers } from './check-browsers.ts';
 import { checkStarts } from './check-starts.ts';
 import { type Expect, expecting, namesOf, read } from './model-view.ts';
-import { type Peer, runPeer } from './peers.ts';
+import { goPeer, type Peer, runPeer } from './peers.ts';
 import { shop, shops } from './shop.ts';
 
 type Check = (passed: boolean, title: string, otherwise: string) => void;
@@ -38,6 +38,7 @@ export async function checkServers(python: string, check: Check): Promise<void> 
     await checkShopEnv(library, peer, expect);
     checkCommand(library, peer, expect);
   }
+  await checkHooks(goPeer('go-official'), expect);
   await checkStarts(peers, pythonWithMarkItDown(), expect);
   await checkBrowsers(browsers, expect);
 }
@@ -98,6 +99,36 @@ async function checkShopEnv(library: string, server: Peer, expect: Expect): Prom
   const texts = steps.flatMap(({ calls }) => calls.map(({ text }) => text));
   expect(`${library}: an environment offers what a call unlocked`, texts, ['unlocked', 'cider']);
   expect(`${library}: an environment scores the answer`, reward, 1);
+}
+
+/** The official Go SDK asks its client only after `initialize`: under MCP 2026-07-28 its tools fail, and an episode goes on. */
+async function checkHooks(server: Peer, expect: Expect): Promise<void> {
+  const hooks = {
+    onSample: () => 'blue',
+    roots: ['/tmp'],
+    onElicit: () => ({ action: 'accept', content: { size: 'large' } }) as const,
+  };
+  const answers = async (initialize: boolean) => {
+    const env = defineMcpEnv({
+      name: 'asking-v1',
+      server,
+      hooks,
+      initialize,
+      tasks: [{ prompt: 'Ask.', answer: 'x' }],
+    });
+    const calls = ['sample', 'roots', 'elicit'].map((name) => ({ name, arguments: {} }));
+    const { steps } = await playTask(env, { prompt: 'Ask.', answer: 'x' }, [calls, 'x']);
+    return steps[0]!.calls.map(({ text }) => text);
+  };
+  expect('the official Go SDK: hooks answer after initialize', await answers(true), [
+    'blue',
+    '1 file:///tmp',
+    'accept large',
+  ]);
+  const refused = (await answers(false)).filter(
+    (text) => text.startsWith('Error: ') && text.includes('cannot be sent'),
+  );
+  expect('the official Go SDK: without it, each call is an error for the model', refused.length, 3);
 }
 
 function checkCommand(library: string, { command, args }: Peer, expect: Expect): void {

@@ -39,10 +39,13 @@ export function pythonPeer(python: string, script: string, ...args: string[]): P
   return { command: python, args: [join(import.meta.dirname, 'python', script), ...args] };
 }
 
-/** @throws Error if it cannot be built; the output of Go is on stderr. */
-export function goPeer(...args: string[]): Peer {
-  const program = join(peers, 'go', 'shop');
-  build('go', ['build', '-o', program, '.'], 'Go 1.25.5 or later from https://go.dev/dl');
+/**
+ * @param folder Of the program.
+ * @throws Error if it cannot be built; the output of Go is on stderr.
+ */
+export function goPeer(folder: 'go' | 'go-official', ...args: string[]): Peer {
+  const program = join(peers, folder, 'program');
+  build(folder, ['build', '-o', program, '.'], 'Go 1.25.5 or later from https://go.dev/dl', 'go');
   return { command: program, args };
 }
 
@@ -58,8 +61,7 @@ export function rustPeer(...args: string[]): Peer {
   return { command: join(target, 'debug', 'shop'), args };
 }
 
-/** @param folder Of the program; also the name of the tool that builds it, if that is not given. */
-function build(folder: 'go' | 'rust', args: string[], toolchain: string, tool: string = folder): void {
+function build(folder: string, args: string[], toolchain: string, tool: string): void {
   const cwd = join(import.meta.dirname, folder);
   const { error, status } = spawnSync(tool, args, { cwd, stdio: ['ignore', 2, 'inherit'] });
   if (error) throw new Error(`Could not start ${tool} (${error.message}): install ${toolchain}.`);

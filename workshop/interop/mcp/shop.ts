@@ -3,7 +3,7 @@ import { goPeer, type Peer, pythonPeer, rustPeer } from './peers.ts';
 
 /** @param python Has the packages of mcp.txt. */
 export function shops(python: string): Record<string, Peer> {
-  return { FastMCP: pythonPeer(python, 'shop.py'), 'mcp-go': goPeer('serve'), rmcp: rustPeer('serve') };
+  return { FastMCP: pythonPeer(python, 'shop.py'), 'mcp-go': goPeer('go', 'serve'), rmcp: rustPeer('serve') };
 }
 
 const ship = { address: { city: 'Oslo' }, lines: [{ item: 'apple', count: 2 }, { item: 'pear' }] };
