@@ -78,7 +78,7 @@ const startProcesses = [
   'packages/gateway/src/command.ts',
   'packages/mcp/src/client/server-process.ts',
   'packages/policy/src/runtime/probe-device.ts',
-  'packages/sandbox/src/bubblewrap/guest-process.ts',
+  'packages/sandbox/src/bubblewrap/bubble.ts',
   'packages/training/src/reports/wandb.ts',
   'packages/training/src/run-folder/run-config.ts',
 ];

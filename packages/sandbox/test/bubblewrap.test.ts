@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { completeOptions } from '@toolenv/core/plugins';
 import { describe, expect, test } from 'vitest';
-import type { BubblewrapLimits } from '../src/bubblewrap/bubblewrap-sandbox.ts';
+import type { BubblewrapLimits } from '../src/bubblewrap/bubble.ts';
 import bubblewrap from '../src/bubblewrap/bubblewrap-v1.ts';
 import { providerCases } from './provider-cases.ts';
 
@@ -24,21 +24,15 @@ test('without bwrap, opening and the report say how to install it', async () => 
 /** What `ps` prints. Containers may have hundreds of processes with long arguments. */
 const processes = (...args: string[]) => execFileSync('ps', args, { maxBuffer: 2 ** 28 }).toString();
 
-/** The oldest process of the sandbox in which a command runs. Other tests have sandboxes too. */
-function oldestAbove(command: string): number {
-  const table = new Map(
-    processes('axo', 'pid,ppid,args')
-      .split('\n')
-      .flatMap((line): [number, { parent: number; args: string }][] => {
-        const [, pid, parent, args = ''] = /^ *(\d+) +(\d+) (.*)$/.exec(line) ?? [];
-        return pid === undefined ? [] : [[Number(pid), { parent: Number(parent), args }]];
-      }),
-  );
-  const [start] = [...table].find(([, { args }]) => args.endsWith(command))!;
-  let oldest = 0;
-  for (let pid = start; table.has(pid); pid = table.get(pid)!.parent)
-    if (table.get(pid)!.args.startsWith('/usr/bin/bwrap')) oldest = pid;
-  return oldest;
+/** The process that made the namespaces in which a command runs. Other tests have sandboxes too. */
+function ownerOf(command: string): number {
+  const rows = processes('axo', 'pid,ppid,pidns,args')
+    .split('\n')
+    .map((line) => line.trim().split(/ +/))
+    .map(([pid, parent, space, ...args]) => ({ pid: Number(pid), parent: Number(parent), space, args }));
+  const { space } = rows.find(({ args }) => args.join(' ') === command)!;
+  const first = rows.find((each) => each.space === space && each.args[0] === '/usr/bin/bwrap')!;
+  return first.parent;
 }
 
 describe.skipIf(missing)(`bubblewrap${missing ? ` (skipped: ${missing})` : ''}`, () => {
@@ -78,6 +72,62 @@ describe.skipIf(missing)(`bubblewrap${missing ? ` (skipped: ${missing})` : ''}`,
       await sandbox.run('echo 1 > kept');
       expect(await sandbox.run('kill -9 -1; sleep 1')).toMatchObject({ exitCode: 137, lost: 'files' });
       expect((await sandbox.run('ls; echo on')).stdout).toBe('on\n');
+    }),
+  );
+
+  test.each([
+    ['stops its parent', 'kill -STOP $PPID', { timedOut: true, exitCode: 124 }],
+    ['stops all it sees', 'cd /proc; for p in [0-9]*; do kill -STOP $p; done', { timedOut: true }],
+    ['ends its sandbox a moment later', '(sleep 0.05; kill -9 -1) & true', { exitCode: 0 }],
+  ])('a command that %s gets a result in its time, and the next one runs', async (_, command, result) => {
+    const sandbox = await host().sandbox();
+    await sandbox.write('kept', '1');
+    const start = performance.now();
+    expect(await sandbox.run(command, { timeout: 500 })).toMatchObject(result);
+    expect(performance.now() - start).toBeLessThan(3000);
+    await sleep(200);
+    const { lost } = await sandbox.run('echo on');
+    expect([undefined, 'files']).toContain(lost);
+    expect(lost === 'files').toBe(command.includes('kill -9'));
+    expect((await sandbox.run('echo on')).stdout).toBe('on\n');
+    await sandbox.close();
+  });
+
+  test(
+    'commands neither see nor reach the process that reads their files, nor the files by which they entered',
+    use(async (sandbox) => {
+      const { stdout } = await sandbox.run(
+        'readlink /proc/[0-9]*/exe; readlink /proc/self/fd/*; grep NoNewPrivs /proc/self/status; echo $PPID',
+      );
+      expect(stdout).not.toContain('node');
+      expect(stdout).not.toMatch(/user:|mnt:|pid:/);
+      expect(stdout).toMatch(/NoNewPrivs:\t1\n0\n$/);
+    }),
+  );
+
+  test(
+    'a file that is swapped while it is read is read, or refused at once',
+    use(async (sandbox) => {
+      const code = 'usage.sandbox_file';
+      const makes = { fifo: 'mkfifo', device: 'ln -s /dev/zero', folder: 'mkdir', link: 'ln -s /work' };
+      for (const [x, make] of Object.entries(makes)) {
+        await sandbox.run(`(while :; do rm -rf ${x}; ${make} ${x}; rm -rf ${x}; echo 1 > ${x}; done) &`);
+        const start = performance.now();
+        for (let tries = 0; tries < 100; tries++)
+          for (const asked of [() => sandbox.read(x), () => sandbox.write(x, '1')])
+            await asked().catch((error) => expect(error, x).toMatchObject({ code }));
+        expect(performance.now() - start, x).toBeLessThan(5000);
+      }
+    }),
+    60_000,
+  );
+
+  test(
+    'a file that a process leases is refused at once',
+    use(async (sandbox) => {
+      const lease = `perl -e 'use Fcntl; $SIG{IO} = "IGNORE"; open(F, "<", "x"); fcntl(F, 1024, 0) or exit 3; sleep 60' & sleep 0.3`;
+      await sandbox.run(`echo 1 > x; ${lease}`);
+      await expect(sandbox.write('x', '2')).rejects.toThrow('a process holds it');
     }),
   );
 
@@ -122,9 +172,9 @@ describe.skipIf(missing)(`bubblewrap${missing ? ` (skipped: ${missing})` : ''}`,
     const run = sandbox.run('sleep 9876');
     run.catch(() => {});
     await sleep(100);
-    const oldest = oldestAbove('sleep 9876');
-    expect(oldest).toBeGreaterThan(1);
-    process.kill(oldest, 'SIGKILL');
+    const owner = ownerOf('sleep 9876');
+    expect(owner).toBeGreaterThan(1);
+    process.kill(owner, 'SIGKILL');
     await expect(run).rejects.toMatchObject({ code: 'infrastructure.sandbox' });
     await expect(sandbox.read('x')).rejects.toMatchObject({ code: 'infrastructure.sandbox' });
     await sandbox.close();

@@ -1,41 +1,50 @@
 /** BubblewrapSandbox: commands are processes of the machine, in namespaces of their own: no network, no other process, no file but the system's. */
-import type { CommandOptions, CommandResult, Sandbox, SandboxEntry } from '@toolenv/core';
+import {
+  type CommandOptions,
+  type CommandResult,
+  messageOf,
+  type Sandbox,
+  type SandboxEntry,
+  ToolEnvError,
+} from '@toolenv/core';
 import { shellScript } from '../carried-shell.ts';
 import { refusedCommand } from '../command-checks.ts';
-import { longestFile, mostEntries, type ProcessLimits, workFolder } from '../limits.ts';
+import { fileTime, longestFile, mostEntries, workFolder } from '../limits.ts';
 import { fileProblem, sandboxFault } from '../sandbox-errors.ts';
 import { sandboxPath } from '../sandbox-path.ts';
 import { Serial } from '../serial.ts';
-import { GuestEnded, GuestProcess, mostOutput } from './guest-process.ts';
+import { Bubble, BubbleEnded, type BubblewrapLimits } from './bubble.ts';
+import { GuestProcess } from './guest-process.ts';
+import { runCommand } from './run-command.ts';
 
-/** Milliseconds that a sandbox may take to begin, and to answer after a command's time. */
-const patience = 30_000;
-
-export type BubblewrapLimits = ProcessLimits & { bwrap: string };
+/** Where the commands run, and who reaches its files. */
+interface Place {
+  bubble: Bubble;
+  guest: GuestProcess;
+}
 
 export class BubblewrapSandbox implements Sandbox {
   readonly #limits: BubblewrapLimits;
   readonly #closed: () => void;
   readonly #serial = new Serial();
-  #guest: GuestProcess;
+  #place: Promise<Place>;
 
   constructor(limits: BubblewrapLimits, closed: () => void = () => {}) {
     this.#limits = limits;
     this.#closed = closed;
-    this.#guest = new GuestProcess(limits);
+    this.#place = this.#begin();
   }
 
   /**
    * Settles when the sandbox answers.
+   * @returns What limits its processes.
    * @throws ToolEnvError `infrastructure.sandbox`.
    */
-  async begin(): Promise<void> {
+  async begin(): Promise<readonly string[]> {
     await this.list('.');
-  }
-
-  /** What limits its processes. */
-  get limited(): readonly string[] {
-    return this.#guest.cgroup.limits;
+    const { exitCode, stderr } = await this.run('true');
+    if (exitCode !== 0) throw sandboxFault(`A bubblewrap sandbox runs no command: ${stderr.trim()}`);
+    return (await this.#place).bubble.cgroup.limits;
   }
 
   run(command: string, options: CommandOptions = {}): Promise<CommandResult> {
@@ -44,29 +53,23 @@ export class BubblewrapSandbox implements Sandbox {
       if (refused) return refused;
       const { stdin, env, timeout = this.#limits.timeout, limits, signal } = options;
       const output = limits?.output ?? this.#limits.output;
-      const script = shellScript(command, { env, home: workFolder, limits: this.#ulimits() });
-      const guest = this.#guest;
-      const killed = guest.cgroup.killedForMemory;
-      const stop = () => guest.stop();
-      signal?.addEventListener('abort', stop, { once: true });
-      try {
-        const request = { asked: 'run', script, stdin, timeout, output, wasted: mostOutput(output) };
-        const answer = await this.#ask(request, timeout + patience);
-        signal?.throwIfAborted();
-        if (answer === undefined) return endedSandbox(guest.cgroup.killedForMemory > killed);
-        if (typeof answer.failed === 'string') return cannotStart(answer.failed);
-        const exitCode = typeof answer.exitCode === 'number' ? answer.exitCode : 1;
-        return {
-          stdout: decoded(answer.stdout, output),
-          stderr: decoded(answer.stderr, output),
-          exitCode,
-          truncated: answer.truncated === true,
-          timedOut: answer.timedOut === true,
-          outOfMemory: guest.cgroup.killedForMemory > killed,
-        };
-      } finally {
-        signal?.removeEventListener('abort', stop);
-      }
+      let outOfMemory = false;
+      const ended = await this.#inPlace(async ({ bubble }) => {
+        const { cgroup } = bubble;
+        const before = cgroup.killedForMemory;
+        const script = shellScript(command, { env, home: workFolder, limits: this.#ulimits(cgroup.limits) });
+        try {
+          const end = await runCommand(bubble, script, { stdin, timeout, output, signal });
+          const gone = end.exitCode === 0 ? undefined : await bubble.endedBy();
+          if (gone && !signal?.aborted) throw gone;
+          return end;
+        } finally {
+          outOfMemory = cgroup.killedForMemory > before;
+        }
+      });
+      signal?.throwIfAborted();
+      if (ended === undefined) return endedSandbox(outOfMemory);
+      return { ...ended, stdout: decoded(ended.stdout), stderr: decoded(ended.stderr), outOfMemory };
     });
   }
 
@@ -86,13 +89,17 @@ export class BubblewrapSandbox implements Sandbox {
 
   async close(): Promise<void> {
     this.#serial.end();
-    await this.#guest.end();
+    await end(this.#place);
     this.#closed();
   }
 
   #file(asked: string, path: string, rest: Record<string, unknown>): Promise<Record<string, unknown>> {
     return this.#serial.run(async () => {
-      const answer = await this.#ask({ asked, path: sandboxPath(path), ...rest }, patience);
+      const request = { asked, path: sandboxPath(path), ...rest };
+      const answer = await this.#inPlace(({ bubble, guest }) => {
+        const ended = bubble.ended.then((why) => Promise.reject(why));
+        return Promise.race([guest.ask(request, fileTime), ended]);
+      });
       if (answer === undefined)
         throw fileProblem(path, 'a process in the sandbox ended it, and its files are lost');
       if (typeof answer.problem === 'string') throw fileProblem(path, answer.problem);
@@ -100,47 +107,50 @@ export class BubblewrapSandbox implements Sandbox {
     });
   }
 
+  async #begin(): Promise<Place> {
+    const bubble = await Bubble.start(this.#limits);
+    return { bubble, guest: new GuestProcess(bubble) };
+  }
+
   /** `undefined` if something in the sandbox has ended it: an empty one takes its place. */
-  async #ask(request: Record<string, unknown>, within: number): Promise<Record<string, unknown> | undefined> {
+  async #inPlace<Answer>(ask: (place: Place) => Promise<Answer>): Promise<Answer | undefined> {
     try {
-      return await this.#guest.ask(request, within);
+      return await ask(await this.#place);
     } catch (error) {
-      if (error instanceof GuestEnded && error.inside) {
-        await this.#guest.end();
-        if (!this.#serial.hasEnded) this.#guest = new GuestProcess(this.#limits);
+      if (error instanceof BubbleEnded && error.inside) {
+        await end(this.#place);
+        if (!this.#serial.hasEnded) this.#place = this.#begin();
+        this.#place.catch(() => {});
         return undefined;
       }
-      const fault =
-        error instanceof GuestEnded
-          ? sandboxFault(`A bubblewrap sandbox failed: ${error.message}`, error)
-          : error;
+      const fault = ToolEnvError.isInstance(error)
+        ? error
+        : sandboxFault(`A bubblewrap sandbox failed: ${messageOf(error)}`, error);
       this.#serial.end(fault);
       throw fault;
     }
   }
 
   /** Limits of each process: those that no group sets for all of them, and the size of files. */
-  #ulimits(): string {
+  #ulimits(limited: readonly string[]): string {
     const { memory, disk, processes } = this.#limits;
-    const { limits } = this.#guest.cgroup;
     const lines = ['ulimit -c 0', `ulimit -f ${disk * 1024}`];
-    if (!limits.includes('memory')) lines.push(`ulimit -v ${memory * 1024}`);
-    if (!limits.includes('processes')) lines.push(`ulimit -u ${processes}`);
+    if (!limited.includes('memory')) lines.push(`ulimit -v ${memory * 1024}`);
+    if (!limited.includes('processes')) lines.push(`ulimit -u ${processes}`);
     return lines.map((line) => `${line} 2>/dev/null`).join('\n');
   }
 }
 
-function decoded(bytes: unknown, most: number): string {
-  const decoder = new TextDecoder();
-  return decoder.decode(Buffer.from(String(bytes), 'base64').subarray(0, most), { stream: true });
+async function end(begun: Promise<Place>): Promise<void> {
+  const place = await begun.catch(() => undefined);
+  await Promise.all([place?.guest.end(), place?.bubble.end()]);
+}
+
+function decoded(bytes: Buffer): string {
+  return new TextDecoder().decode(bytes, { stream: true });
 }
 
 function endedSandbox(outOfMemory: boolean): CommandResult {
   const stderr = 'sandbox: the sandbox was killed, and its files are lost: it begins anew\n';
   return { stdout: '', stderr, exitCode: 137, truncated: true, timedOut: false, outOfMemory, lost: 'files' };
-}
-
-function cannotStart(why: string): CommandResult {
-  const stderr = `sandbox: no process can be started: ${why}\n`;
-  return { stdout: '', stderr, exitCode: 126, truncated: false, timedOut: false, outOfMemory: false };
 }

@@ -9,7 +9,8 @@ import {
 } from '@toolenv/core/plugins';
 import { processLimitProperties } from '../limits.ts';
 import { sandboxFault, sandboxUsage } from '../sandbox-errors.ts';
-import { type BubblewrapLimits, BubblewrapSandbox } from './bubblewrap-sandbox.ts';
+import { type BubblewrapLimits, programs } from './bubble.ts';
+import { BubblewrapSandbox } from './bubblewrap-sandbox.ts';
 import { orphanedGroups, removeGroup } from './cgroup.ts';
 
 class BubblewrapHost implements SandboxHost {
@@ -41,7 +42,13 @@ class BubblewrapHost implements SandboxHost {
   }
 }
 
-const remedy = 'apt-get install bubblewrap, or name it with the option bwrap';
+/** What the machine lacks. */
+function lacking({ bwrap }: BubblewrapLimits): string | undefined {
+  if (!isExecutable(bwrap))
+    return `there is no ${bwrap}: apt-get install bubblewrap, or name it with the option bwrap`;
+  const absent = programs.find((program) => !isExecutable(program));
+  return absent === undefined ? undefined : `there is no ${absent}: apt-get install util-linux`;
+}
 
 const bubblewrap: SandboxProvider<BubblewrapLimits> = defineSandboxProvider({
   name: 'bubblewrap-v1',
@@ -56,19 +63,18 @@ const bubblewrap: SandboxProvider<BubblewrapLimits> = defineSandboxProvider({
     additionalProperties: false,
   },
   async open(limits) {
-    if (!isExecutable(limits.bwrap)) throw sandboxUsage(`There is no ${limits.bwrap}: ${remedy}.`);
+    const problem = lacking(limits);
+    if (problem !== undefined) throw sandboxUsage(`Bubblewrap sandboxes cannot run: ${problem}.`);
     return new BubblewrapHost(limits);
   },
   async inspect(limits): Promise<SandboxReport> {
     const orphans = orphanedGroups().map((folder) => ({ name: folder, remove: () => removeGroup(folder) }));
     const disk = 'tmpfs';
-    if (!isExecutable(limits.bwrap)) {
-      return { problem: `there is no ${limits.bwrap}: ${remedy}`, limits: { disk }, orphans };
-    }
+    const problem = lacking(limits);
+    if (problem !== undefined) return { problem, limits: { disk }, orphans };
     const trial = new BubblewrapSandbox(limits);
     try {
-      await trial.begin();
-      const groups = trial.limited;
+      const groups = await trial.begin();
       const memory = groups.includes('memory')
         ? 'cgroup'
         : 'each process by itself: this process may make no memory cgroup';

@@ -1,0 +1,18 @@
+/** Kills a process and its group. */
+/** @param child Leader of its group. Processes in a namespace of processes that it has made end with it. */
+export function killGroup({
+  pid,
+  exitCode,
+  signalCode,
+}: {
+  pid?: number | undefined;
+  exitCode: number | null;
+  signalCode: string | null;
+}): void {
+  if (pid === undefined || exitCode !== null || signalCode !== null) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // It has ended.
+  }
+}
