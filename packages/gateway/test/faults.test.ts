@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Action, openEnv, playTask, ToolEnvError, type Trajectory } from '@toolenv/core';
 import { expect, test, vi } from 'vitest';
+import { Exchange } from '../src/exchange.ts';
 import { chatCompletions } from '../src/wire/chat-completions.ts';
 import { calling, envOf, play, policyOf, type TestAgent } from './agents.ts';
 import { converse, post, type Sent, say } from './chat-client.ts';
@@ -37,29 +38,58 @@ const machine: readonly [string, TestAgent, boolean][] = [
   ['loses its network', failing(refusedConnection()), true],
   ['loses its judge', failing(new ToolEnvError('infrastructure.judge', 'gone')), true],
   ['times out at its tool', failing(new DOMException('late', 'TimeoutError')), true],
-  ['leaves before its answer', leave(async () => 'right'), true],
-  ['leaves before its answer, and throws', leave(() => Promise.reject(new Error('odd'))), true],
 ];
 
-/** Leaves while the policy thinks. */
-function leave(then: () => unknown): TestAgent {
-  return async (context) => {
-    const leaving = new AbortController();
-    const asked = post(context, '/chat/completions', { messages: q }, { signal: leaving.signal });
-    await sleep(20);
-    leaving.abort();
-    await asked.catch(() => {});
-    return then();
-  };
-}
-const slow = policyOf(async () => {
-  await sleep(400);
-  return 'late';
+test.each(machine)('an agent that %s is aborted', async (_title, agent, retryable) => {
+  const { outcome, reward } = await play(agent, () => 'x');
+  expect(outcome).toMatchObject({ kind: 'aborted', retryable });
+  expect(reward).toBeNull();
 });
 
-test.each(machine)('an agent that %s is aborted', async (_title, agent, retryable) => {
-  const { outcome, reward } = await play(agent, slow);
-  expect(outcome).toMatchObject({ kind: 'aborted', retryable });
+const until = (condition: () => boolean) => vi.waitUntil(condition, { timeout: 10_000, interval: 5 });
+
+/** A policy that thinks until it may answer, and what the gateway sees of the requests to it. No time passes for its own sake. */
+function thinking(text: string) {
+  const policy = policyOf(async () => {
+    await until(() => thought.mayAnswer);
+    return text;
+  });
+  const arrived = vi.spyOn(Exchange.prototype, 'keepAlive').mock;
+  const answered = vi.spyOn(Exchange.prototype, 'answer').mock;
+  const thought = {
+    policy,
+    mayAnswer: false,
+    /** Asks, and leaves while the policy thinks, until the gateway knows. */
+    async leave(context: Parameters<TestAgent>[0]): Promise<void> {
+      const leaving = new AbortController();
+      const asked = post(context, '/chat/completions', { messages: q }, { signal: leaving.signal });
+      await until(() => policy.calls === 1);
+      leaving.abort();
+      await asked.catch(() => {});
+      await until(() => (arrived.contexts[0] as Exchange).isGone);
+    },
+    /** Waits until the gateway has this many requests. */
+    arrived: (requests: number) => until(() => arrived.contexts.length === requests),
+    /** Lets the policy answer those who have left. */
+    async answerNobody(): Promise<void> {
+      thought.mayAnswer = true;
+      await until(() => answered.calls.length === 1);
+    },
+  };
+  return thought;
+}
+
+test.each([
+  ['returns', async () => 'right'],
+  ['throws', () => Promise.reject(new Error('odd'))],
+])('an agent that leaves before its answer, and then %s, is aborted', async (_title, then) => {
+  const thought = thinking('late');
+  const { outcome, reward } = await play(async (context) => {
+    await thought.leave(context);
+    await thought.answerNobody();
+    return then();
+  }, thought.policy);
+  expect(outcome).toMatchObject({ kind: 'aborted', retryable: true });
   expect(reward).toBeNull();
 });
 
@@ -249,40 +279,37 @@ test.each([
 );
 
 test('a client that asks again while the policy thinks gets that answer, which counts once', async () => {
-  const policy = policyOf(async () => {
-    await sleep(80);
-    return 'right';
-  });
+  const thought = thinking('right');
   const { steps, reward } = await play(async (context) => {
-    await leave(() => {})(context);
-    return (await say(context, q, { tools: undefined })).content;
-  }, policy);
-  expect([policy.calls, steps.length, reward]).toEqual([1, 1, 1]);
+    await thought.leave(context);
+    const again = say(context, q, { tools: undefined });
+    await thought.arrived(2);
+    thought.mayAnswer = true;
+    return (await again).content;
+  }, thought.policy);
+  expect([thought.policy.calls, steps.length, reward]).toEqual([1, 1, 1]);
   expect(steps[0]!.learn).toBeUndefined();
   expect(steps[0]!.info).toEqual({ requests: { first: 1, retry: 1 } });
 });
 
 test('an answer that was lost is sent again, and is not sampled again', async () => {
-  const policy = policyOf(async () => {
-    await sleep(30);
-    return 'right';
-  });
+  const thought = thinking('right');
   const { steps, reward } = await play(async (context) => {
-    await leave(() => {})(context);
-    // The policy has answered nobody by now.
-    await sleep(400);
+    await thought.leave(context);
+    await thought.answerNobody();
     return (await say(context, q, { tools: undefined })).content;
-  }, policy);
-  expect([policy.calls, steps.length, reward]).toEqual([1, 1, 1]);
+  }, thought.policy);
+  expect([thought.policy.calls, steps.length, reward]).toEqual([1, 1, 1]);
   expect(steps[0]!.learn).toBeUndefined();
 });
 
 test('an answer that reached nobody is not learned from', async () => {
+  const thought = thinking('late');
   const { steps } = await play(async (context) => {
-    await leave(() => {})(context);
-    await sleep(400);
+    await thought.leave(context);
+    await thought.answerNobody();
     return (await say(context, [{ role: 'user', content: 'other' }])).content;
-  }, slow);
+  }, thought.policy);
   expect(steps.map(({ learn }) => learn)).toEqual([false, undefined]);
 });
 
