@@ -70,10 +70,13 @@ const packages = readdirSync(join(root, 'packages')).filter(
   (name) => name !== 'create-toolenv' && existsSync(join(root, 'packages', name, 'src')),
 );
 
-// Servers and agents are started by commands from people. `toolenv doctor` starts nvidia-smi and Node by constant commands, and
-// a training run starts git, and a Python that logs to Weights & Biases. A sandbox starts bubblewrap, in which the commands of a model run.
+// Servers and agents are started by commands from people. `toolenv doctor` starts nvidia-smi and Node by constant commands,
+// `--open` the browser of the machine with an address of this process, `check` the npm that packs the author's package, a training run git and a
+// Python that logs to Weights & Biases. A sandbox starts bubblewrap, in which the commands of a model run.
 const startProcesses = [
   'packages/cli/src/commands/doctor-report.ts',
+  'packages/cli/src/commands/open-page.ts',
+  'packages/cli/src/subject/packed-copy.ts',
   'packages/envs-code/src/harbor/box/model-door.ts',
   'packages/gateway/src/command.ts',
   'packages/mcp/src/client/server-process.ts',
@@ -85,8 +88,8 @@ const startProcesses = [
 
 /** It evaluates a constant text, under a time limit. */
 const evaluateText = ['packages/policy/src/checkpoint/within-deadline.ts'];
-/** It runs the line of an environment's author in a shell. */
-const useShells = ['packages/gateway/src/command.ts'];
+/** `check` runs npm, which Windows finds by a shell alone; `command` runs the line of an environment's author. */
+const useShells = ['packages/cli/src/subject/packed-copy.ts', 'packages/gateway/src/command.ts'];
 
 test('only known files start processes or evaluate text', () => {
   const sources = packages.flatMap((name) => {

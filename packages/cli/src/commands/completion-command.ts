@@ -41,12 +41,12 @@ export const make: MakeCommand = (command) => {
       '--words <words>',
       'print what completes these words, with tabs between them, instead of the script',
     )
-    .action(async (shell: keyof typeof scripts, { words }: { words?: string }) => {
-      if (words === undefined) return void process.stdout.write(scripts[shell]);
+    .action(async (name: keyof typeof scripts, { words }: { words?: string }) => {
+      if (words === undefined) return void process.stdout.write(scripts[name]);
       const { completionsOf } = await import('../flags/completions.ts');
       // Other variables of the shell's completion are spaces too: zsh has a tab before the first word.
       const typed = words.split('\t');
-      const found = await completionsOf(shell === 'zsh' && typed[0] === '' ? typed.slice(1) : typed);
+      const found = await completionsOf(name === 'zsh' && typed[0] === '' ? typed.slice(1) : typed);
       process.stdout.write(found.map((each) => `${each.join('\t')}\n`).join(''));
     });
 };

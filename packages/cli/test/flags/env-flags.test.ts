@@ -132,7 +132,7 @@ describe('commands that open an environment', () => {
     expect(JSON.parse(await readFile(join(out, 'config.json'), 'utf8'))).toMatchObject({
       envOptions: { size: 7 },
     });
-    const resumed = await runCli('train', ...named, '--out', out, '--resume');
+    const resumed = await runCli('train', ...named, '--size', '30', '--out', out, '--resume');
     expect(resumed.stderr).toContain('differs: envOptions.size 7 → 30. Give the same');
     const wrong = await runCli('eval', fixture.env, '--policy', fixture.policy, '--size', 'big');
     expect(wrong).toEqual({
