@@ -1,5 +1,6 @@
 /** The program `toolenv`: loads the command that was asked for, and runs it. */
 import { readFileSync } from 'node:fs';
+import { ToolEnvError } from '@toolenv/core/errors';
 import { Command } from 'commander';
 import { commands, loadCommand } from './commands/commands.ts';
 import { asksForHelp, parseCommandLine } from './flags/command-line.ts';
@@ -23,6 +24,7 @@ export async function runProgram(given: string[], signal: AbortSignal): Promise<
     .description('Environments, tools and trainers for language models that use tools.')
     .version(ownVersion(), '-V, --version', 'print the version')
     .helpCommand(false);
+  refuseTilde(given);
   const argv = await withRecordedWords(helpWords(given));
   const at = argv.findIndex((word) => !word.startsWith('-'));
   for (const [name, [usage, summary]] of Object.entries(commands)) {
@@ -45,6 +47,20 @@ export async function runProgram(given: string[], signal: AbortSignal): Promise<
   } finally {
     unwatch();
   }
+}
+
+/**
+ * A shell replaces `~/` by the home folder only at the beginning of a word without quotes. What it leaves would make a folder named `~`.
+ * @throws ToolEnvError `usage.arguments`.
+ */
+function refuseTilde(words: readonly string[]): void {
+  const at = words.findIndex(
+    (word, index) => /^(?:--[\w-]+=)?~\//.test(word) && words[index - 1] !== '--text',
+  );
+  if (at < 0) return;
+  const word = words[at]!;
+  const message = `${word}: the shell has left ~ as it is. Write "${word.replace('~/', '$HOME/')}".`;
+  throw new ToolEnvError('usage.arguments', message);
 }
 
 /** A run that is resumed need not be described again. */

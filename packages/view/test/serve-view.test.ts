@@ -103,7 +103,7 @@ describe('runs', () => {
     await own.close();
     // One run at a time is shown in a terminal.
     expect(() => findRecordedRun(compared)).toThrow(
-      `${compared} compares several policies: give the folder of one, ${join(compared, 'a')} or ${join(compared, 'b')}.`,
+      `${compared} holds runs: give one of them, ${join(compared, 'a')} or ${join(compared, 'b')}.`,
     );
   });
 

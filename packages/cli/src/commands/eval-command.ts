@@ -19,6 +19,7 @@ import { evaluationTable } from '../display/evaluation-table.ts';
 import { Progress } from '../display/progress.ts';
 import { RunningScores } from '../display/running-scores.ts';
 import { warnOfIdleSampling } from '../flags/idle-sampling.ts';
+import { refuseWithout } from '../flags/needed-flags.ts';
 import { readPlayerList } from '../flags/player-list.ts';
 import { addPluginFlags, type PluginFlags } from '../flags/plugin-flags.ts';
 import { completeFlags, schemaFlags } from '../flags/schema-flags.ts';
@@ -32,7 +33,7 @@ import {
   writeJson,
 } from '../run/evaluation-folder.ts';
 import { addGateFlags, EvaluationGates, type GateFlags } from '../run/evaluation-gates.ts';
-import { openForPlayer } from '../run/known-player.ts';
+import { isKnownPlayer, openForPlayer } from '../run/known-player.ts';
 import { refuseUnscored } from '../run/nothing-scored.ts';
 import {
   type EnvFlags,
@@ -103,6 +104,7 @@ export const make: MakeCommand = async (command, { words, signal }) => {
     severalPolicies: true,
   });
   command.action(async (ref: string, given: EvaluationFlags & GateFlags & PolicyFlags) => {
+    refuseWithout(given, { metric: 'against', margin: 'against', confidence: 'against' });
     if (given.players !== undefined) {
       const players = readPlayerList(given.players).map(([name, policy], index) => ({
         ...{ name, policy },
@@ -153,7 +155,8 @@ export async function evaluateEntrants(
   refuseContradictions(entrants, given);
   env.chosen(given);
   for (const { plugin } of entrants) plugin.chosen(given);
-  warnOfIdleSampling(env, given, temperature);
+  const models = entrants.filter(({ policy }) => !isKnownPlayer(policy));
+  if (models.length > 0) warnOfIdleSampling(env, given, flags);
   if (out !== undefined) await refuseEvaluationFolder(out, resume);
   let lock: FolderLock | undefined;
   // After the environment and the policy are open: a mistake in their options makes no folder.

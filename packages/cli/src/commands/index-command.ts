@@ -2,6 +2,7 @@
 import type { JsonSchema } from '@toolenv/core';
 import { plural } from '../display/number-text.ts';
 import { Progress } from '../display/progress.ts';
+import { refuseWithout } from '../flags/needed-flags.ts';
 import { readFlags, schemaFlags } from '../flags/schema-flags.ts';
 import { importSearch, indexSchema } from './import-optional.ts';
 import type { MakeCommand } from './make-command.ts';
@@ -29,6 +30,8 @@ async function makeIndex(
   { out: folder, json, ...given }: Flags,
   { schema, signal }: { schema: JsonSchema; signal: AbortSignal },
 ): Promise<void> {
+  const ofEmbeddings = ['embeddingModel', 'pooling', 'queryPrefix', 'passagePrefix'];
+  refuseWithout(given, Object.fromEntries(ofEmbeddings.map((flag) => [flag, 'embeddings'])));
   const { buildPassageIndex } = await importSearch('toolenv index');
   const begun = performance.now();
   let bar: { stage: string; progress: Progress } | undefined;

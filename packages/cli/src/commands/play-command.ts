@@ -6,6 +6,7 @@ import { endView } from '../display/episode-view.ts';
 import { plural } from '../display/number-text.ts';
 import { paint } from '../display/paint.ts';
 import { safeLine, terminalWidth } from '../display/terminal-text.ts';
+import { refuseWithout } from '../flags/needed-flags.ts';
 import { addPluginFlags, type Chosen } from '../flags/plugin-flags.ts';
 import { completeFlags, schemaFlags } from '../flags/schema-flags.ts';
 import { type RecordedStart, readRecordedStart } from '../play/recorded-start.ts';
@@ -58,6 +59,7 @@ export const make: MakeCommand = async (command, { words, signal }) => {
   for (const flag of [...schemaFlags(schema), ...envFlags()]) command.addOption(flag);
   const { env } = await addPluginFlags(command, words);
   command.action(async (_: string, given: Flags) => {
+    refuseWithout(given, { turns: 'episode', open: 'browser', port: 'browser' });
     const { turns } = completeFlags(schema, given);
     const start = given.episode === undefined ? undefined : await readRecordedStart(given.episode, turns);
     await play(given, { chosen: env!.chosen(given, start?.options), start }, signal);
@@ -93,12 +95,12 @@ async function play(
 }
 
 /** @throws ToolEnvError `usage.arguments` for an episode of another environment. */
-function announce({ env, actions, turns }: RecordedStart, opened: OpenedEnv<unknown>): void {
+function announce({ env, number, actions, turns }: RecordedStart, opened: OpenedEnv<unknown>): void {
   if (env !== opened.ref) {
     const message = `The episode is of ${safeLine(env)}, not of ${opened.ref}: name its environment.`;
     throw new ToolEnvError('usage.arguments', message);
   }
-  const replays = `Replays ${actions.length} of ${plural(turns, 'turn')}; the next is yours.`;
+  const replays = `Replays ${actions.length} of ${plural(turns, 'turn')} of episode ${number}; the next is yours.`;
   process.stderr.write(`${replays}\n`);
 }
 

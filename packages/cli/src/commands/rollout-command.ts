@@ -19,10 +19,11 @@ import {
 import { causeRows } from '../display/evaluation-table.ts';
 import { plural, scoreText } from '../display/number-text.ts';
 import { warnOfIdleSampling } from '../flags/idle-sampling.ts';
+import { refuseWithout } from '../flags/needed-flags.ts';
 import { addPluginFlags, type NamedPlugins } from '../flags/plugin-flags.ts';
 import { completeFlags, readFlags, schemaFlags } from '../flags/schema-flags.ts';
 import { Budget, budgetSchema } from '../run/budget.ts';
-import { openForPlayer } from '../run/known-player.ts';
+import { isKnownPlayer, openForPlayer } from '../run/known-player.ts';
 import { refuseUnscored } from '../run/nothing-scored.ts';
 import { type EnvFlags, envFlags, environmentHelp, openRunEnv } from '../run/open-run.ts';
 import { workerShare } from '../run/worker-share.ts';
@@ -90,15 +91,16 @@ async function playAsWorker(
 ): Promise<void> {
   const { out, policy: policyText, json = false } = given;
   const { statusPort, statusHost } = completeFlags(statusSchema, given);
-  const { concurrency, retries, maxAborted, lease, drain, temperature } = completeFlags(
+  const { concurrency, retries, maxAborted, lease, drain, temperature, samples } = completeFlags(
     rolloutOptions,
     given,
   );
+  refuseWithout(given, { statusHost: 'statusPort' });
   const budget = new Budget(completeFlags(budgetSchema, given));
   const share = workerShare(given.worker, process.env);
   const { plugin, options } = policies[0]!.chosen(given);
   const source = namedEnv!.chosen(given);
-  warnOfIdleSampling(namedEnv!, given, temperature);
+  if (!isKnownPlayer(policyText)) warnOfIdleSampling(namedEnv!, given, { temperature, samples });
   const folder = await openSharedFolder(out);
   const status = new WorkerStatus();
   const service = statusPort === undefined ? undefined : await status.serve(statusPort, statusHost);

@@ -3,6 +3,7 @@ import type { Redaction, TrafficOptions } from '@toolenv/dataset';
 import { plural } from '../display/number-text.ts';
 import { Progress } from '../display/progress.ts';
 import { trafficTable } from '../display/traffic-table.ts';
+import { refuseWithout } from '../flags/needed-flags.ts';
 import { completeFlags, readFlags, schemaFlags } from '../flags/schema-flags.ts';
 import { openScorer } from '../run/conversation-scorer.ts';
 import { importFunction } from '../subject/import-function.ts';
@@ -78,6 +79,8 @@ export const make: MakeCommand = async (command, { signal }) => {
 };
 
 async function makeTasks(options: TrafficOptions, given: Flags): Promise<void> {
+  const ofJudge = ['judgePrompt', 'judgeCalls', 'judgeCache', 'judgeConcurrency'];
+  refuseWithout(given, Object.fromEntries(ofJudge.map((flag) => [flag, 'judge'])));
   const { redact: named = [], ...scoring } = completeFlags(ownSchema, given);
   const { writeTrafficTasks, redactSecrets } = await importDataset('toolenv tasks');
   const redact: Redaction[] = [];

@@ -23,8 +23,9 @@ import { plural } from '../display/number-text.ts';
 import { safeLine, shellWord, terminalWidth } from '../display/terminal-text.ts';
 import { TrainingProgress } from '../display/training-progress.ts';
 import { trainingChart, validationTable } from '../display/training-summary.ts';
+import { refuseWithout } from '../flags/needed-flags.ts';
 import { addPluginFlags, type Chosen, type NamedPlugins } from '../flags/plugin-flags.ts';
-import { completeFlags, schemaFlags } from '../flags/schema-flags.ts';
+import { completeFlags, propertiesOf, schemaFlags } from '../flags/schema-flags.ts';
 import { beginPolicy } from '../run/begin-policy.ts';
 import { checkMemory } from '../run/memory-check.ts';
 import { envFlags, lastingOptions, openRun, recordingFlags } from '../run/open-run.ts';
@@ -90,6 +91,9 @@ async function trainPolicy(
     const message = `train: ${given.trainer} plays episodes: name an environment, such as @toolenv/envs-qa/bridge-v1.`;
     throw new ToolEnvError('usage.arguments', message);
   }
+  const { evaluateEvery, evaluateFirst } = trainer.options;
+  if (propertiesOf(trainer.plugin.options).evaluateEvery && !evaluateEvery && !evaluateFirst)
+    refuseWithout({ evaluateOn: given.evaluateOn }, { evaluateOn: 'evaluateEvery' });
   const envs = await chooseTrainingEnvs(namedEnv, texts, given, before);
   const policy = await beginPolicy(named, before);
   const identity = { policy: given.policy, policyOptions: lastingOptions(policy) };
@@ -108,6 +112,8 @@ async function trainPolicy(
   let progress: TrainingProgress | undefined;
   let last = 0;
   let isAtWork = false;
+  let isPlayed = false;
+  let isScored = false;
   try {
     if (env?.capabilities?.seedable === false) {
       process.stderr.write(
@@ -138,7 +144,11 @@ async function trainPolicy(
       // Only now the first step of a resumed run is known: its newest checkpoint may have been damaged.
       if (!isAtWork) last = event.type === 'rollout' || event.type === 'update' ? event.step - 1 : event.step;
       isAtWork = true;
-      if (event.type === 'rollout') warnOfAborted(event);
+      if (event.type === 'rollout') {
+        warnOfAborted(event);
+        isScored ||= event.trajectories.some(({ reward }) => reward !== null);
+        isPlayed = true;
+      }
       progress.show(event);
       if (given.json) process.stdout.write(`${eventLine(event)}\n`);
       if (event.type === 'checkpoint') last = event.step;
@@ -158,6 +168,9 @@ async function trainPolicy(
   }
   if (given.json) await printDiagnoses(out);
   else await report(out, isAtWork, trainer);
+  if (!isPlayed || isScored) return;
+  process.stderr.write(`No episode was scored, so nothing was learned: remove what aborts them.\n`);
+  process.exitCode = 1;
 }
 
 function keepLine(stream: NodeJS.WriteStream): (line: string) => void {

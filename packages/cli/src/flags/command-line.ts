@@ -51,13 +51,18 @@ export function asksForHelp(words: readonly string[]): boolean {
   return words.includes('--help') || words.includes('-h');
 }
 
-/** ` (Did you mean --steps?)` for the message `error: unknown option '--stepz'` of a command. */
+/** ` (Did you mean --steps?)`, or the other commands that have the flag, for the message `error: unknown option '--stepz'` of a command. */
 async function didYouMean(program: Command, argv: readonly string[], message: string): Promise<string> {
   const [, flag] = /^error: unknown option '(--[^'=]+)/.exec(message) ?? [];
   const name = argv.find((word) => !word.startsWith('-'));
   const command = program.commands.find((each) => each.name() === name);
   if (flag === undefined || command === undefined) return '';
-  const { nearestFlags } = await import('./nearest-flags.ts');
+  const [{ nearestFlags }, { commandsWith }] = await Promise.all([
+    import('./nearest-flags.ts'),
+    import('./commands-with.ts'),
+  ]);
+  const others = await commandsWith(flag, name!);
+  if (others.length > 0) return ` (It is a flag of ${others.join(', ')}.)`;
   const near = nearestFlags(
     flag,
     command.options.flatMap(({ long, hidden }) => (long && !hidden ? [long] : [])),

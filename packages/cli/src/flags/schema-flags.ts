@@ -191,7 +191,18 @@ function readValue(property: Property, text: string, where: string): unknown {
   const value = parse(property, text);
   const [wrong] = value === undefined ? [] : validate(property as JsonSchema, value);
   if (value !== undefined && !wrong) return value;
-  throw new ToolEnvError('usage.bad_flag', `${where}: give ${expected(property)}.`);
+  const form = expected(property);
+  const hint = form === anyJson && parseJson(text) === undefined ? jsonHint(text) : '';
+  throw new ToolEnvError('usage.bad_flag', `${where}: give ${form}${hint}.`);
+}
+
+const anyJson = 'JSON that fits its schema';
+
+/** Shells and Python have other quotes than JSON. */
+function jsonHint(text: string): string {
+  return text.includes("'") && !text.includes('"')
+    ? `, with double quotes around names and texts, and true, false and null, such as '{"name": true}'`
+    : `, in one word of the shell, such as '{"name": true}'`;
 }
 
 /** The property with its times in seconds, as its flag takes them. */
@@ -256,7 +267,7 @@ function expected(property: Property): string {
       return `${count} with commas between, each ${expected(items)}`;
     }
     default:
-      return 'JSON that fits its schema';
+      return anyJson;
   }
 }
 

@@ -7,6 +7,8 @@ import { findRecordedRun } from '@toolenv/view/recorded';
 export interface RecordedStart extends Replayed {
   /** Reference of the environment. */
   env: string;
+  /** In the file, from 0. */
+  number: number;
   task: unknown;
   /** Turns of the whole episode. */
   turns: number;
@@ -29,7 +31,7 @@ export async function readRecordedStart(place: string, turns?: number): Promise<
     if (read++ < number) continue;
     const options = facts.env === env ? Object(facts.envOptions) : {};
     const actions = steps.slice(0, turns ?? steps.length - 1).map(({ action }) => withoutTokens(action));
-    return { env, task, seed, actions, turns: steps.length, options };
+    return { env, number, task, seed, actions, turns: steps.length, options };
   }
   const message = `${path} has ${read} episodes, so there is no episode ${number}: they are counted from 0.`;
   throw new ToolEnvError('usage.no_episode', message);

@@ -5,7 +5,7 @@ import { ToolEnvError } from '@toolenv/core';
 
 /**
  * @param file Absolute path.
- * @throws ToolEnvError `usage.typescript` if the file is TypeScript, Node does not read TypeScript, and tsx is not installed where the file finds it.
+ * @throws ToolEnvError `usage.not_a_plugin` for a file of another kind; `usage.typescript` if the file is TypeScript, Node does not read TypeScript, and tsx is not installed where the file finds it.
  */
 export async function importModule(file: string): Promise<Record<string, unknown>> {
   const loaded = await load(file);
@@ -19,8 +19,12 @@ async function load(file: string): Promise<Record<string, unknown>> {
   try {
     return await import(href);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ERR_UNKNOWN_FILE_EXTENSION' || !/\.[cm]?ts$/.test(file))
-      throw error;
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_UNKNOWN_FILE_EXTENSION') throw error;
+    if (!/\.[cm]?[jt]sx?$/.test(file)) {
+      const message = `${file} is no module: give a JavaScript or TypeScript file.`;
+      throw new ToolEnvError('usage.not_a_plugin', message, { cause: error });
+    }
+    if (!/\.[cm]?ts$/.test(file)) throw error;
     await useTsx(file, error);
     // Node remembers that the import of this address failed.
     return await import(`${href}?tsx`);

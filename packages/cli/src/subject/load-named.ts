@@ -18,6 +18,7 @@ export const criticTrainer = '@toolenv/trainer-ppo/ppo-v1';
  */
 export function policyReference(name: string): { ref: string; preset: Record<string, unknown> } {
   refuseRunFolder(name);
+  refuseAddress(name);
   if (isModule(name) || isPlayer(name)) return { ref: name, preset: {} };
   const near = /^\w+$/.test(name) && !existsSync(name) ? nearest(name, playerNames, 2) : undefined;
   if (near !== undefined)
@@ -50,6 +51,19 @@ function refuseRunFolder(name: string): void {
   const policy = join(name, 'policy');
   const remedy = existsSync(policy) ? `use ${policy}` : 'it has a policy when it has ended: resume it';
   throw new ToolEnvError('usage.policy_is_run', `${name} is a run: ${remedy}.`);
+}
+
+/** @throws ToolEnvError `usage.unknown_policy` for the address of a server without its protocol, and for a list of policies. */
+function refuseAddress(name: string): void {
+  if (existsSync(name)) return;
+  if (/^https?:\/\//.test(name)) {
+    const message = `--policy ${name} is the address of a server: write openai:${name.replace(/#.*/s, '')}#<model>.`;
+    throw new ToolEnvError('usage.unknown_policy', message);
+  }
+  if (name.includes(',') && name.split(',').every((each) => existsSync(each) || isKnownPlayer(each))) {
+    const message = `--policy ${name} names several policies: give --policy again for each, without commas.`;
+    throw new ToolEnvError('usage.unknown_policy', message);
+  }
 }
 
 /** A folder of that name is a checkpoint. */

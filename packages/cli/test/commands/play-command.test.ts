@@ -49,7 +49,10 @@ describe('a recorded episode', () => {
 
   it('is gone on from', async () => {
     const again = await play('press\ndone\nn\n', '--episode', `${played}:0`, '--turns', '1', '--out', played);
-    expect([again.code, again.stderr]).toEqual([0, 'Replays 1 of 4 turns; the next is yours.\n']);
+    expect([again.code, again.stderr]).toEqual([
+      0,
+      'Replays 1 of 4 turns of episode 0; the next is yours.\n',
+    ]);
     expect(again.stdout).toMatch(/user\n {2}Press 2 times\.\n.*→ press \{\}\ntool press .*\n {2}click/s);
     // All but the last turn, which the person takes; then another task.
     const whole = await play('press\ny\n', '--episode', played, '--out', played);

@@ -8,7 +8,11 @@ const warning = `--top-k is a flag of the sampler, and has no effect at temperat
 
 it.each([
   ['the environment has the option too', [bridge], warning],
-  ['the environment has no such option', [fixture.env], ''],
+  [
+    'the environment has no such option',
+    [fixture.env],
+    '--top-k is a flag of the sampler, and has no effect at temperature 0. Give --temperature too, or leave it out.\n',
+  ],
   ['the sampler draws', [bridge, '--temperature', '1'], ''],
 ])('eval --top-k where %s', async (_, args, expected) => {
   const rest = ['--policy', fixture.policy, '--count', '1', '--top-k', '2', '--json'];

@@ -54,7 +54,12 @@ const training = ['--trainer', fixture.trainer, '--out', 'never-made'];
 
 it.each([
   ['eval', checkpoint, ['--device', 'tpu'], '--device tpu: give auto, cpu, webgpu, cuda, dml or coreml.'],
-  ['eval', checkpoint, ['--lora-rank', '4'], "Unknown option '--lora-rank'. See --help."],
+  [
+    'eval',
+    checkpoint,
+    ['--lora-rank', '4'],
+    "Unknown option '--lora-rank' (It is a flag of train.) See --help.",
+  ],
   ['eval', checkpoint, ['--checkpoint', 'x'], "Unknown option '--checkpoint'. See --help."],
   ['eval', fixture.policy, ['--device', 'cpu'], "Unknown option '--device'. See --help."],
   ['eval', fixture.policy, ['--runtime', 'tfjs'], "Unknown option '--runtime'. See --help."],

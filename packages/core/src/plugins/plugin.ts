@@ -207,6 +207,12 @@ function unknownPlugin(
   const known = listPlugins(folders)
     .filter((plugin) => plugin.kind === kind)
     .map((plugin) => plugin.ref);
+  const other = kindOfPlugin(ref, folders);
+  if (other !== undefined) {
+    const article = (name: string) => `${/^[aeiou]/.test(name) ? 'an' : 'a'} ${name}`;
+    const message = `Unknown ${singular[kind]} "${ref}". It is ${article(singular[other])}. Installed: ${known.join(', ') || 'none'}.`;
+    return new ToolEnvError('usage.unknown_plugin', message);
+  }
   const near = nearest(ref, known);
   const hints = [];
   if (near) hints.push(`Did you mean "${near}"?`);

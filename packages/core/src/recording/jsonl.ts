@@ -22,18 +22,25 @@ const longestLine = 2 ** 28;
 
 /**
  * The non-empty lines in the file's order, one at a time in memory.
- * @throws ToolEnvError `usage.broken_record` for a line of more than 2²⁸ characters.
+ * @throws ToolEnvError `usage.broken_record` for a line of more than 2²⁸ characters, and for a file in UTF-16.
  */
 export async function* readJsonLines(
   file: string,
   options: ReadOptions = {},
 ): AsyncGenerator<JsonLine, void, void> {
   let number = 0;
+  let isBegin = true;
   let open: string[] = [];
   let length = 0;
   // node:readline would also break lines at U+2028, which JSON may contain unescaped.
   for await (const chunk of createReadStream(file, 'utf8') as AsyncIterable<string>) {
-    const [first, ...lines] = chunk.split('\n');
+    // PowerShell's > writes UTF-16, which begins so.
+    if (isBegin && /^(?:\uFFFD\uFFFD|.\0|\0.)/s.test(chunk)) {
+      const message = `${file} is UTF-16: save it as UTF-8.`;
+      throw new ToolEnvError('usage.broken_record', message);
+    }
+    const [first, ...lines] = (isBegin ? chunk.replace(/^\uFEFF/, '') : chunk).split('\n');
+    isBegin = false;
     open.push(first!);
     length += first!.length;
     if (length > longestLine) {

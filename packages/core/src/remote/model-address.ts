@@ -58,5 +58,14 @@ export function parseModelAddress(
 export function readKey(variable: string, code: ErrorCode): string {
   const key = process.env[variable];
   if (key) return keepSecret(key);
+  // Whoever gives the key itself must not read it in a log.
+  if (
+    !/^[A-Za-z_]\w*$/.test(variable) ||
+    (variable.length >= 16 && /[a-z]/.test(variable) && /\d/.test(variable))
+  ) {
+    const message =
+      '--api-key takes the name of an environment variable, such as OPENAI_API_KEY, and this is none: put the key into a variable.';
+    throw new ToolEnvError(code, message);
+  }
   throw new ToolEnvError(code, `The variable ${variable} that --api-key names is empty: set it.`);
 }

@@ -51,11 +51,17 @@ export async function refuseRun(
       out,
       'choose another folder, or resume its run with --resume (in code, resume: true)',
     );
+  const names = await filesOf(out);
+  const before = names.includes(configFile) ? await readConfig(out) : undefined;
+  const episodes = ['evaluation.json', 'summary.json', 'trajectories.jsonl'];
+  const isOther = episodes.some((name) => names.includes(name)) && !names.includes('metrics.jsonl');
+  if (!before && isOther && !(await newestCheckpoint(out))) {
+    const message = `The folder ${out} has episodes and no run of a trainer: choose another folder.`;
+    throw new ToolEnvError('usage.other_run', message);
+  }
   if (change) return;
   const changeable = changeableOptions(trainer.options, config.trainerOptions);
   const mayChange = changeable.map((option) => `trainerOptions.${option}`);
-  const names = await filesOf(out);
-  const before = names.includes(configFile) ? await readConfig(out) : undefined;
   if (!before && !(await newestCheckpoint(out))) return;
   if (!before) {
     const message = `The folder ${out} has checkpoints and no ${configFile}, so their options are unknown: restore the file, or accept the present options with --change (in code, change: true).`;

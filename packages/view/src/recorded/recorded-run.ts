@@ -45,21 +45,20 @@ export function findRecordedRun(path: string): RecordedRun {
   const episodes = existsSync(file) ? file : undefined;
   const found = factsOf(full) ?? (episodes && { kind: 'episodes' as const, facts: {} });
   if (found) return { folder: full, ...found, episodes };
-  const compared = comparedRuns(full);
+  const runs = runsIn(path);
   const message =
-    compared.length > 0
-      ? `${path} compares several policies: give the folder of one, ${compared.join(' or ')}.`
+    runs.length > 0
+      ? `${path} holds runs: give one of them, ${runs.slice(0, 5).join(' or ')}${runs.length > 5 ? ' or another' : ''}.`
       : `${path} is not a run folder: it has no trajectories.jsonl and no metrics.jsonl.`;
   throw new ToolEnvError('usage.no_run', message);
 }
 
-/** The folders of the policies in a folder in which `toolenv eval` compares several; none for any other path. */
-function comparedRuns(path: string): string[] {
-  if (!existsSync(path) || !statSync(path).isDirectory() || factsOf(path)) return [];
+/** The runs in a folder, such as those of the policies that `toolenv eval` compares. */
+function runsIn(path: string): string[] {
   const folders = readdirSync(path, { withFileTypes: true }).filter((entry) => entry.isDirectory());
   return folders
     .map(({ name }) => join(path, name))
-    .filter((folder) => existsSync(join(folder, evaluationFile)))
+    .filter((folder) => factsOf(folder))
     .sort();
 }
 
