@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import {
   Application,
+  Comment,
   DeclarationReflection,
   PageEvent,
   type ProjectReflection,
@@ -84,6 +85,7 @@ function nameModules(project: ProjectReflection, entries: readonly EntryPoint[])
       if (child.name === 'default') child.name = pluginName(entry.name);
       takeComment(module, child);
     }
+    module.comment ??= new Comment([{ kind: 'text', text: entry.summary }]);
   }
 }
 

@@ -1,4 +1,5 @@
 /** The navigation reaches every page, links become links of the site, and a link that leads nowhere is found. */
+import { readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,6 +22,21 @@ function linksOf(items: readonly DefaultTheme.SidebarItem[]): string[] {
     ...linksOf(inner),
   ]);
 }
+
+test('the reference says of every entry point what it is', () => {
+  const all = entryPoints();
+  expect(all.length).toBeGreaterThan(90);
+  expect(all.filter(({ summary }) => !/^[\w`].{10,}[.?!]$/.test(summary))).toEqual([]);
+  // No two are the same, as they would be if a file said only of which package it is.
+  expect(new Set(all.map(({ summary }) => summary)).size).toBe(all.length);
+  const summaryOf = (name: string) => all.find((each) => each.name === name)!.summary;
+  expect(summaryOf('@toolenv/core')).toBe('The toolenv standard, and the loop that runs it.');
+  const ppo = JSON.parse(readFileSync(join(repository, 'packages/trainer-ppo/package.json'), 'utf8'));
+  expect(summaryOf('@toolenv/trainer-ppo')).toBe(`${ppo.description}.`);
+  expect(summaryOf('@toolenv/envs-classic/bank-v1')).toBe(
+    '`bank-v1`: serve a customer of a bank by its rules, like τ-bench (arXiv 2406.12045).',
+  );
+});
 
 test('a sidebar leads to every page', () => {
   const reached = new Set(Object.values(writtenSidebars()).flatMap((items) => linksOf(items)));

@@ -130,14 +130,15 @@ async function takePlayground(browser: Browser): Promise<void> {
   }
 }
 
-/** The name, the sentence and the curves of the demo, in the size that networks show. */
+/** The name, the sentence, and the curves of the demo beside them, in the size that networks show. */
 async function takeCard(browser: Browser): Promise<void> {
   const curves = await readFile(join(root, 'docs/demo/curves.svg'), 'utf8');
   const page = await browser.newPage({ viewport: { width: 1200, height: 630 } });
-  await page.setContent(`<body style="margin:0;padding:56px 64px;font-family:system-ui,sans-serif;background:#fff;color:#16191d">
-    <div style="font-size:64px;font-weight:700;color:#0a6b5c">toolenv</div>
-    <div style="font-size:38px;margin:4px 0 20px">Train agents that use tools, in TypeScript</div>
-    <div style="width:720px">${curves}</div></body>`);
+  await page.setContent(`<style>svg { flex: none; width: 760px; height: auto }</style>
+    <body style="margin:0;padding:0 40px 0 56px;height:630px;display:flex;align-items:center;gap:24px;font-family:system-ui,sans-serif;background:#fff;color:#16191d">
+    <div><div style="font-size:80px;font-weight:700;color:#0a6b5c">toolenv</div>
+    <div style="font-size:40px;line-height:1.25;margin-top:12px">Train agents that use tools, in TypeScript</div></div>
+    ${curves}</body>`);
   const path = join(root, 'site/public/card.png');
   await page.screenshot({ path });
   process.stdout.write(`${path}\n`);

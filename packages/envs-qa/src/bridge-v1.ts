@@ -1,4 +1,4 @@
-/** The environment `bridge-v1`. */
+/** The environment `bridge-v1`: two-hop questions about a synthetic world, through an entity that is not named. */
 import { bridgeQuestions } from './chain-questions.ts';
 import { defineWorldEnv } from './world-definition.ts';
 

@@ -1,4 +1,4 @@
-/** The environment `claims-v1`. */
+/** The environment `claims-v1`: claims about a synthetic world, right or wrong. */
 import { claimHops, claimQuestions } from './claim-questions.ts';
 import { defineWorldEnv } from './world-definition.ts';
 

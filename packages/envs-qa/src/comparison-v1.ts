@@ -1,4 +1,4 @@
-/** The environment `comparison-v1`. */
+/** The environment `comparison-v1`: questions that compare two entities of a synthetic world. */
 import { type ComparisonSort, comparisonQuestionsOf, comparisonSorts } from './comparison-questions.ts';
 import { defineWorldEnv } from './world-definition.ts';
 

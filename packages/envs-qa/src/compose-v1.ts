@@ -1,4 +1,4 @@
-/** The environment `compose-v1`. */
+/** The environment `compose-v1`: three- and four-hop questions about a synthetic world. */
 import { chainQuestions, composeHops } from './chain-questions.ts';
 import { defineWorldEnv } from './world-definition.ts';
 

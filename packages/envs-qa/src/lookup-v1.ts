@@ -1,4 +1,4 @@
-/** The environment `lookup-v1`. */
+/** The environment `lookup-v1`: one-hop questions about a synthetic world. */
 import { lookupQuestions } from './chain-questions.ts';
 import { defineWorldEnv } from './world-definition.ts';
 

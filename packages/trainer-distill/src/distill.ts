@@ -16,6 +16,7 @@ import {
   estimateAdvantages,
   advantages as estimators,
   type Loss,
+  learnDefaults,
   learnFrom,
   losses,
   meanOverTokens,
@@ -45,6 +46,7 @@ function trainerWith(open?: PolicyHandle): ConfigurableTrainer<DistillOptions & 
     description: 'On-policy distillation (arXiv 2306.13649): a teacher rates the tokens of the student',
     options: distillOptions,
     defaults: { tasksPerStep: 32, groupSize: 4 },
+    resolve: learnDefaults,
     async create(context) {
       const { options, run } = context;
       refuseUnfit(context);

@@ -14,6 +14,7 @@ import {
   advantages as estimators,
   type LengthOptions,
   type Loss,
+  learnDefaults,
   learnedAdvantages,
   learnFrom,
   lengthOptions,
@@ -56,6 +57,7 @@ export const grpo: ConfigurableTrainer<GrpoOptions & RunOptions> = defineTrainer
   }),
   // Episodes are compared within their group.
   minimums: { groupSize: 2 },
+  resolve: (options, run) => ({ ...resolveAlgorithm(options), ...learnDefaults(options, run) }),
   async create(context) {
     const options = resolveAlgorithm(context.options);
     refuseCritic(context.parts.advantage as AdvantageEstimator | undefined);

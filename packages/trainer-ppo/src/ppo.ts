@@ -13,6 +13,7 @@ import {
   defineTrainer,
   explainedVariance,
   type Loss,
+  learnDefaults,
   learnedAdvantages,
   learnFrom,
   lengthOptions,
@@ -52,6 +53,7 @@ export const ppo: ConfigurableTrainer<PpoOptions & RunOptions> = defineTrainer<J
     },
   },
   defaults: { tasksPerStep: 128, groupSize: 1 },
+  resolve: learnDefaults,
   async create(context) {
     const { options, learner } = context;
     refuseUnfit(context);

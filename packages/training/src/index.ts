@@ -113,7 +113,7 @@ export type {
 } from './trainer/algorithm.ts';
 export { partNouns, partProperties } from './trainer/choose-parts.ts';
 export type { ConfigurablePart } from './trainer/trainer-part.ts';
-export { learnFrom, nothingLearned } from './update/learn-from.ts';
+export { learnDefaults, learnFrom, nothingLearned } from './update/learn-from.ts';
 export { rewardTokens } from './update/reward-tokens.ts';
 export { scoreTokens } from './update/score-tokens.ts';
 export { learnedAdvantages, tokenMasks } from './update/token-masks.ts';

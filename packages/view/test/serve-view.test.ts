@@ -64,6 +64,24 @@ describe('runs', () => {
     ]);
   });
 
+  it('have the options that the trainer chose itself', async () => {
+    const path = join(folder, 'resolved');
+    await makeRun(path, { steps: 1, seed: 1 });
+    const config = {
+      env: 'bridge-v1',
+      trainerOptions: { steps: 1, clip: 0.3 },
+      resolvedOptions: { learningRate: 1e-6, clip: 0.2 },
+    };
+    await writeFile(join(path, 'config.json'), JSON.stringify(config));
+    const own = await serveView({ runs: [path] });
+    const [run] = (await (await fetch(`${own.url}api/runs`)).json()) as Answers['/api/runs'];
+    expect(run!.facts).toEqual({
+      env: 'bridge-v1',
+      trainerOptions: { steps: 1, clip: 0.3, learningRate: 1e-6 },
+    });
+    await own.close();
+  });
+
   it('of the same name are told apart by their folders', async () => {
     await makeRun(join(folder, 'a', 'run'), { steps: 1, seed: 2 });
     const own = await serveView({

@@ -3,14 +3,16 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { defineToolEnv, openEnv, playTask } from '@toolenv/core';
 import { encodeTrajectory } from '@toolenv/core/recording';
+import { serveView } from '@toolenv/view';
 import type { Finished } from '../../../packages/cli/test/captured.ts';
 import { startCli } from '../../../packages/cli/test/start-cli.ts';
+import { readVisible } from '../../../packages/view/page/visible-text.ts';
 import { controlCharacter } from '../files/subject.ts';
 import { type Attack, holds, within } from './attack.ts';
 
@@ -55,6 +57,27 @@ export const terminal: Attack[] = [
       const shown = await cli(['show', path], folder);
       holds(shown.code === 0, `exit code ${shown.code}: ${shown.stderr}`);
       clean(shown);
+    },
+  },
+  {
+    name: 'hostile folder of a run',
+    attack:
+      'the name of the folder of a run, a question and an answer have control characters, characters that turn text around, and HTML',
+    expected:
+      'show and eval print none of them raw; the viewer answers with JSON that no browser reads as HTML, and its page turns no text',
+    async run(folder) {
+      const raw = `${hostile}\u2066<img src=x onerror=alert(1)>`;
+      const out = join(folder, `run${raw.replaceAll('/', '')}`);
+      const env = join(folder, 'hostile-v1.mjs');
+      await writeFile(env, hostileEnv(raw));
+      const root = join(import.meta.dirname, '../../..');
+      await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
+      const evaluated = await cli(['eval', env, '--policy', 'oracle', '--count', '2', '--out', out], folder);
+      holds(evaluated.code === 0, `eval: exit code ${evaluated.code}: ${evaluated.stderr}`);
+      const shown = await cli(['show', out], folder);
+      holds(shown.code === 0 && shown.stdout.includes('<img'), `show: ${shown.code}: ${shown.stderr}`);
+      for (const each of [evaluated, shown]) clean(each);
+      await viewAnswers(out);
     },
   },
   {
@@ -145,6 +168,54 @@ export const terminal: Attack[] = [
     },
   },
 ];
+
+const turning = /[\u202a-\u202e\u2066-\u2069]/;
+
+/** Asks the viewer as its page does. */
+async function viewAnswers(out: string): Promise<void> {
+  const view = await serveView({ runs: [out] });
+  try {
+    const ask = async (path: string) => {
+      const answer = await fetch(`${view.url}api/${path}`);
+      const [type, sniff] = ['content-type', 'x-content-type-options'].map((name) =>
+        answer.headers.get(name),
+      );
+      holds(type?.startsWith('application/json') && sniff === 'nosniff', `${path}: ${type}, ${sniff}`);
+      return answer.text();
+    };
+    const [{ name }] = JSON.parse(await ask('runs'));
+    const run = encodeURIComponent(name);
+    let rows = '';
+    await within(
+      20_000,
+      (async () => {
+        while (!rows.includes('<img')) rows = await ask(`episodes?run=${run}&count=2`);
+      })(),
+    );
+    const episode = await ask(`episode?run=${run}&number=0`);
+    for (const text of [rows, episode]) {
+      holds(turning.test(text), `the answer lacks the texts: ${text.slice(0, 200)}`);
+      holds(!turning.test(JSON.stringify(readVisible(text))), 'the page turns a text');
+    }
+  } finally {
+    await view.close();
+  }
+}
+
+/** Asks a question and gets an answer with the text. */
+function hostileEnv(text: string): string {
+  return `import { defineToolEnv } from '@toolenv/core';
+const text = ${JSON.stringify(text)};
+export default defineToolEnv({
+  name: 'hostile-v1',
+  description: 'Answers.',
+  tasks: { test: [text, text + 2] },
+  rewards: { right: { kind: 'outcome' } },
+  episode: () => ({ messages: text, onAnswer: () => ({ end: 'answered', rewards: { right: 1 }, info: { note: text } }) }),
+  oracle: () => [text],
+});
+`;
+}
 
 async function writePackage(folder: string, name: string, fields: Record<string, unknown>): Promise<void> {
   const own = join(folder, 'node_modules', name);

@@ -54,7 +54,7 @@ export const helpTexts: Readonly<Record<string, HelpText>> = {
     ],
     examples: [
       `toolenv train ${bridge} --policy ${checkpoint} ${learning} --steps 6 --out runs/first`,
-      `toolenv train ${bridge} --policy ${checkpoint} ${learning} --steps 8 --out runs/first --resume`,
+      `toolenv train ${bridge} --policy ${checkpoint} --steps 8 --out runs/first --resume`,
       `toolenv train ${bridge} --trainer ppo --policy ${checkpoint} --env-top-k 2 --max-tokens 64 --tasks-per-step 32 --learning-rate 1e-4 --critic-learning-rate 1e-3 --steps 12 --out runs/ppo`,
     ],
   },

@@ -91,6 +91,14 @@ export interface Trainer<Options = Record<string, unknown>> {
    */
   readonly options: JsonSchema;
   /**
+   * The values that the run uses for options that are absent and whose schema has no default, such as a learning rate that depends on
+   * the learner. The record of the run has them.
+   */
+  resolve?(
+    options: Partial<Options>,
+    run: Pick<Run, 'env' | 'policy' | 'learner' | 'rollouts'>,
+  ): Readonly<Record<string, unknown>>;
+  /**
    * The same trainer with the user's part. The part's options become options of the trainer. Absent if the trainer has no parts.
    * @param name The value of the option, which the record of a run has: a reference, or the name of the part.
    * @throws ToolEnvError `usage.bad_plugin` for a value that is not such a part, `usage.bad_option` if an option of the part

@@ -10,6 +10,7 @@ import { beat, beatEvery, stopBeating, watchBeat } from './heartbeat.ts';
 import { makeFolder } from './make-folder.ts';
 import { writing } from './write-error.ts';
 
+/** A folder that this process has locked. */
 export interface FolderLock {
   release(): Promise<void>;
 }

@@ -5,6 +5,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+/** A socket of the file system that is open until it is disposed. */
 export interface SocketDoor extends AsyncDisposable {
   /** Path of the socket, in a folder that only this user may enter. */
   readonly path: string;

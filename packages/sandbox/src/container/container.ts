@@ -214,7 +214,7 @@ export class Container {
   }
 
   /**
-   * The changed files below a folder, as {@link readChangedFiles} reads them, while the rest of the folder is streamed by.
+   * The changed files below a folder, as `readChangedFiles` reads them, while the rest of the folder is streamed by.
    * @param path A folder, and no link.
    * @throws As {@link archive} does.
    */

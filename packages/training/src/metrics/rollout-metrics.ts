@@ -88,7 +88,7 @@ export function abortMetrics(faults: Readonly<Record<string, number>>, episodes:
   };
 }
 
-/** The shares of {@link abortMetrics} by the code of the fault. */
+/** The shares of `abortMetrics` by the code of the fault. */
 export function abortShares(metrics: Metrics): Record<string, number> {
   const shares = Object.entries(metrics).filter(([name]) => name.startsWith(abortedBy));
   return Object.fromEntries(shares.map(([name, share]) => [name.slice(abortedBy.length), share]));

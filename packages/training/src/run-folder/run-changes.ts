@@ -40,7 +40,9 @@ export async function recordChanges(
     (values, { changes }) => undo(values, changes),
     valuesOf((await readConfig(out)) ?? {}),
   );
-  const changes = differences(before, valuesOf(config));
+  // What the run resolves follows from the other values.
+  const all = Object.entries(differences(before, valuesOf(config)));
+  const changes = Object.fromEntries(all.filter(([name]) => !name.startsWith('resolvedOptions.')));
   if (Object.keys(changes).length > 0) kept.push({ step, changes });
   // First the log: if the process dies in between, the next resumed run finds the change again.
   if (kept.length > 0)

@@ -39,6 +39,8 @@ export interface TrainerDefinition<Schema extends JsonSchema, Options> {
   readonly defaults?: Partial<RunOptions>;
   /** Larger minimums for the loop's options. */
   readonly minimums?: { readonly [Option in keyof RunOptions]?: RunOptions[Option] & number };
+  /** Values of options that are absent, by the other options and the run. The record of the run has them. */
+  resolve?(options: Options & RunOptions, run: Pick<Run, 'env' | 'policy' | 'learner' | 'rollouts'>): object;
   /**
    * Called once per run, before a checkpoint is loaded: the place for a critic or a reference policy.
    * @throws ToolEnvError `usage.*` for a run that the algorithm cannot train.
@@ -106,7 +108,7 @@ interface ChosenPart {
 function trainerOf<Options>(
   definition: Pick<
     TrainerDefinition<JsonSchema, Options>,
-    'name' | 'description' | 'learnsFrom' | 'improves' | 'create'
+    'name' | 'description' | 'learnsFrom' | 'improves' | 'resolve' | 'create'
   >,
   options: JsonSchema,
   chosen: Readonly<Record<string, ChosenPart>> = {},
@@ -134,6 +136,15 @@ function trainerOf<Options>(
     ...(learnsFrom && { learnsFrom }),
     ...(improves && { improves }),
     options,
+    resolve(given, run) {
+      const complete = completeOptions(options, { ...given }, name) as Options & RunOptions;
+      const chosen = { scheduleSteps: complete.steps || undefined, ...definition.resolve?.(complete, run) };
+      const isChosen = ([option, value]: [string, unknown]) =>
+        value !== undefined &&
+        Object.hasOwn(options.properties!, option) &&
+        complete[option as keyof Options] === undefined;
+      return Object.fromEntries(Object.entries(chosen).filter(isChosen));
+    },
     ...(partProperties(options).length > 0 && { withPart }),
     async *train(run, given) {
       checkRun(run, trainer);

@@ -49,11 +49,12 @@ export async function* train<Options extends object>(
 
 /** Passes the events of a run on, and keeps its folder. */
 async function* keepRun(
-  { run, trainer, identity, settings, sinks }: PreparedRun,
+  { run, trainer, options, identity, settings, sinks }: PreparedRun,
   events: AsyncIterable<TrainEvent>,
 ): AsyncGenerator<TrainEvent, void, void> {
   const { out, env, resume, signal } = run;
-  const config = { ...identity, ...(await runVersions(env)) };
+  const resolvedOptions = trainer.resolve?.(options, run);
+  const config = { ...identity, resolvedOptions, ...(await runVersions(env)) };
   const title = `${trainer.name}${env ? ` on ${envName(env)}` : ''}, seed ${run.seed}`;
   const isNew = !(resume && existsSync(join(out, configFile)));
   if (isNew) await writeConfig(out, config);

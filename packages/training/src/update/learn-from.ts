@@ -56,6 +56,15 @@ export type LearnOptions = Pick<
   Partial<LengthOptions> &
   Pick<SelectionOptions, 'mismatchCorrection'> & { learningRate?: number };
 
+/** What {@link learnFrom} takes for options that are absent. */
+export function learnDefaults(
+  options: Pick<LearnOptions, 'learningRate' | 'mismatchCorrection'> & Pick<RunOptions, 'maxStaleness'>,
+  run: Pick<Run, 'rollouts' | 'policy' | 'learner'>,
+): Pick<LearnOptions, 'learningRate' | 'mismatchCorrection'> {
+  const { learningRate = defaultLearningRate(run.learner) } = options;
+  return { learningRate, mismatchCorrection: correctionOf(options, run) ?? 'none' };
+}
+
 /** The metrics of an update that has no rows to learn from. */
 export const nothingLearned: Readonly<Metrics> = { loss: 0, grad_norm: 0, learned_tokens: 0 };
 

@@ -62,6 +62,20 @@ test('only bookkeeping may change: how many steps, when to measure and save, and
   expect(trainerOptions).toMatchObject(bookkeeping);
 });
 
+test('the record has the values that the run chose for options without a default', async () => {
+  const policy = new Table();
+  const optimizer = vi.spyOn(policy.learner, 'step');
+  await run({ policy, steps: 2, algorithm: 'dapo', zeroVariance: 'keep', entropyCoefficient: 0.1 });
+  const { trainerOptions, resolvedOptions } = await readConfig();
+  expect(trainerOptions).not.toHaveProperty('learningRate');
+  expect(resolvedOptions).toEqual({
+    ...{ scheduleSteps: 2, learningRate: 1e-6, mismatchCorrection: 'none', advantage: 'grpo', loss: 'dapo' },
+    ...{ scaleRewards: 'group', clip: [0.2, 0.28], beta: 0, klIn: 'loss', klEstimator: 'k3' },
+    truncated: 'mask',
+  });
+  expect(optimizer.mock.calls[0]![0].learningRate).toBe(resolvedOptions.learningRate);
+});
+
 test('every other option of the trainer is refused, with old and new', async () => {
   await run({ steps: 1 });
   const before = await readFile(join(out, 'config.json'), 'utf8');
@@ -108,9 +122,11 @@ test('an allowed change is recorded, with old and new and its first step', async
     },
   ]);
   const config = await readConfig();
+  const { learningRate: _, ...resolved } = original.resolvedOptions;
   expect(config).toEqual({
     ...original,
     trainerOptions: { ...original.trainerOptions, steps: 4, learningRate: 0.5 },
+    resolvedOptions: { ...resolved, scheduleSteps: 4 },
   });
 });
 

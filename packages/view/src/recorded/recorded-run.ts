@@ -67,12 +67,18 @@ function factsOf(folder: string): Pick<RecordedRun, 'kind' | 'facts'> | undefine
   // A Hugging Face folder has a config.json too.
   const facts = isFile(config!) ? readJson(config!) : undefined;
   if (facts?.env !== undefined || existsSync(join(folder, 'metrics.jsonl')))
-    return { kind: 'training', facts: facts ?? {} };
+    return { kind: 'training', facts: withResolved(facts ?? {}) };
   const evaluation = [summary!, join(folder, evaluationFile)].find(isFile);
   if (evaluation === undefined) return undefined;
   // The scores of single tasks are in the episodes too.
   const { tasks: _, ...evaluated }: RunFacts = Object(readJson(evaluation));
   return { kind: 'evaluation', facts: evaluated };
+}
+
+/** The options as the trainer used them: also those that it chose itself. */
+function withResolved({ resolvedOptions, trainerOptions, ...facts }: RunFacts): RunFacts {
+  if (resolvedOptions === undefined && trainerOptions === undefined) return facts;
+  return { ...facts, trainerOptions: { ...Object(resolvedOptions), ...trainerOptions } };
 }
 
 /** Not for a pipe, of which a read waits for ever. */
