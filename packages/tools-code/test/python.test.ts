@@ -119,6 +119,11 @@ js.Error.prepareStackTrace = None
     'import js; js.ArrayBuffer.new(8, js.JSON.parse(\'{"maxByteLength": 1000000000}\')).resize(10**9)',
     /memory limit/,
   ],
+  [
+    'a module with a memory of its own',
+    'import js\nfrom pyodide.ffi import to_js\njs.WebAssembly.Module.new(js.Uint8Array.new(to_js([0, 97, 115, 109, 1, 0, 0, 0])))',
+    /memory limit/,
+  ],
   ['much memory', 'bytearray(200 * 10**6)', /MemoryError/],
   ['much memory in steps', 'kept = []\nwhile True: kept.append("x" * 10**6 + str(len(kept)))', /MemoryError/],
   ['deep recursion', 'def f(): return f()\nf()', /RecursionError/],
@@ -128,6 +133,43 @@ test.each(probes)('Python does not get %s', async (_, code, answer) => {
   expect(await run(code, 'probe')).toMatch(answer);
   expect(await run('1 + 1', 'probe')).toBe('2');
 });
+
+/** What programs leave behind that fails, or never ends, when they are over. */
+const leftBehind: [what: string, code: string, next: RegExp][] = [
+  ['a promise that is rejected', 'import js; js.Promise.reject(1)', /^2/],
+  [
+    'many promises that are rejected',
+    'import js\nfor _ in range(1000): js.Promise.reject(None)',
+    /^2|stopped/,
+  ],
+  [
+    'a function that throws in a microtask',
+    'import js\nfrom pyodide.ffi import create_once_callable\ndef fail(*_): raise SystemExit(1)\njs.setTimeout(create_once_callable(fail))',
+    /^2/,
+  ],
+  [
+    'a function that ends the interpreter in a microtask',
+    'import js, os\nfrom pyodide.ffi import create_once_callable\njs.setTimeout(create_once_callable(lambda *_: os._exit(1)))',
+    /^2|crashed/,
+  ],
+  [
+    'a microtask that begins another for ever',
+    'import js\nfrom pyodide.ffi import create_proxy\ndef again(*_): js.setTimeout(proxy)\nproxy = create_proxy(again)\nagain()',
+    /stopped after 5 s/,
+  ],
+];
+
+test.each(leftBehind)(
+  '%s is a result, and the next call but one begins anew',
+  async (_, code, next) => {
+    await run(code, 'left');
+    expect(await run('1 + 1', 'left')).toMatch(next);
+    await run('1', 'left');
+    expect(await run('1 + 1', 'left')).toBe('2');
+    await tool.release?.('left');
+  },
+  40_000,
+);
 
 test('no probe has left anything on the machine', () => {
   expect(readdirSync('/tmp')).not.toContain('escaped');

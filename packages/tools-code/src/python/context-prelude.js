@@ -184,6 +184,9 @@ function prelude(memory, seed) {
     for (const part of [
       'Memory',
       'Table',
+      // A module brings a memory of its own.
+      'Module',
+      'Instance',
       'instantiateStreaming',
       'instantiate',
       'compile',

@@ -140,6 +140,8 @@ if (!snapshot) {
     })()`,
     'start.js',
   );
+  // A promise that a program rejects ends nothing. What it was rejected with may be made by the program: nothing of it is read.
+  process.on('unhandledRejection', () => {});
   parentPort?.on('message', ({ code, output, seed }) => {
     try {
       if (seed !== undefined) begin(Number(seed));

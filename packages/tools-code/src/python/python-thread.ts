@@ -45,6 +45,14 @@ const watch = 50;
 /** MiB by which the process may grow during a call, in addition to the limits of the calls that run. */
 const slack = 256;
 
+/** MiB of young objects of JavaScript. */
+const young = 16;
+
+/** MiB that an interpreter may need in JavaScript. */
+function heapOf(memory: number): number {
+  return 2 * memory + young;
+}
+
 /** Calls that run now in all threads of the process. */
 let running = 0;
 
@@ -54,7 +62,11 @@ function start(memory: number, snapshot: SharedArrayBuffer | undefined): Worker 
     execArgv: [],
     env: {},
     workerData: { memory, snapshot },
-    resourceLimits: { maxOldGenerationSizeMb: 2 * memory, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 },
+    resourceLimits: {
+      maxOldGenerationSizeMb: heapOf(memory) - young,
+      maxYoungGenerationSizeMb: young,
+      stackSizeMb: 4,
+    },
     stdout: true,
     stderr: true,
   });
@@ -114,6 +126,8 @@ export class PythonThread {
   readonly #worker: Worker;
   readonly #limits: PythonLimits;
   readonly #ready: Promise<unknown>;
+  /** Whether it was ended from here. */
+  #closed = false;
 
   constructor(limits: PythonLimits, { memory }: Snapshot) {
     this.#limits = limits;
@@ -126,12 +140,18 @@ export class PythonThread {
 
   /** Seeds `random` and `os.urandom`. @throws ToolEnvError `infrastructure.python`. */
   async begin(seed: number): Promise<void> {
-    await this.#ask({ seed }, patience);
+    try {
+      await this.#ready;
+      const { killed } = await this.#ask({ seed }, patience);
+      if (killed) throw new Error(`it was killed (${killed})`);
+    } catch (error) {
+      throw pythonFault('Python did not start', error);
+    }
   }
 
   /**
    * @param code Python. The value of a last expression is written too.
-   * @throws ToolEnvError `infrastructure.python` if the thread fails by itself.
+   * @throws ToolEnvError `infrastructure.python` if it was ended, or the process needs too much memory while several calls run.
    * @throws The reason of the signal when it aborts; the interpreter is gone then.
    */
   async run(code: string, signal?: AbortSignal): Promise<PythonResult> {
@@ -140,11 +160,14 @@ export class PythonThread {
   }
 
   async end(): Promise<void> {
+    this.#closed = true;
     await this.#worker.terminate();
   }
 
   async #ask(request: object, within: number, signal?: AbortSignal): Promise<PythonResult> {
     signal?.throwIfAborted();
+    // Nothing but a program ends the thread of an interpreter that runs, be it later.
+    if (this.#worker.threadId === -1 && !this.#closed) return crash;
     this.#worker.ref();
     const stopped = new AbortController();
     const stop = (why: string) => stopped.abort(why);
@@ -160,16 +183,20 @@ export class PythonThread {
       timer = setTimeout(stop, within, 'time');
       const before = process.memoryUsage.rss();
       watcher = setInterval(() => {
-        // Memory that neither V8 nor the interpreter counts. It is this call's if no other runs.
+        // Memory that neither V8 nor the interpreter counts. It is this call's if no other runs. Several calls may need all that they
+        // are allowed, in the interpreter and in JavaScript, and none of them is stopped for it.
         const grown = (process.memoryUsage.rss() - before) / 2 ** 20;
-        if (grown > slack + running * this.#limits.memory) stop(running === 1 ? 'memory' : 'process memory');
+        const { memory } = this.#limits;
+        if (running === 1 && grown > slack + memory) stop('memory');
+        if (grown > slack + running * (memory + heapOf(memory))) stop('process memory');
       }, watch);
       this.#worker.postMessage(request);
       const [answer] = await once(this.#worker, 'message', { signal: stopped.signal });
       if (answer.broken !== true) return answer as PythonResult;
       await this.end();
-      return { text: '', ok: false, truncated: true, killed: 'crash' };
+      return crash;
     } catch (error) {
+      const closed = this.#closed;
       await this.end();
       const why = stopped.signal.reason;
       if (why === 'aborted') throw signal?.reason;
@@ -178,7 +205,8 @@ export class PythonThread {
       if (why === 'time') return { text: '', ok: false, truncated: true, killed: 'time' };
       if (why === 'process memory')
         throw pythonFault('This process needs too much memory, and several calls run', error);
-      throw pythonFault('The thread of Python ended', error);
+      if (closed) throw pythonFault('The thread of Python was ended', error);
+      return crash;
     } finally {
       running -= 1;
       clearTimeout(timer);
@@ -189,6 +217,8 @@ export class PythonThread {
     }
   }
 }
+
+const crash: PythonResult = { text: '', ok: false, truncated: true, killed: 'crash' };
 
 function pythonFault(what: string, cause: unknown): ToolEnvError {
   const { message } = cause as Error;
