@@ -86,6 +86,15 @@ export function dataset<Task>(
     }
     try {
       const task = await map(value as never, index);
+      const absent =
+        isOfTexts && !schema
+          ? Object.entries(Object(task)).find(([, field]) => field === undefined)
+          : undefined;
+      // Each row of such a file has all columns.
+      if (absent)
+        throw new Error(
+          `it gave no value for "${absent[0]}". The columns are ${Object.keys(value as object).join(', ')}`,
+        );
       if (task !== undefined) return task;
     } catch (error) {
       throw brokenRow(place, `map failed (${messageOf(error)}). Correct the row, or map`, error);

@@ -3,6 +3,7 @@ import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { join, resolve, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { messageOf, ToolEnvError } from '@toolenv/core';
+import { atPlace } from '@toolenv/core/errors';
 import {
   type InstalledPackage,
   type Manifest,
@@ -14,6 +15,7 @@ import {
 import { leaksOf } from './leaks.ts';
 import { type CheckOptions, type Report, Reporter } from './report.ts';
 import type { RuleId } from './rules.ts';
+import { undeclaredImports } from './undeclared-imports.ts';
 import { brief, Violation } from './violation.ts';
 
 type PackageFile = InstalledPackage['json'] & { keywords?: unknown };
@@ -43,9 +45,10 @@ export async function checkPlugin(folder: string, options: CheckOptions = {}): P
     Object.entries(manifest?.[kind] ?? {}).map(([name, subpath]): Entry => ({ kind, name, subpath })),
   );
   const rules: RuleId[] = ['PLUG-2', 'PLUG-3', 'PLUG-4', 'PLUG-6'];
-  if (entries.length === 0) report.skip(rules, 'no entry could be read');
+  if (entries.length === 0) report.skip([...rules, 'PLUG-7'], 'no entry could be read');
   for (const entry of entries) {
     await report.check(rules, async () => checkImport(entry, fileOf(entry, installed)));
+    await report.check(['PLUG-7'], () => checkDependencies(entry, installed));
   }
   return report.report;
 }
@@ -58,7 +61,8 @@ function readPackage(folder: string): InstalledPackage & { json: PackageFile } {
       return { name: json.name, folder: realpathSync(resolve(folder)), json };
     }
   } catch (error) {
-    const message = `${path} cannot be read (${messageOf(error)}): name the folder of an npm package.`;
+    const remedy = error instanceof SyntaxError ? 'correct its JSON' : 'name the folder of an npm package';
+    const message = `${path} cannot be read (${messageOf(error)}): ${remedy}.`;
     throw new ToolEnvError('usage.not_a_package', message, { cause: error });
   }
   throw new ToolEnvError('usage.not_a_package', `${path} lacks a name or a version: add both.`);
@@ -88,11 +92,24 @@ function outsideEntry(manifest: unknown): string | undefined {
   return outside === undefined ? undefined : String(outside);
 }
 
+const unbuilt =
+  'Build the package: npm run build. If the file is there, npm does not publish it: name its folder in "files" of package.json.';
+
 /** The file of an entry. @throws Violation if the file is missing, not exported or outside the package. */
 function fileOf({ subpath }: Entry, installed: InstalledPackage): string {
   const file = resolveExport(installed, subpath);
-  if (!file) throw new Violation('PLUG-3', `"${subpath}" in "exports"`, brief(installed.json.exports));
-  if (!existsSync(file)) throw new Violation('PLUG-3', `the file of "${subpath}" to exist`, `no ${file}`);
+  const exported = Object(installed.json.exports) as Record<string, unknown>;
+  if (!file) {
+    const own = Object.keys(exported).find((path) =>
+      JSON.stringify(exported[path])?.includes(`"${subpath}"`),
+    );
+    const hint = own && `Name the subpath, not the file: "${own}".`;
+    throw new Violation('PLUG-3', `"${subpath}" in "exports"`, brief(installed.json.exports), hint);
+  }
+  const { types } = Object(exported[subpath]) as { types?: unknown };
+  const needed = [file, ...(typeof types === 'string' ? [join(installed.folder, types)] : [])];
+  const absent = needed.find((path) => !existsSync(path));
+  if (absent) throw new Violation('PLUG-3', `the file of "${subpath}" to exist`, `no ${absent}`, unbuilt);
   const real = realpathSync(file);
   if (real.startsWith(installed.folder + sep)) return real;
   throw new Violation('PLUG-2', `the file of "${subpath}" in ${installed.folder}`, real);
@@ -104,18 +121,53 @@ async function checkImport({ kind, name, subpath }: Entry, file: string): Promis
     try {
       module = await import(pathToFileURL(file).href);
     } catch (error) {
-      throw new Violation('PLUG-4', `"${subpath}" to be imported`, brief(error));
+      throw new Violation(
+        'PLUG-4',
+        `"${subpath}" to be imported`,
+        `${brief(error)}${atPlace(error)}`,
+        importHint(error),
+      );
     }
   });
   if (left.length > 0) {
     throw new Violation('PLUG-6', `no timer or handle from importing "${subpath}"`, left.join(', '));
   }
   const missing = missingParts(kind, module.default);
-  if (missing.length === 0) return;
+  const expected = `a default export of "${subpath}" that is ${parts[kind].what} "${name}"`;
+  if (missing.length === 0) {
+    const { name: own } = module.default as { name: string };
+    if (kind !== 'envs' || own === name || own === name.replace(/-v\d+$/, '')) return;
+    const hint = `Give both one name: name: '${name}' in the definition, or "${own}" in the manifest.`;
+    throw new Violation('PLUG-4', expected, `the environment "${own}"`, hint);
+  }
+  const other = pluginKinds.find((of) => missingParts(of, module.default).length === 0);
+  if (other)
+    throw new Violation('PLUG-4', expected, parts[other].what, `List it under "${other}" of the manifest.`);
   const isNone = module.default === undefined;
   const received = isNone ? 'no default export' : `a default export without ${missing.join(', ')}`;
-  const expected = `a default export of "${subpath}" that is ${parts[kind].what} "${name}"`;
   throw new Violation('PLUG-4', expected, received);
+}
+
+function importHint(error: unknown): string {
+  const { code } = Object(error) as NodeJS.ErrnoException;
+  if (code === 'ENOENT')
+    return 'If the file is there, npm does not publish it: name it in "files" of package.json, and find it by new URL(…, import.meta.url).';
+  if (code === 'ERR_MODULE_NOT_FOUND') return 'Install it, and name it in "dependencies" of package.json.';
+  return ToolEnvError.isInstance(error) ? 'Do what it says.' : 'Correct what throws there.';
+}
+
+function checkDependencies({ subpath }: Entry, installed: InstalledPackage): void {
+  const file = resolveExport(installed, subpath);
+  const [undeclared] = file ? undeclaredImports(file, installed.json) : [];
+  if (undeclared === undefined) return;
+  const expected = `"${undeclared}" among the dependencies, because "${subpath}" imports it`;
+  const declared = Object.keys(installed.json.dependencies ?? {}).join(', ') || 'no dependencies';
+  throw new Violation(
+    'PLUG-7',
+    expected,
+    declared,
+    `Add it to "dependencies" of package.json: npm install ${undeclared}`,
+  );
 }
 
 /** What each kind of plugin is called, and the objects and the function that it has besides its name and description. */

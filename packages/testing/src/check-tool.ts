@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JsonSchema, Tool, ToolContext, ToolPlugin, ToolResult } from '@toolenv/core';
 import { createRng, deriveSeed } from '@toolenv/core';
+import { atPlace } from '@toolenv/core/errors';
 import { validate, wireSchemas } from '@toolenv/core/schemas';
 import fc from 'fast-check';
 import { schemaError } from './env/transition-rules.ts';
@@ -47,11 +48,15 @@ export async function checkTool<Material>(
   const open = () => create(example.material);
   const report = new Reporter(`tool "${name}"`, 'TOOL', options);
   await report.check(['TOOL-14'], async () => {
-    try {
-      await (await open()).close?.();
-    } catch (error) {
-      throw new Violation('TOOL-14', `a tool from the example's material`, brief(error));
-    }
+    const expected = "a tool from the example's material";
+    if (!example) throw new Violation('TOOL-14', expected, 'no example');
+    const tool = await Promise.resolve()
+      .then(open)
+      .catch((error: unknown) => {
+        throw new Violation('TOOL-14', expected, `${brief(error)}${atPlace(error)}`);
+      });
+    if (!tool) throw new Violation('TOOL-14', expected, 'create returned nothing: return the tool');
+    await tool.close?.();
   });
   if (!report.report.ok) return report.report;
   return checkOpened(open, { ...options, examples: [...(example.calls ?? []), ...(options.examples ?? [])] });

@@ -1,4 +1,5 @@
 /** Bounds what a check waits for, so that a hang becomes a finding. */
+import { atPlace } from '@toolenv/core/errors';
 import { Deadline } from '@toolenv/core/tools';
 import { noAnswer } from './report.ts';
 import type { RuleId } from './rules.ts';
@@ -30,6 +31,8 @@ export async function answered<T>(
   try {
     return await inTime(rule, expected, timeout, work);
   } catch (error) {
-    throw error instanceof Violation ? error : new Violation(rule, expected, brief(error));
+    throw error instanceof Violation
+      ? error
+      : new Violation(rule, expected, `${brief(error)}${atPlace(error)}`);
   }
 }

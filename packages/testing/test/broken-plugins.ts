@@ -71,4 +71,30 @@ export const brokenPlugins: readonly [what: string, rule: RuleId, files: Files][
     'PLUG-6',
     { ...goodPlugin, 'lamp.js': `globalThis.lampTimer = setInterval(() => {}, 100_000);\n${env}` },
   ],
+  [
+    'a package that is no dependency',
+    'PLUG-7',
+    {
+      ...goodPlugin,
+      'lamp.js': `import 'bulb';\n${env}`,
+      'node_modules/bulb/package.json': { name: 'bulb', version: '1.0.0', exports: './bulb.js' },
+      'node_modules/bulb/bulb.js': '',
+    },
+  ],
+  [
+    'an environment of another name than its entry',
+    'PLUG-4',
+    { ...goodPlugin, 'lamp.js': env.replace('lamp-v1', 'lantern-v1') },
+  ],
+  [
+    'types that were not built',
+    'PLUG-3',
+    {
+      ...goodPlugin,
+      'package.json': {
+        ...json,
+        exports: { ...json.exports, './lamp-v1': { types: './lamp.d.ts', default: './lamp.js' } },
+      },
+    },
+  ],
 ];

@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { findPlugin } from '@toolenv/core/plugins';
 import { afterEach, expect, test } from 'vitest';
@@ -24,6 +24,7 @@ async function write(files: Files): Promise<string> {
   await mkdir(folder, { recursive: true });
   for (const [name, content] of Object.entries(files)) {
     const path = join(folder, name);
+    await mkdir(dirname(path), { recursive: true });
     if (typeof content === 'object' && 'link' in content) await symlink(content.link, path);
     else await writeFile(path, typeof content === 'string' ? content : JSON.stringify(content));
   }
@@ -32,7 +33,7 @@ async function write(files: Files): Promise<string> {
 
 test('a valid package passes every rule', async () => {
   const report = await checkPlugin(await write(goodPlugin));
-  expect(reportText(report)).toBe('lamp@1.0.0: 6 rules hold, 0 broken, 0 not checked.');
+  expect(reportText(report)).toBe('lamp@1.0.0: 7 rules hold, 0 broken, 0 not checked.');
 });
 
 test('does not report the standard streams of a process whose input is a pipe', async () => {
@@ -45,7 +46,7 @@ test('does not report the standard streams of a process whose input is a pipe', 
   const args = [...source, '--input-type=module', '--eval', script];
   // The child's standard input is a pipe that nothing has accessed yet.
   const { stdout } = await promisify(execFile)(process.execPath, args);
-  expect(stdout).toBe('lamp@1.0.0: 6 rules hold, 0 broken, 0 not checked.\n');
+  expect(stdout).toBe('lamp@1.0.0: 7 rules hold, 0 broken, 0 not checked.\n');
 });
 
 test.each(brokenPlugins)('%s: %s', async (_, rule, files) => {

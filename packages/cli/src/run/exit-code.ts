@@ -17,7 +17,7 @@ export class Interrupted extends Error {
   }
 }
 
-/** The abort reason of the work's signal after an uncaught error, whose stack has been written. */
+/** The abort reason of the work's signal after an uncaught error, which has been written. */
 export class Uncaught extends Error {}
 
 /**
@@ -69,6 +69,6 @@ async function diskError(error: unknown, path?: string): Promise<ToolEnvError | 
   return recording.diskError(error, path);
 }
 
-export function stackOf(error: unknown): string {
+function stackOf(error: unknown): string {
   return (error instanceof Error && error.stack) || messageOf(error);
 }

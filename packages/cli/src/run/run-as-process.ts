@@ -1,9 +1,9 @@
 /** Runs work as a process: signals, broken pipes and errors become exit codes and messages, as a shell expects. */
 import { closeSync } from 'node:fs';
 import { isatty } from 'node:tty';
-import { messageOf } from '@toolenv/core/errors';
+import { atPlace, messageOf } from '@toolenv/core/errors';
 import { guardOutput, lastRow } from '../display/guarded-output.ts';
-import { exitCodeOf, Interrupted, interrupts, stackOf, Uncaught } from './exit-code.ts';
+import { exitCodeOf, Interrupted, interrupts, Uncaught } from './exit-code.ts';
 
 /** Milliseconds that the work may take to end after an uncaught error: it may wait for the part that failed. */
 const graceAfterUncaught = 300_000;
@@ -11,7 +11,7 @@ const graceAfterUncaught = 300_000;
 /**
  * Runs the work and ends the process with the code of `exitCodeOf`. The output is guarded against control characters.
  *
- * An uncaught error, such as an error in a plugin's timer, is written with its stack and aborts `signal`, so that a run keeps
+ * An uncaught error, such as an error in a plugin's timer, is written with its place and aborts `signal`, so that a run keeps
  * its finished steps. The first SIGHUP, SIGINT or SIGTERM aborts `signal`; the second ends the process and its child processes
  * at once. If the reader of the output goes away (`| head`, a closed terminal), the work continues and further output is
  * dropped. If stdout cannot be written because a disk is full, `signal` aborts with that error.
@@ -28,9 +28,18 @@ export async function runAsProcess(work: (signal: AbortSignal) => Promise<void>)
   listen(controller);
   catchTheUncaught(controller);
   leaveClosedTerminal();
+  let hasEnded = false;
+  process.on('exit', (exitCode) => {
+    if (hasEnded || exitCode !== 0) return;
+    process.stderr.write(
+      'toolenv: a plugin called process.exit(), so the command did not end: let the plugin return or throw.\n',
+    );
+    process.exitCode = 1;
+  });
   // Output that cannot be written makes the work fail.
   const code = await exitCodeOf(work(signal).then(flush), signal);
   await flush();
+  hasEnded = true;
   // A plugin may have left a handle open, so that the process would not end by itself.
   process.exit(code);
 }
@@ -66,9 +75,13 @@ function farewell(): string {
 
 function catchTheUncaught(controller: AbortController): void {
   process.on('uncaughtException', (error) => {
-    process.stderr.write(`${stackOf(error)}\n`);
+    // What an author forgot to await may be lost in every episode.
     if (controller.signal.aborted) return;
-    process.stderr.write('toolenv: this error was not caught. Stopping…\n');
+    const { name = 'Error' } = Object(error) as Partial<Error>;
+    const lost = `${name}: ${messageOf(error)}${atPlace(error)}`;
+    process.stderr.write(
+      `toolenv: an error was not caught: ${lost}. Await the promise, or catch its error. Stopping…\n`,
+    );
     // The work may never end: what it waits for may be what failed. Then Node ends the process with this code.
     process.exitCode = 1;
     setTimeout(() => process.exit(1), graceAfterUncaught).unref();

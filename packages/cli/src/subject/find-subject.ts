@@ -61,9 +61,20 @@ export async function importPlugin(file: string): Promise<AnyPlugin> {
   const { default: plugin } = await importModule(file);
   const kind = kindOf((plugin ?? {}) as Record<string, unknown>);
   if (kind) return { kind, plugin } as AnyPlugin;
+  const problem = `${file} has no plugin as its default export: ${remedyFor(plugin)}`;
+  throw new ToolEnvError('usage.not_a_plugin', problem);
+}
+
+function remedyFor(exported: unknown): string {
   const makers =
     'defineToolEnv, defineToolPlugin, defineSandboxProvider, defineTrainer, defineLoss, defineAdvantage, defineScorer or definePolicy';
-  throw new ToolEnvError('usage.not_a_plugin', `${file} has no plugin as its default export: use ${makers}.`);
+  if (exported === undefined) return `use ${makers}, as in "export default defineToolEnv({ … })".`;
+  const { close, tasks } = Object(exported) as Record<string, unknown>;
+  if (exported instanceof Promise) return 'it is a promise: await it in the module.';
+  if (typeof exported === 'function') return 'it is a function: export what the function returns.';
+  if (typeof close === 'function' && tasks !== undefined)
+    return 'it is an open environment: export its definition, which the command opens.';
+  return `it is a plain object: give it to one of ${makers}.`;
 }
 
 function kindOf(plugin: Record<string, unknown>): PluginKind | undefined {
@@ -72,7 +83,7 @@ function kindOf(plugin: Record<string, unknown>): PluginKind | undefined {
   if (has('inspect')) return 'sandboxes';
   if (has('train')) return 'trainers';
   if (has('create')) return 'tools';
-  if (has('episode')) return 'losses';
+  if (has('episode') && plugin.rewards === undefined && plugin.tasks === undefined) return 'losses';
   if (has('estimate')) return 'advantages';
   if (has('begin')) return 'scorers';
   return has('open') && plugin.options !== undefined ? 'policies' : undefined;

@@ -2,13 +2,16 @@
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { ToolEnvError } from '@toolenv/core';
+import { asClause, isBug, messageOf, placeOf } from '@toolenv/core/errors';
 
 /**
  * @param file Absolute path.
- * @throws ToolEnvError `usage.not_a_plugin` for a file of another kind; `usage.typescript` if the file is TypeScript, Node does not read TypeScript, and tsx is not installed where the file finds it.
+ * @throws ToolEnvError `usage.module` if it cannot be loaded; `usage.not_a_plugin` for a file of another kind; `usage.typescript` if the file is TypeScript, Node does not read TypeScript, and tsx is not installed where the file finds it.
  */
 export async function importModule(file: string): Promise<Record<string, unknown>> {
-  const loaded = await load(file);
+  const loaded = await load(file).catch((error: unknown) => {
+    throw ToolEnvError.isInstance(error) && !isBug(error) ? error : loadError(file, error);
+  });
   // tsx turns a file into CommonJS if its package does not set "type": "module".
   const { default: exported } = loaded;
   return Object(exported).__esModule === true ? (exported as Record<string, unknown>) : loaded;
@@ -41,4 +44,17 @@ async function useTsx(file: string, cause: unknown): Promise<void> {
   }
   // The entry that `node --import tsx` loads. It registers tsx's hooks.
   await import(pathToFileURL(tsx).href);
+}
+
+/** A module that is wrong is its author's, so its place says more than the stack. */
+function loadError(file: string, error: unknown): ToolEnvError {
+  const { name, code } = Object(error) as NodeJS.ErrnoException;
+  const missing = code === 'ERR_MODULE_NOT_FOUND' && /package '([^']+)'/.exec(messageOf(error))?.[1];
+  const kind = isBug(error) || code !== undefined || name === undefined ? '' : `${name}: `;
+  // A question asks for no full stop.
+  const remedy = missing ? ` Install it: npm install ${missing}` : '';
+  const problem = `${kind}${asClause(messageOf(error)).replace(/[^?]$/, '$&.')}${remedy}`;
+  return new ToolEnvError('usage.module', `${placeOf(error) ?? file} cannot be loaded: ${problem}`, {
+    cause: error,
+  });
 }

@@ -93,7 +93,7 @@ describe('toolenv check', () => {
     [
       'a module without a plugin',
       [join(import.meta.dirname, '../run-cli.ts')],
-      /^toolenv: .*run-cli\.ts has no plugin as its default export: use defineToolEnv, .* or definePolicy\.\n$/,
+      /^toolenv: .*run-cli\.ts has no plugin as its default export: use defineToolEnv, .* or definePolicy, as in .*\n$/,
     ],
     ['material that is no JSON', [fixture.env, '--material', '{'], /^toolenv: --material \{: give JSON\.\n$/],
   ];

@@ -58,7 +58,7 @@ test.each([
 test('a file of tasks that is packed is read', async () => {
   const folder = await quiz(beside, ['dist', 'src/rows.csv']);
   const { code, stdout } = await startCli(['check', '.', '--actions', '20'], folder).finished;
-  expect(stdout).toMatch(/^✔ quiz@1\.0\.0 {2}6 rules hold\n✔ quiz\/quiz-v1 {2}\d\d rules hold\n/);
+  expect(stdout).toMatch(/^✔ quiz@1\.0\.0 {2}7 rules hold\n✔ quiz\/quiz-v1 {2}\d\d rules hold\n/);
   expect(code).toBe(0);
   expect(await readdir(join(folder, 'node_modules'))).toEqual(['@toolenv']);
 });

@@ -19,7 +19,13 @@ export function readToolResult(given: unknown): ToolResult {
   if (!Array.isArray(result?.content)) throw noContent();
   if (isPlainText(result)) return result;
   const [wrong] = validate(wireSchemas['tool-result'], result);
-  if (!wrong) return result;
+  if (!wrong) {
+    const address = result.content.find(
+      (block) => block.type === 'image' && /^[a-z]+:/.test(String(block.data)),
+    );
+    if (address) throw new Error('its image has an address as data: give the bytes in Base64. (TOOL-4)');
+    return result;
+  }
   throw new Error(
     `its result at ${wrong.path}: expected ${wrong.expected}; received ${wrong.received}. (TOOL-4)`,
   );
@@ -39,7 +45,9 @@ function mayBeResult(given: unknown): boolean {
 }
 
 function noContent(): Error {
-  return new Error('its result has no "content" array of blocks. (TOOL-4)');
+  return new Error(
+    `its result has no "content" array of blocks: return a text, or a result such as text('…'). (TOOL-4)`,
+  );
 }
 
 /** Whether the result is of the usual form, which needs no schema. */

@@ -195,14 +195,25 @@ export function declareEnv<
   };
 }
 
+/** Where a part belongs that is not of the definition. */
+function placeOfPart(part: string, own: readonly string[]): string | undefined {
+  if ((limitNames as readonly string[]).includes(part)) return 'It belongs into "limits".';
+  const ofEpisode = ['messages', 'tools', 'onAnswer', 'onToolResults', 'close'];
+  return own[0] === 'episode' && ofEpisode.includes(part) ? 'Return it from "episode".' : undefined;
+}
+
 /** @throws ToolEnvError `bug.environment` for a part that is missing, and for one that would be overlooked. */
 function expectParts(declared: object, own: readonly string[]): void {
   const parts = declared as Readonly<Record<string, unknown>>;
-  const env = String(parts.name);
+  const env = String(parts.name ?? 'The environment');
   const wrong = (problem: string) =>
     new ToolEnvError('bug.environment', `${env}: the definition has ${problem}`);
-  const unknown = unknownPart(declared, [...definitionParts, ...own]);
-  if (unknown) throw wrong(unknown);
+  const known = [...definitionParts, ...own];
+  const unknown = unknownPart(declared, known);
+  const place = Object.keys(declared)
+    .filter((part) => !known.includes(part))
+    .map((part) => placeOfPart(part, own))[0];
+  if (unknown) throw wrong(place ? unknown.replace(/ (Parts: .*|Did you mean .*)$/, ` ${place}`) : unknown);
   const missing = ['name', 'description', 'tasks', 'rewards', own[0]!].find((part) => !parts[part]);
   if (missing !== undefined) throw wrong(`no "${missing}": add it.`);
   if (typeof parts[own[0]!] !== 'function')
@@ -224,6 +235,9 @@ function apart(
   return { own: part(false), others: part(true) };
 }
 
+/** Of these, a schema of options has one. */
+const schemaWords = /^(type|properties|required|additionalProperties|title|description|\$.*|.*Of|not|if)$/;
+
 /** The author's options, the limits, and the options of the tools that score and of the players, as one schema. */
 function optionsSchema(
   env: string,
@@ -232,6 +246,11 @@ function optionsSchema(
 ): JsonSchema {
   const { $schema: _, ...schema } = isStandardSchema(own) ? toJsonSchema(own, `Environment ${env}`) : own;
   const properties = (schema.properties ?? {}) as Record<string, JsonSchema>;
+  const names = Object.keys(schema);
+  if (names.length > 0 && !names.some((name) => schemaWords.test(name))) {
+    const remedy = `write options: { properties: { ${names[0]}: { default: ${JSON.stringify(schema[names[0]!])} } } }`;
+    throw new ToolEnvError('bug.environment', `${env}: "options" is no JSON Schema: ${remedy}.`);
+  }
   const taken = limitNames.find((limit) => Object.hasOwn(properties, limit));
   if (taken !== undefined) {
     const remedy = 'set its default in "limits", or rename yours';

@@ -1,5 +1,6 @@
 /** Tasks as an author gives them: an array, a stream, tasks by index, or a function that gives one of these when it is needed. */
-import { ToolEnvError } from '../protocol/errors.ts';
+import { unknownPart } from '../protocol/did-you-mean.ts';
+import { asClause, ToolEnvError } from '../protocol/errors.ts';
 import type { Split, TaskSet } from './env-definition.ts';
 import { spoolTasks } from './spooled-tasks.ts';
 
@@ -15,8 +16,16 @@ export type TaskSource<Task> = GivenTasks<Task> | (() => GivenTasks<Task> | Prom
 /** The tasks of each split. A split that is left out is empty. */
 export type TaskSources<Task> = { readonly [Name in Split]?: TaskSource<Task> };
 
+const splitNames = ['train', 'validation', 'test'] as const satisfies readonly Split[];
+
 /** The task sets of all splits. Throws as {@link taskSet} does. */
 export function taskSets<Task>(sources: TaskSources<Task>): Record<Split, TaskSet<Task>> {
+  const given = Object.prototype.toString.call(sources);
+  const wrong = given === '[object Object]' ? unknownPart(sources, splitNames) : `no splits, but ${given}`;
+  if (wrong) {
+    const remedy = 'give the tasks of each split: { train: […], validation: […], test: […] }';
+    throw new ToolEnvError('bug.environment', `"tasks" has ${asClause(wrong)}: ${remedy}.`);
+  }
   const { train = [], validation = [], test = [] } = sources;
   return { train: taskSet(train), validation: taskSet(validation), test: taskSet(test) };
 }

@@ -1,5 +1,7 @@
 /** ToolEnvError: the only error class of toolenv, with a string code, a message that names the remedy, and a cause. */
 
+export { atPlace, placeOf } from './place-of.ts';
+
 const brand: symbol = Symbol.for('toolenv.error');
 
 /**

@@ -41,7 +41,7 @@ export type Execute<Args, Data> = (
  * Schema cannot express (refinements) and applies its defaults and transforms. A refusal is the model's mistake in both
  * cases.
  * @throws ToolEnvError `usage.json_schema` if the library provides no JSON Schema and `jsonSchema` is absent;
- *   `usage.tool_schema` if the schema does not describe an object; `usage.tool_timeout` if `timeout` is not a number above 0.
+ *   `usage.tool_schema` if the schema does not describe an object; `usage.tool_parts` if its schema or `execute` is missing; `usage.tool_timeout` if `timeout` is not a number above 0.
  */
 // `Args` is never inferred, or this overload would win over the one that infers from the schema.
 export function defineTool<Args extends object = never, Data = unknown>(
@@ -60,6 +60,7 @@ export function defineTool(
   ...given: [AnyDefinition] | [string, string, Record<string, JsonSchema>, Execute<never, unknown>]
 ): Tool<never> {
   const definition = given.length === 1 ? given[0] : fromShort(...given);
+  expectToolParts(definition);
   const { inputSchema: schema, jsonSchema, ...rest } = definition;
   const owner = `Tool "${definition.name}"`;
   const inputSchema = isStandardSchema(schema) ? describe(schema, jsonSchema, owner) : schema;
@@ -81,6 +82,27 @@ export function defineTool(
 }
 
 type AnyDefinition = ToolDefinition<ArgumentsSchema, never, unknown>;
+
+/** What other APIs call them. */
+const otherNames = {
+  inputSchema: ['parameters', 'input_schema', 'schema'],
+  execute: ['run', 'handler', 'call', 'func', 'invoke'],
+};
+
+function expectToolParts(definition: AnyDefinition): void {
+  const { name, inputSchema, execute } = definition;
+  const isSchema =
+    typeof inputSchema === 'function' || (typeof inputSchema === 'object' && inputSchema !== null);
+  const missing = !isSchema ? 'inputSchema' : typeof execute !== 'function' ? 'execute' : undefined;
+  if (!missing) return;
+  const other = otherNames[missing].find((part) => part in definition);
+  const remedy = other
+    ? `rename "${other}"`
+    : missing === 'execute'
+      ? 'give a function'
+      : 'give the JSON Schema of its arguments';
+  throw new ToolEnvError('usage.tool_parts', `Tool "${name}" has no "${missing}": ${remedy}.`);
+}
 
 function fromShort(
   name: string,

@@ -62,7 +62,11 @@ test.each<[string, unknown, RegExp]>([
   ],
   ['a text that is no string', { content: [{ type: 'text', text: 7 }] }, /\/content\/0\/text.*\(TOOL-4\)/],
   ['a resource without a resource', { content: [{ type: 'resource' }] }, /resource.*\(TOOL-4\)/],
-  ['a content that is no array', { content: 'text' }, /no "content" array of blocks\. \(TOOL-4\)/],
+  [
+    'a content that is no array',
+    { content: 'text' },
+    /no "content" array of blocks: return a text.*\(TOOL-4\)/,
+  ],
   ['an isError that is no boolean', { ...text('x'), isError: 'no' }, /\/isError.*\(TOOL-4\)/],
   [
     'a getter that throws',

@@ -255,6 +255,12 @@ function serversOf<Task, Options>(definition: {
   servers?: Servers<Task, Options>;
 }): Servers<Task, Options> {
   const { name, server, servers } = definition;
+  const text = [server, ...Object.values(servers ?? {})].find((given) => typeof given === 'string');
+  if (text !== undefined) {
+    const remedy =
+      "give { command: 'node', args: ['server.js'] }, { url: 'https://…' }, or parseServer(text)";
+    throw new ToolEnvError('usage.mcp_servers', `${name} has a text for a server, "${text}": ${remedy}.`);
+  }
   if (server && !servers) return { server };
   if (!server && servers && Object.keys(servers).length > 0) return servers;
   const message = `${name} needs either a \`server\`, or \`servers\` by name: give one of the two.`;

@@ -53,7 +53,8 @@ export async function readTasks<Task>(
 ): Promise<Record<Split, TaskSet<Task>>> {
   if (typeof tasks === 'string') return bySplit(await readFile<Task>(tasks, schema));
   if (tasks instanceof URL) return bySplit(await readFile<Task>(fileURLToPath(tasks), schema));
-  return isArray(tasks) ? bySplit(tasks) : taskSets(tasks);
+  if (!isArray(tasks)) return taskSets(tasks);
+  return bySplit(tasks.map((task, index) => checked(task, schema, `Task ${index + 1}: `) as Task));
 }
 
 /**
@@ -96,6 +97,10 @@ function readTask(line: string, schema: JsonSchema, where: string): unknown {
     const message = `${where}: ${messageOf(error)}: write one JSON object per line.`;
     throw new ToolEnvError('usage.mcp_tasks', message, { cause: error });
   }
+  return checked(task, schema, where);
+}
+
+function checked(task: unknown, schema: JsonSchema, where: string): unknown {
   const own = withoutFilledNulls(schema, task);
   const [wrong] = validate(schema, own);
   if (!wrong) return own;

@@ -18,10 +18,15 @@ export async function checkBaselines(subject: EnvSubject): Promise<void> {
   else await report.check(rules, () => oracleWins(subject), report.wants('WARN-3', 'WARN-4'));
 }
 
+const listOfTurns =
+  "Give a list of turns: oracle: (task) => [task.answer], or [[{ name: 'look_up', arguments: { … } }], task.answer].";
+
 async function oracleWins(subject: EnvSubject): Promise<void> {
   for (const [index, task] of subject.tasks.entries()) {
     const script = subject.definition.oracle!(task);
     if (!script) continue;
+    if (typeof script === 'string')
+      throw new Violation('ENV-32', 'an oracle of turns', `the text ${brief(script)}`, listOfTurns);
     let won = await playOracle(subject, script, task, index);
     // A rollout plays such an episode once more too.
     if (failedElsewhere(JSON.stringify(plainTransition(won.at(-1)!))))
@@ -35,6 +40,17 @@ async function oracleWins(subject: EnvSubject): Promise<void> {
         'ENV-32',
         `the oracle to terminate on ${brief(task)}`,
         outcome.kind === 'aborted' ? causeText(outcome.cause) : brief(outcome),
+      );
+    }
+    const wrong = won.flatMap(({ calls }) => calls ?? []).find(({ mistake }) => mistake)?.mistake;
+    if (wrong) {
+      const { code, expected, received, hint = '' } = wrong;
+      const what = `a mistake in a call (${code}): expected ${expected}; received ${received}. ${hint}`;
+      throw new Violation(
+        'ENV-32',
+        `calls of the oracle that are right, on ${brief(task)}`,
+        what,
+        'Correct the oracle.',
       );
     }
     const declared = subject.definition.best?.(task);

@@ -155,9 +155,9 @@ class Fuzzer {
   }
 }
 
-function withActions({ rule, expected, received }: Violation, actions: Action[]): Violation {
+function withActions({ rule, expected, received, hint }: Violation, actions: Action[]): Violation {
   const played = actions.map(({ text, toolCalls, stopReason }) =>
     toolCalls.length > 0 ? { text, toolCalls, stopReason } : { text, stopReason },
   );
-  return new Violation(rule, expected, `${received}, after the actions ${brief(played)}`);
+  return new Violation(rule, expected, `${received}, after the actions ${brief(played)}`, hint);
 }

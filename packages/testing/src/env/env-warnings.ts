@@ -23,10 +23,27 @@ export async function checkWarnings(subject: EnvSubject): Promise<void> {
   });
   await report.check(['WARN-9'], () => checkSplits(subject.open));
   await report.check(['WARN-10'], () => checkWeights(definition));
+  if (report.report.ok) await report.check(['WARN-11'], () => checkTexts(subject));
   // Without an oracle it is not known which actions matter. Steps that break rules say little about rewards.
   if (subject.oracleActions.size === 0 || !report.report.ok) return;
   await report.check(['WARN-3'], () => checkReplies(subject));
   await report.check(['WARN-4'], () => checkRewards(subject));
+}
+
+/** What JavaScript writes for a value that is no text. */
+const notText = /\[object \w+\]|\bundefined\b|\bNaN\b/;
+
+/** A task without a field, or an object, in the text that begins each episode. A task may speak of such words, but not every task. */
+async function checkTexts(subject: EnvSubject): Promise<void> {
+  let found = '';
+  for (let index = 0; index < Math.min(triedTasks, subject.tasks.length); index++) {
+    const task = subject.task(index);
+    const { messages } = await subject.withWatched((env) => env.reset(task, index));
+    const text = messages.map(({ content }) => content).find((content) => notText.test(content));
+    if (text === undefined || notText.test(JSON.stringify(task))) return;
+    found = text;
+  }
+  if (found) throw new Violation('WARN-11', 'a first message of texts and numbers', brief(found));
 }
 
 /** Plays what the oracle does in any task, and some valid calls. Something must make a difference. */
@@ -35,7 +52,7 @@ async function checkReplies(subject: EnvSubject): Promise<void> {
   for (let index = 0; index < Math.min(triedTasks, subject.tasks.length); index++) {
     const transitions = await subject.withWatched(async (env) => {
       const { tools } = await env.reset(subject.task(index), index);
-      return env.take(actionsToTry(subject, index, tools));
+      return env.take(actionsToTry(subject, index, tools, env.env.spec.limits.maxTurns));
     });
     // Messages to other players answer nobody's action, and a picture may be all that changes.
     const replies = transitions
@@ -60,14 +77,25 @@ function replyOf(message: Message): string {
 }
 
 /** Each action once. Answers come after calls, and the oracle's own after the others: both may end the episode. */
-function actionsToTry(subject: EnvSubject, task: number, tools: readonly ToolDescription[]): Action[] {
+function actionsToTry(
+  subject: EnvSubject,
+  task: number,
+  tools: readonly ToolDescription[],
+  turns: number,
+): Action[] {
   const own = new Set(subject.oracleActions.get(task)?.map(asWritten));
   const calls = tools.length > 0 ? fc.sample(validCalls(tools), { seed: task, numRuns: several }) : [];
   const all = [...calls, ...[...subject.oracleActions.values()].flat()];
   const different = new Map(all.map((action) => [asWritten(action), action]));
   const rank = ([written, { toolCalls }]: [string, Action]) =>
     (toolCalls.length > 0 ? 0 : 2) + (own.has(written) ? 1 : 0);
-  return [...different].sort((a, b) => rank(a) - rank(b)).map(([, action]) => action);
+  // The last turn has no reply. Where not all fit before it, the oracle's own must be among those that do.
+  const others = [...different].filter(([written]) => !own.has(written));
+  const left = new Set(others.slice(Math.max(1, turns - 1 - own.size)).map(([written]) => written));
+  return [...different]
+    .filter(([written]) => !left.has(written))
+    .sort((a, b) => rank(a) - rank(b))
+    .map(([, action]) => action);
 }
 
 /** What the policy wrote, without the ids of its calls. */

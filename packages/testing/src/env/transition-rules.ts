@@ -79,9 +79,30 @@ export function* toolViolations(tools: readonly ToolDescription[]): Generator<Vi
   if (twice !== undefined)
     yield new Violation('ENV-14', 'tools with distinct names', `two tools named "${twice}"`);
   for (const { name, inputSchema } of tools) {
+    if (!/^[\w.:/-]+$/.test(name)) {
+      const hint = `Rename the tool, because servers of models refuse such a name: "${name.replaceAll(/\W+/g, '_')}".`;
+      yield new Violation('ENV-14', 'names of tools without spaces and quotation marks', `"${name}"`, hint);
+    }
     const wrong = schemaError(inputSchema);
-    if (wrong) yield new Violation('ENV-14', `a valid inputSchema of tool "${name}"`, wrong);
+    const expected = `a valid inputSchema of tool "${name}"`;
+    if (wrong) yield new Violation('ENV-14', expected, wrong, schemaHint);
+    const absent = undeclared(inputSchema);
+    const schema = `"required" of tool "${name}" to name properties`;
+    if (absent) yield new Violation('ENV-14', schema, `"${absent}", which "properties" lacks`, schemaHint);
   }
+}
+
+const schemaHint =
+  "Write a JSON Schema of an object: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] }.";
+
+/** A required property that no call can guess, because the schema names others only. */
+function undeclared({ type, properties, required, ...rest }: JsonSchema): string | undefined {
+  const isPlain = Object.keys(rest).every((word) =>
+    ['additionalProperties', '$schema', 'description', 'title'].includes(word),
+  );
+  if (!isPlain || !Array.isArray(required) || typeof properties !== 'object' || properties === null)
+    return undefined;
+  return required.find((name) => !Object.hasOwn(properties, name));
 }
 
 /** Why a schema itself is invalid; `undefined` if it is valid. */

@@ -7,6 +7,7 @@ import {
   ToolEnvError,
   type Transition,
 } from '@toolenv/core';
+import { atPlace } from '@toolenv/core/errors';
 import { validate, wireSchemas } from '@toolenv/core/schemas';
 import { inTime } from '../in-time.ts';
 import { notJson } from '../json-value.ts';
@@ -139,8 +140,16 @@ export class WatchedEnv<Task> {
       return await inTime('ENV-28', `an answer to ${what}`, this.#watch.timeout, work);
     } catch (error) {
       if (error instanceof Violation) throw error;
-      const rule = ToolEnvError.isInstance(error) && error.code === 'bug.no_reply' ? 'ENV-37' : 'ENV-27';
-      throw new Violation(rule, `an answer to ${what}`, brief(error));
+      if (!ToolEnvError.isInstance(error))
+        throw new Violation('ENV-27', `an answer to ${what}`, `${brief(error)}${atPlace(error)}`);
+      if (error.code === 'bug.no_reply') throw new Violation('ENV-37', `an answer to ${what}`, brief(error));
+      // Its message names the remedy.
+      throw new Violation(
+        'ENV-27',
+        `an answer to ${what}`,
+        error.message.replace(/\s+/g, ' '),
+        'Do what it says.',
+      );
     }
   }
 

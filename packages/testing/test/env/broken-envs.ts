@@ -666,6 +666,19 @@ export const brokenEnvs: readonly [what: string, rule: RuleId, changes: Changes]
     { definition: { rewards: wide }, env: (good) => ({ spec: { ...good.spec, rewards: wide } }) },
   ],
   [
+    'a field of the task that is not there',
+    'WARN-11',
+    {
+      env: (good) => ({
+        reset: async (options) => {
+          const seen = await good.reset(options);
+          const messages = [...seen.messages, { role: 'user' as const, content: 'The floor is undefined.' }];
+          return { ...seen, messages };
+        },
+      }),
+    },
+  ],
+  [
     'calls with a comment that abort',
     'WARN-6',
     stepping((transition, { text: said, toolCalls }) => {

@@ -213,7 +213,7 @@ test('an inline tool that ignores its signal is reported', async () => {
 
 test.each([
   ['nothing', () => undefined, 'it returned nothing: return a text'],
-  ['a number', () => 7, 'has no "content" array of blocks. (TOOL-4)'],
+  ['a number', () => 7, 'has no "content" array of blocks: return a text'],
   [
     'a generator',
     function* () {

@@ -110,6 +110,11 @@ export function estimateAdvantages(
   options: Readonly<Record<string, unknown>>,
 ): Float64Array[] {
   const found = estimator.estimate(inputs, options);
+  if (found === undefined)
+    throw new ToolEnvError(
+      'bug.advantage',
+      `The advantage ${estimator.name} returned nothing: return [rows][tokens], such as ofEpisodes(inputs, numbers).`,
+    );
   return atMask(inputs.mask, (b, t) => {
     const advantage = found[b]?.[t];
     if (Number.isFinite(advantage)) return advantage!;

@@ -1,9 +1,9 @@
 /** defineLoss: a policy loss, as a function of the numbers of a token. */
-import type { JsonSchema } from '@toolenv/core';
+import { type JsonSchema, ToolEnvError } from '@toolenv/core';
 import type { TrainerPart } from '@toolenv/core/plugins';
-import type { OptionsOf } from '@toolenv/core/schemas';
+import { didYouMean, type OptionsOf } from '@toolenv/core/schemas';
 import { type ConfigurablePart, configurable, partOptions } from '../trainer/trainer-part.ts';
-import type { Average } from './token-weights.ts';
+import { type Average, averages } from './token-weights.ts';
 
 /** A token of the policy, as a loss sees it. */
 export interface LossToken {
@@ -77,6 +77,10 @@ export function defineLoss<const Schema extends JsonSchema, Options = OptionsOf<
   definition: LossDefinition<Schema, Options>,
 ): ConfigurablePart<Loss, Options> {
   const { name, description, average, ratioLevel, shares, correctsMismatch } = definition;
+  if (!averages.includes(average)) {
+    const hint = didYouMean(String(average), averages, 'Averages');
+    throw new ToolEnvError('bug.loss', `The loss ${name} has an unknown average "${average}". ${hint}`);
+  }
   const episode =
     'episode' in definition
       ? definition.episode.bind(definition)
@@ -84,6 +88,15 @@ export function defineLoss<const Schema extends JsonSchema, Options = OptionsOf<
   const traits = { average, ratioLevel, shares, correctsMismatch };
   const options = partOptions(definition.options);
   return configurable<Loss, Options>({ name, description, options, ...traits, episode } as unknown as Loss);
+}
+
+/** @throws ToolEnvError `bug.loss` for something else, which would teach nothing. */
+export function readTokenLoss(name: string, given: TokenLoss): TokenLoss {
+  if (typeof given?.value === 'number' && (given.dLogRatio !== undefined || given.dLogprob !== undefined))
+    return given;
+  const received = typeof given === 'object' ? JSON.stringify(given) : String(given);
+  const remedy = 'return { value, dLogRatio } or { value, dLogprob }';
+  throw new ToolEnvError('bug.loss', `The loss ${name} gives ${received} for a token: ${remedy}.`);
 }
 
 /** The schema of an option of two numbers from 0 on. */

@@ -18,6 +18,14 @@ export async function optimizerStep(
 ): Promise<{ gradNorm: number; criticGradNorm?: number; outputs?: BackwardOutputs }> {
   try {
     for (const [name, rows] of Object.entries(gradients)) {
+      const wrong = batch.rows.findIndex(({ tokens }, b) => rows && rows[b]?.length !== tokens.length);
+      if (wrong >= 0) {
+        const shape = `${rows![wrong]?.length ?? 'no'} numbers for the ${batch.rows[wrong]!.tokens.length} tokens of row ${wrong}`;
+        throw new ToolEnvError(
+          'bug.gradient_shape',
+          `The trainer gives a ${name} with ${shape}: give [rows][tokens].`,
+        );
+      }
       if (rows?.some((row: Float32Array) => !row.every(Number.isFinite)))
         throw new ToolEnvError('bug.gradient_not_finite', `The loss gives a ${name} that is not finite.`);
     }

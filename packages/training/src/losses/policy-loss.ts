@@ -4,7 +4,7 @@ import type { Rows, TokenValues } from '@toolenv/core/learner';
 import type { Metrics } from '@toolenv/core/plugins';
 import { countTokens, mean } from '../rows/averages.ts';
 import { type EpisodePlaces, episodePlaces, valuesAt } from '../rows/episode-places.ts';
-import type { Loss } from './define-loss.ts';
+import { type Loss, readTokenLoss } from './define-loss.ts';
 import { type KlEstimator, klEstimate } from './kl-penalty.ts';
 import { losses } from './losses.ts';
 import { type MismatchCorrection, mismatchWeights, refuseUnfitCorrection } from './sampler-mismatch.ts';
@@ -170,7 +170,7 @@ function addEpisode(
     sums.logRatio += logRatios[i]!;
     // A ratio may be infinite where the advantage is 0.
     if (advantage !== 0) {
-      const token = tokenLoss({ ratio, advantage, logprob });
+      const token = readTokenLoss(loss.name, tokenLoss({ ratio, advantage, logprob }));
       for (const name of token.counts ?? []) counts.set(name, counts.get(name)! + 1);
       const isLeftOut = isUncertain[i] === 0 || (fall > offPolicyThreshold && advantage < 0);
       const factor = isLeftOut ? 0 : weight * (loss.correctsMismatch ? 1 : mismatch[i]!);

@@ -9,7 +9,9 @@ import type { TokenValues } from '@toolenv/core/learner';
  * - `step-mean`: the mean over the tokens of the optimizer step, over all of its batches.
  * - `constant`: Σ/(N·maxLength), a constant, so that length has no influence (arXiv 2503.20783).
  */
-export type Average = 'episode-mean' | 'episode-sum' | 'batch-mean' | 'step-mean' | 'constant';
+export const averages = ['episode-mean', 'episode-sum', 'batch-mean', 'step-mean', 'constant'] as const;
+
+export type Average = (typeof averages)[number];
 
 export interface StepSize {
   /** Largest number of tokens in an episode; `constant` needs it. */

@@ -1,5 +1,5 @@
 /** The steps of a run: what each learns from, and the rollout before it unless the algorithm learns from data. */
-import { deriveSeed, type EnvHandle, type TaskResult } from '@toolenv/core';
+import { deriveSeed, type EnvHandle, type TaskResult, ToolEnvError } from '@toolenv/core';
 import type { Metrics, Run } from '@toolenv/core/plugins';
 import { rolloutMetrics } from '../metrics/rollout-metrics.ts';
 import type { RunOptions } from '../options/run-options.ts';
@@ -114,5 +114,10 @@ async function update(
   const trajectories = learnable(scored.flatMap(playerEpisodes), algorithm);
   const rows = trajectories.flatMap(toTrainingRows);
   if (rows.length === 0) return nothingLearned;
-  return algorithm.update({ ...at, trajectories, rows });
+  if (typeof algorithm.update !== 'function')
+    throw new ToolEnvError('bug.trainer', 'The trainer has no update: return { update } from create.');
+  const metrics = await algorithm.update({ ...at, trajectories, rows });
+  if (typeof metrics === 'object' && metrics !== null) return metrics;
+  const remedy = 'return its metrics, such as { grad_norm: gradNorm }';
+  throw new ToolEnvError('bug.trainer', `The update of the trainer returned ${metrics}: ${remedy}.`);
 }
