@@ -15,6 +15,7 @@ import { compareTemplates } from '../templates/compare.ts';
 import { checkpointsToCheck, type Opened } from './checkpoints.ts';
 import { checkScores } from './datasets/check-scores.ts';
 import { checkDaytona } from './daytona.ts';
+import { reportHarbor } from './harbor.ts';
 import { checkHub } from './hub.ts';
 import { checkConformance } from './mcp/check-conformance.ts';
 import { checkServe } from './mcp/check-serve.ts';
@@ -63,6 +64,7 @@ const parts: Record<string, [python: () => string, run: (python: string) => unkn
   'mcp-serve': [pythonWithMcp, (python) => checkServe(python, check)],
   'mcp-conformance': [() => '', () => checkConformance(check)],
   daytona: [() => '', () => checkDaytona(check)],
+  harbor: [() => '', () => reportHarbor(process.argv[3] ?? 'examples/harbor', check)],
   // Measures, and prints the comparison itself.
   trl: [pythonWithTransformers, (python) => compareWithTrl(python, process.argv.slice(3))],
 };

@@ -11,7 +11,7 @@ const examples = join(import.meta.dirname, '../../../examples/harbor');
 /** A task that declares no artifacts, as most public ones do. Its tests also ask for a deleted folder, rights and a link's content; podman gives every file to root. */
 const undeclared: Readonly<Record<string, string>> = {
   'task.toml':
-    '[environment]\nmemory_mb = 256\nstorage_mb = 96\nallow_internet = true\n[verifier]\ntimeout_sec = 20\n',
+    '[environment]\nmemory_mb = 256\nstorage_mb = 96\nallow_internet = true\n[verifier]\ntimeout_sec = 120\n',
   'instruction.md': 'Write 42 into out.txt, and clean up.\n',
   'environment/Dockerfile': `FROM ${image}\nENV PATH=/opt/first:/usr/local/bin:/bin\nRUN mkdir -p /app/old /opt && echo kept > /app/kept\nWORKDIR /app\n`,
   'tests/expected.txt': '42\n',

@@ -25,17 +25,11 @@ export async function readTasks({
   const tasks = new Map<string, HarborTask>();
   const splits: HarborTasks['splits'] = { train: [], validation: [], test: [] };
   const refused = new RefusedTasks();
-  for (const [name, folders] of Object.entries(found) as [Split, string[]][]) {
-    for (const each of folders) {
-      try {
-        const task = await readTask(each, policy);
-        tasks.set(task.folder, task);
-        splits[name].push(playedTask(task));
-      } catch (error) {
-        refused.add(each, error);
-      }
+  for (const [name, folders] of Object.entries(found) as [Split, string[]][])
+    for (const task of await playable(folders, policy, refused)) {
+      tasks.set(task.folder, task);
+      splits[name].push(playedTask(task));
     }
-  }
   const all = tasks.size + refused.count;
   if (refused.count > 0 && (unplayable === 'refuse' || tasks.size === 0)) throw refused.error(folder, all);
   const left = `${refused.count} of ${all} tasks cannot be played, and are left out.\n${refused.list(folder)}`;
@@ -49,6 +43,23 @@ export async function readTasks({
       throw new ToolEnvError('usage.harbor_task', message);
     },
   };
+}
+
+/** The tasks of these folders that can be played. The others are added to those that are refused. */
+export async function playable(
+  folders: readonly string[],
+  policy: TaskPolicy,
+  refused: RefusedTasks,
+): Promise<HarborTask[]> {
+  const tasks: HarborTask[] = [];
+  for (const folder of folders) {
+    try {
+      tasks.push(await readTask(folder, policy));
+    } catch (error) {
+      refused.add(folder, error);
+    }
+  }
+  return tasks;
 }
 
 /** How tasks are played otherwise than in Harbor, with their number. */

@@ -32,6 +32,15 @@ const aboveTests = [
   ],
 ];
 
+/** What uv takes its Python and its packages from, in the working folder or above it. */
+const aboveWork = ['uv.toml', '.python-version'];
+
+/** Modules that Python imports by itself, which need not be there. */
+const unasked = ['sitecustomize', 'usercustomize'];
+
+/** Installed packages, as Python finds them by name in a folder of modules: they name plugins that test runners import. */
+const installed = /\.(dist-info|egg-info|egg|egg-link)$/;
+
 /** Variables that name folders of programs and libraries, and the one that names folders of Python modules. */
 const programVariables = ['PATH', 'LD_LIBRARY_PATH', 'PERL5LIB', 'RUBYLIB', 'NODE_PATH', 'CLASSPATH'];
 const moduleVariable = 'PYTHONPATH';
@@ -56,6 +65,8 @@ export interface ExecutedParts {
   folders: readonly string[];
   /** Folder of the user. What begins with a dot there is settings. */
   home: string;
+  /** Folder in which the tests begin. */
+  workdir: string;
   /** Folders in which a Python module would be found before that of the same name in `modules`. */
   moduleFolders: readonly string[];
   /** Names such as `json`, of `json.py` and the folder `json`. */
@@ -68,8 +79,13 @@ export class Executed {
   readonly #moduleFolders: readonly string[];
   readonly #modules: ReadonlySet<string>;
 
-  constructor({ folders, home, moduleFolders, modules }: ExecutedParts) {
-    this.#folders = [...system, ...aboveTests.map((name) => `/${name}`), ...folders];
+  constructor({ folders, home, workdir, moduleFolders, modules }: ExecutedParts) {
+    this.#folders = [
+      ...system,
+      ...aboveTests.map((name) => `/${name}`),
+      ...withParents(workdir).flatMap((each) => aboveWork.map((name) => posix.join(each, name))),
+      ...folders,
+    ];
     this.#home = home;
     this.#moduleFolders = moduleFolders;
     this.#modules = modules;
@@ -80,7 +96,11 @@ export class Executed {
     // Whoever may write in /logs could put another folder in the place of that of the verdict.
     if (path === '/logs' || this.#folders.some((folder) => isWithin(path, folder))) return true;
     if (childOf(path, '/root').startsWith('.') || childOf(path, this.#home).startsWith('.')) return true;
-    return this.#moduleFolders.some((folder) => this.#modules.has(childOf(path, folder).split('.')[0]!));
+    return this.#moduleFolders.some((folder) => {
+      const child = childOf(path, folder);
+      const module = child.split('.')[0]!;
+      return this.#modules.has(module) || unasked.includes(module) || installed.test(child);
+    });
   }
 }
 
@@ -97,6 +117,7 @@ export async function executedIn(
     value === '' ? [] : value.split(':').map((each) => posix.resolve(folder, each));
   return new Executed({
     home: home || '/',
+    workdir: folder,
     folders: programVariables.flatMap((_, index) => foldersIn(values[index]).flatMap(withLibraries)),
     moduleFolders: [folder, ...foldersIn(values[programVariables.length])],
     modules: new Set((values.at(-1) ?? '').split('\n').filter((name) => name !== '')),
@@ -111,6 +132,12 @@ function withLibraries(folder: string): string[] {
     folder,
     ...['lib', 'lib64', 'libexec', 'pyvenv.cfg', 'share'].map((name) => posix.join(above, name)),
   ];
+}
+
+/** A folder, and those that it is in. */
+function withParents(folder: string): string[] {
+  const above = posix.dirname(folder);
+  return above === folder ? [folder] : [folder, ...withParents(above)];
 }
 
 /** The name below a folder by which a path leads on; empty if it does not. */
