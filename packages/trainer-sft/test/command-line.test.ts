@@ -20,9 +20,9 @@ test('the README’s command trains on a file', async () => {
     await writeFile(data, `${JSON.stringify({ messages })}\n`.repeat(3));
     const words = /^npx toolenv (train .*)$/m.exec(readme)![1]!.split(' ');
     const values: Record<string, string> = {
-      'demonstrations.jsonl': data,
-      'my-checkpoint': 'packages/tiny-policy/checkpoint',
-      'runs/mine': join(folder, 'run'),
+      'runs/oracle/trajectories.jsonl': data,
+      'node_modules/@toolenv/tiny-policy/checkpoint': 'packages/tiny-policy/checkpoint',
+      'runs/sft': join(folder, 'run'),
     };
     const given = words.map((word) => values[word] ?? word);
     const { stdout } = await runCliIn(root, ...given, '--batch-size', '2', '--json');

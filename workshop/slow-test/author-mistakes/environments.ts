@@ -288,7 +288,7 @@ export const environmentMistakes: readonly Mistake[] = [
     did: 'tasks from Math.random',
     in: guess,
     edits: [['train: [2, 5, 8]', 'train: { length: 9, get: () => 1 + Math.floor(Math.random() * 9) }']],
-    says: /the same task from tasks\.train\.at\(\d\) again/,
+    says: /the same task from tasks\.train\.at\(\d\) (again|for the same seed)/,
   },
   {
     did: 'a test task in train',
