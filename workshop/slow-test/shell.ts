@@ -17,8 +17,9 @@ PATH="$TOOLENV_ROOT/node_modules/.bin:$PATH"
 npx() {
   case "$1" in
     toolenv) node "$TOOLENV_ROOT/packages/cli/dist/main.js" "\${@:2}" ;;
-    # tsc itself builds a package against built packages, as npm run packed does.
-    tsc) "$TOOLENV_ROOT/node_modules/.bin/esbuild" src/*.ts --outdir=dist --format=esm --log-level=error ;;
+    # tsc itself builds a package against built packages, as npm run packed does. Nobody reads these declarations.
+    tsc) "$TOOLENV_ROOT/node_modules/.bin/esbuild" src/*.ts --outdir=dist --format=esm --log-level=error &&
+      for each in dist/*.js; do : > "\${each%.js}.d.ts"; done ;;
     vitest) "$TOOLENV_ROOT/node_modules/.bin/vitest" "\${@:2}" ;;
     *) echo "npx $1 would need the network" >&2; return 1 ;;
   esac

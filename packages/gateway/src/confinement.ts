@@ -63,8 +63,9 @@ export async function confine(
     args: [
       ...systemFolders.filter((folder) => existsSync(folder)).flatMap(mounted),
       ...systemFiles.flatMap((path) => ['--ro-bind-try', path, path]),
-      ...(node.startsWith('/usr') || node === '/' ? [] : bound('--ro-bind', [node])),
       ...['--proc', '/proc', '--dev', '/dev', '--tmpfs', '/tmp', '--dir', '/tmp/home'],
+      // Node may lie in /tmp too.
+      ...(node.startsWith('/usr') || node === '/' ? [] : bound('--ro-bind', [node])),
       ...['--ro-bind', process.execPath, guest.node, '--ro-bind', door, guest.door],
       ...(opened ? ['--bind', opened.path, guest.socket] : []),
       ...bound('--ro-bind', read),

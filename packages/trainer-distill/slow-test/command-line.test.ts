@@ -16,8 +16,11 @@ const tiny = 'packages/tiny-policy/checkpoint';
 
 /** The command of the README on a small scale, with a teacher that is the student: the rewards have something to teach. */
 function wordsOf(out: string): string[] {
-  const command = /^npx toolenv (train .*)$/m.exec(readme)![1]!;
-  const named = command.replace('my-checkpoint', tiny).replace('large-checkpoint', tiny).split(' ');
+  const command = /^npx toolenv (train .*--trainer distill .*)$/m.exec(readme)![1]!;
+  const named = command
+    .replace('node_modules/@toolenv/tiny-policy/checkpoint', tiny)
+    .replace('runs/first/policy', tiny)
+    .split(' ');
   const small = ['--tasks-per-step', '2', '--max-tokens', '48', '--learning-rate', '1e-3', '--steps', '3'];
   return [...named, ...small, '--reward-coefficient', '1', '--checkpoint-every', '1', '--out', out, '--json'];
 }

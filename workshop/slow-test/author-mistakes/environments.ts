@@ -172,7 +172,8 @@ export const environmentMistakes: readonly Mistake[] = [
     in: sum,
     edits: [['limits: { maxTurns: 4 }', 'limits: { maxTurns: 4 ']],
     isProcess: true,
-    says: /cannot be loaded: [\s\S]*env-v1\.ts:14:1: ERROR: Expected "}"/,
+    // By tsx, and by Node itself from Node 22.
+    says: /env-v1\.ts cannot be loaded: ([\s\S]*env-v1\.ts:14:1: ERROR: Expected "}"|Expected ',', got '\)')/,
   },
   {
     did: 'an import of a package that is not installed',

@@ -1,6 +1,6 @@
 /** `toolenv completion`: what shells complete. */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
@@ -50,7 +50,10 @@ it('refuses other shells', async () => {
 let bin: string;
 beforeAll(async () => {
   bin = await mkdtemp(join(tmpdir(), 'toolenv-bin-'));
-  await symlink(cli, join(bin, 'toolenv'));
+  // npm makes the program executable as it installs it.
+  await writeFile(join(bin, 'toolenv'), `#!/bin/sh\nexec "${process.execPath}" "${cli}" "$@"\n`, {
+    mode: 0o755,
+  });
   await writeFile(join(bin, 'typed.txt'), '');
 });
 
