@@ -266,7 +266,7 @@ it.each(['timer', 'rejection'])(
     const args = ['train', careless, ...train, '--out', out, ...steps];
     const { code, stderr } = await startCli(args, undefined, { ...process.env, CARELESS: from }).finished;
     expect(stderr).toMatch(
-      /toolenv: an error was not caught: Error: left behind.* Await the promise, or catch its error\. Stopping…\n/,
+      /toolenv: an error was not caught: Error: left behind, at .*careless\/env\.ts:\d+:\d+\. Await the promise, or catch its error\. Stopping…\n/,
     );
     expect(stderr).not.toMatch(/^ {4}at /m);
     expect(stderr).toMatch(

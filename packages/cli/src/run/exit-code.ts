@@ -69,6 +69,6 @@ async function diskError(error: unknown, path?: string): Promise<ToolEnvError | 
   return recording.diskError(error, path);
 }
 
-function stackOf(error: unknown): string {
+export function stackOf(error: unknown): string {
   return (error instanceof Error && error.stack) || messageOf(error);
 }

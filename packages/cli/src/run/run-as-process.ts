@@ -1,9 +1,9 @@
 /** Runs work as a process: signals, broken pipes and errors become exit codes and messages, as a shell expects. */
 import { closeSync } from 'node:fs';
 import { isatty } from 'node:tty';
-import { atPlace, messageOf } from '@toolenv/core/errors';
+import { atPlace, messageOf, placeOf } from '@toolenv/core/errors';
 import { guardOutput, lastRow } from '../display/guarded-output.ts';
-import { exitCodeOf, Interrupted, interrupts, Uncaught } from './exit-code.ts';
+import { exitCodeOf, Interrupted, interrupts, stackOf, Uncaught } from './exit-code.ts';
 
 /** Milliseconds that the work may take to end after an uncaught error: it may wait for the part that failed. */
 const graceAfterUncaught = 300_000;
@@ -11,7 +11,7 @@ const graceAfterUncaught = 300_000;
 /**
  * Runs the work and ends the process with the code of `exitCodeOf`. The output is guarded against control characters.
  *
- * An uncaught error, such as an error in a plugin's timer, is written with its place and aborts `signal`, so that a run keeps
+ * An uncaught error, such as an error in a plugin's timer, is written with its place, or with its stack if that names no file of an author, and aborts `signal`, so that a run keeps
  * its finished steps. The first SIGHUP, SIGINT or SIGTERM aborts `signal`; the second ends the process and its child processes
  * at once. If the reader of the output goes away (`| head`, a closed terminal), the work continues and further output is
  * dropped. If stdout cannot be written because a disk is full, `signal` aborts with that error.
@@ -78,6 +78,8 @@ function catchTheUncaught(controller: AbortController): void {
     // What an author forgot to await may be lost in every episode.
     if (controller.signal.aborted) return;
     const { name = 'Error' } = Object(error) as Partial<Error>;
+    // Of an error in an installed package, only the stack says where it was made.
+    if (placeOf(error) === undefined) process.stderr.write(`${stackOf(error)}\n`);
     const lost = `${name}: ${messageOf(error)}${atPlace(error)}`;
     process.stderr.write(
       `toolenv: an error was not caught: ${lost}. Await the promise, or catch its error. Stopping…\n`,

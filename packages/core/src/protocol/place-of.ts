@@ -1,7 +1,7 @@
 /** placeOf: where in the code of an author an error was made. */
 
-/** The folder of this package and of those beside it, whose lines say nothing to an author. */
-const own = new URL('../../..', import.meta.url).href;
+/** The folder of this package and of those beside it. */
+const packages = import.meta.url.slice(0, import.meta.url.lastIndexOf('/core/') + 1);
 
 /** The file, line and column of the first frame that is not of Node, of a dependency or of toolenv; `undefined` if there is none. */
 export function placeOf(error: unknown): string | undefined {
@@ -11,9 +11,14 @@ export function placeOf(error: unknown): string | undefined {
     const place = /[\s(]((?:file:\/\/|\/|[A-Za-z]:\\)[^()]*:\d+:\d+)\)?$/.exec(line)?.[1];
     if (place === undefined || /[\\/]node_modules[\\/]/.test(place)) continue;
     const address = place.startsWith('file:') ? place : `file://${place}`;
-    if (!address.startsWith(own)) return address.replace(/^file:\/\//, '').replace(/\?[^:]*/, '');
+    if (!isOwn(address)) return address.replace(/^file:\/\//, '').replace(/\?[^:]*/, '');
   }
   return undefined;
+}
+
+/** Whether the line is of toolenv, and says nothing to an author. */
+function isOwn(address: string): boolean {
+  return address.startsWith(packages) && /^[^/]*\/(src|dist)\//.test(address.slice(packages.length));
 }
 
 /** `, at /my-env/env.ts:12:3`, or nothing. */
