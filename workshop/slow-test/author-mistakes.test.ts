@@ -1,17 +1,25 @@
 /**
- * Mistakes of authors, written by somebody who had read the guides and not the code. The first commands of the guides, `tsc` and `toolenv check`, must
- * name each, without a stack. Types are stripped here, so that `check` says it alone. What it cannot know: that a build is older than its source, and that a CSV
- * has texts where a type says number (it shows the task).
+ * Mistakes of authors, collected by somebody who had read the guides and not the code. `toolenv check` must name each without a stack. The guides run `tsc` first,
+ * which finds some of them too; here types are stripped, so that `check` alone must find all. It cannot know that a build is older than its source, or that a CSV
+ * has texts where a type says number; it shows the task.
  */
-import { mkdir, mkdtemp, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runCliIn } from '../../packages/cli/test/run-cli.ts';
 import { startCli } from '../../packages/cli/test/start-cli.ts';
-import * as environments from './author-mistakes/environments.ts';
+import * as agents from './author-mistakes/agents.ts';
+import * as definitions from './author-mistakes/definitions.ts';
+import * as episodes from './author-mistakes/episodes.ts';
+import * as mcpServers from './author-mistakes/mcp-servers.ts';
 import { type Mistake, moduleOf } from './author-mistakes/mistake.ts';
-import { type PackageMistake, packageMistakes, rightPackage } from './author-mistakes/packages.ts';
+import * as oraclesAndPlayers from './author-mistakes/oracles-and-players.ts';
+import * as packages from './author-mistakes/packages.ts';
+import * as rewards from './author-mistakes/rewards.ts';
+import * as environments from './author-mistakes/right-environments.ts';
+import * as taskFiles from './author-mistakes/task-files.ts';
+import * as tasks from './author-mistakes/tasks.ts';
 import * as tools from './author-mistakes/tools.ts';
 import * as trainers from './author-mistakes/trainers.ts';
 
@@ -24,6 +32,7 @@ beforeAll(async () => {
   await symlink(modules, join(home, 'node_modules'));
   await writeFile(join(home, 'package.json'), '{"name":"authored","version":"1.0.0","type":"module"}');
 });
+afterAll(() => rm(home, { recursive: true }));
 
 async function put(folder: string, files: Readonly<Record<string, string | null>>): Promise<void> {
   for (const [path, text] of Object.entries(files)) {
@@ -47,11 +56,15 @@ async function checked(
   return `${stdout}${stderr}`;
 }
 
-const all = [...environments.environmentMistakes, ...tools.toolMistakes, ...trainers.trainerMistakes];
-const rights = Object.entries({ ...environments.right, ...tools.right, ...trainers.right });
+const ofEnvironments = [definitions, tasks, episodes, rewards, oraclesAndPlayers];
+const ofOwnModules = [tools, taskFiles, mcpServers, agents, trainers];
+const all = [...ofEnvironments, ...ofOwnModules].flatMap(({ mistakes }) => mistakes);
+const rights = [environments, ...ofOwnModules.map(({ right }) => right)].flatMap((each) =>
+  Object.entries(each),
+);
 
 test.each(rights)('%s is right, before anybody makes a mistake', async (name, module) => {
-  expect(await checked(`right ${name}`, { 'env-v1.ts': module, ...tools.rows })).toContain('✔');
+  expect(await checked(`right ${name}`, { 'env-v1.ts': module, ...taskFiles.rows })).toContain('✔');
 });
 
 test.each(all.map((mistake): [string, Mistake] => [mistake.did, mistake]))(
@@ -63,21 +76,37 @@ test.each(all.map((mistake): [string, Mistake] => [mistake.did, mistake]))(
   },
 );
 
-test.each(packageMistakes.map((mistake): [string, PackageMistake] => [mistake.did, mistake]))(
+/** What `toolenv check` says of a package. */
+async function checkedPackage({
+  did,
+  manifest = (right) => right,
+  files,
+}: Omit<packages.PackageMistake, 'says'>): Promise<string> {
+  const folder = join(home, `package-${did.replaceAll(/\W+/g, '-')}`);
+  const written = manifest(packages.rightPackage.manifest());
+  const json = typeof written === 'string' ? written : JSON.stringify(written);
+  await put(folder, {
+    'package.json': written === undefined ? null : json,
+    ...packages.rightPackage.files,
+    ...files,
+  });
+  await mkdir(join(folder, 'node_modules'));
+  await symlink(join(modules, '@toolenv'), join(folder, 'node_modules/@toolenv'));
+  const { stdout, stderr } = await startCli(['check', '.', '--actions', '20'], folder).finished;
+  return `${stdout}${stderr}`;
+}
+
+test('the package is right, before anybody makes a mistake', async () => {
+  const said = await checkedPackage({ did: 'nothing' });
+  expect(said).toContain('✔');
+  expect(said).not.toContain('✘');
+});
+
+test.each(packages.mistakes.map((mistake): [string, packages.PackageMistake] => [mistake.did, mistake]))(
   'of a package, %s is named',
-  async (did, { manifest = (right) => right, files, says }) => {
-    const folder = join(home, `package-${did.replaceAll(/\W+/g, '-')}`);
-    const written = manifest(rightPackage.manifest());
-    const json = typeof written === 'string' ? written : JSON.stringify(written);
-    await put(folder, {
-      'package.json': written === undefined ? null : json,
-      ...rightPackage.files,
-      ...files,
-    });
-    await mkdir(join(folder, 'node_modules'));
-    await symlink(join(modules, '@toolenv'), join(folder, 'node_modules/@toolenv'));
-    const { stdout, stderr } = await startCli(['check', '.', '--actions', '20'], folder).finished;
-    expect(`${stdout}${stderr}`).toMatch(says);
-    expect(`${stdout}${stderr}`).not.toMatch(stack);
+  async (_, mistake) => {
+    const said = await checkedPackage(mistake);
+    expect(said).toMatch(mistake.says);
+    expect(said).not.toMatch(stack);
   },
 );

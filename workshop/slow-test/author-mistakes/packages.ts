@@ -51,7 +51,7 @@ export const rightPackage = {
   },
 } as const;
 
-export const packageMistakes: readonly PackageMistake[] = [
+export const mistakes: readonly PackageMistake[] = [
   {
     did: 'no manifest',
     manifest: ({ toolenv: _, ...rest }) => rest,

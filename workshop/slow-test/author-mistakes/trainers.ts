@@ -77,7 +77,7 @@ export default defineScorer({
 `;
 export const right: Readonly<Record<string, string>> = { loss, advantage, trainer, scorer };
 
-export const trainerMistakes: readonly Mistake[] = [
+export const mistakes: readonly Mistake[] = [
   {
     did: 'a derivative with a wrong sign',
     in: loss,

@@ -1,0 +1,81 @@
+/** Mistakes in agents that become environments. */
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: texts of modules
+import type { Mistake } from './mistake.ts';
+
+const agent = `
+import { defineAgentEnv } from '@toolenv/gateway';
+
+async function capitalOf(country: string, baseURL: string, apiKey: string): Promise<string> {
+  const response = await fetch(\`\${baseURL}/chat/completions\`, {
+    method: 'POST',
+    headers: { authorization: \`Bearer \${apiKey}\`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'policy', messages: [{ role: 'user', content: \`The capital of \${country}?\` }] }),
+  });
+  if (!response.ok) throw new Error(await response.text());
+  const { choices } = (await response.json()) as { choices: [{ message: { content: string } }] };
+  return choices[0].message.content;
+}
+
+export default defineAgentEnv({
+  name: 'capitals-v1',
+  description: 'Names the capital of a country.',
+  capabilities: { seedable: true },
+  limits: { maxTurns: 4 },
+  tasks: { train: [{ country: 'Peru', capital: 'Lima' }, { country: 'Kenya', capital: 'Nairobi' }] },
+  agent: ({ task, baseURL, apiKey }) => capitalOf(task.country, baseURL, apiKey),
+  rewards: { right: { kind: 'outcome', score: ({ result, task }) => Number(result === task.capital) } },
+  oracle: ({ capital }) => [capital],
+});
+`;
+
+export const right: Readonly<Record<string, string>> = { agent };
+
+export const mistakes: readonly Mistake[] = [
+  {
+    did: 'an agent without a request',
+    in: agent,
+    edits: [
+      [
+        'capitalOf(task.country, baseURL, apiKey)',
+        '`${task.capital}${baseURL}${apiKey}`.slice(0, 0) + task.capital',
+      ],
+    ],
+    says: /ended without a request: give its client the baseURL/,
+  },
+  {
+    did: 'an agent at a wrong address',
+    in: agent,
+    edits: [['${baseURL}/chat/completions', '${baseURL}/completions']],
+    says: /POST \/v1\/completions is not served, but POST \/v1\/chat\/completions/,
+  },
+  {
+    did: 'an agent without its key',
+    in: agent,
+    edits: [['authorization: `Bearer ${apiKey}`, ', '']],
+    says: /No episode has this key/,
+  },
+  {
+    did: 'an agent without a return',
+    in: agent,
+    edits: [
+      [
+        '=> capitalOf(task.country, baseURL, apiKey)',
+        '=> { void capitalOf(task.country, baseURL, apiKey); }',
+      ],
+      ['result === task.capital', '(result as unknown) === task.capital'],
+    ],
+    says: /ended without a request/,
+  },
+  {
+    did: 'tools of a ToolEnv in an agent',
+    in: agent,
+    edits: [['agent: (', 'tools: [],\n  agent: (']],
+    says: /unknown part "tools"\. Parts: /,
+  },
+  {
+    did: 'answer for result',
+    in: agent,
+    edits: [['({ result, task }) => Number(result', '({ results, task }) => Number(results']],
+    says: /"right" 1 for the oracle on [\s\S]*received \{"right":0\}/,
+  },
+];
