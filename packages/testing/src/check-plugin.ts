@@ -3,7 +3,6 @@ import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { join, resolve, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { messageOf, ToolEnvError } from '@toolenv/core';
-import { atPlace } from '@toolenv/core/errors';
 import {
   type InstalledPackage,
   type Manifest,
@@ -16,7 +15,7 @@ import { leaksOf } from './leaks.ts';
 import { type CheckOptions, type Report, Reporter } from './report.ts';
 import type { RuleId } from './rules.ts';
 import { undeclaredImports } from './undeclared-imports.ts';
-import { brief, Violation } from './violation.ts';
+import { brief, thrownText, Violation } from './violation.ts';
 
 type PackageFile = InstalledPackage['json'] & { keywords?: unknown };
 
@@ -121,12 +120,7 @@ async function checkImport({ kind, name, subpath }: Entry, file: string): Promis
     try {
       module = await import(pathToFileURL(file).href);
     } catch (error) {
-      throw new Violation(
-        'PLUG-4',
-        `"${subpath}" to be imported`,
-        `${brief(error)}${atPlace(error)}`,
-        importHint(error),
-      );
+      throw new Violation('PLUG-4', `"${subpath}" to be imported`, thrownText(error), importHint(error));
     }
   });
   if (left.length > 0) {
@@ -162,12 +156,8 @@ function checkDependencies({ subpath }: Entry, installed: InstalledPackage): voi
   if (undeclared === undefined) return;
   const expected = `"${undeclared}" among the dependencies, because "${subpath}" imports it`;
   const declared = Object.keys(installed.json.dependencies ?? {}).join(', ') || 'no dependencies';
-  throw new Violation(
-    'PLUG-7',
-    expected,
-    declared,
-    `Add it to "dependencies" of package.json: npm install ${undeclared}`,
-  );
+  const hint = `Add it to "dependencies" of package.json: npm install ${undeclared}`;
+  throw new Violation('PLUG-7', expected, declared, hint);
 }
 
 /** What each kind of plugin is called, and the objects and the function that it has besides its name and description. */

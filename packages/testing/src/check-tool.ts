@@ -2,7 +2,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JsonSchema, Tool, ToolContext, ToolPlugin, ToolResult } from '@toolenv/core';
 import { createRng, deriveSeed } from '@toolenv/core';
-import { atPlace } from '@toolenv/core/errors';
 import { validate, wireSchemas } from '@toolenv/core/schemas';
 import fc from 'fast-check';
 import { schemaError } from './env/transition-rules.ts';
@@ -13,7 +12,7 @@ import { isObjectSchema } from './options-schema.ts';
 import { type CheckOptions, type Report, Reporter } from './report.ts';
 import type { RuleId } from './rules.ts';
 import { schemaValues } from './schema-values.ts';
-import { brief, Violation } from './violation.ts';
+import { brief, thrownText, Violation } from './violation.ts';
 
 type Arguments = Record<string, unknown>;
 
@@ -50,13 +49,14 @@ export async function checkTool<Material>(
   await report.check(['TOOL-14'], async () => {
     const expected = "a tool from the example's material";
     if (!example) throw new Violation('TOOL-14', expected, 'no example');
-    const tool = await Promise.resolve()
-      .then(open)
-      .catch((error: unknown) => {
-        throw new Violation('TOOL-14', expected, `${brief(error)}${atPlace(error)}`);
-      });
+    let tool: Tool | undefined;
+    try {
+      tool = await open();
+      await tool?.close?.();
+    } catch (error) {
+      throw new Violation('TOOL-14', expected, thrownText(error));
+    }
     if (!tool) throw new Violation('TOOL-14', expected, 'create returned nothing: return the tool');
-    await tool.close?.();
   });
   if (!report.report.ok) return report.report;
   return checkOpened(open, { ...options, examples: [...(example.calls ?? []), ...(options.examples ?? [])] });

@@ -1,9 +1,8 @@
 /** Bounds what a check waits for, so that a hang becomes a finding. */
-import { atPlace } from '@toolenv/core/errors';
 import { Deadline } from '@toolenv/core/tools';
 import { noAnswer } from './report.ts';
 import type { RuleId } from './rules.ts';
-import { brief, Violation } from './violation.ts';
+import { thrownText, Violation } from './violation.ts';
 
 /** The result of `work`. It breaks `rule` to take more than `timeout` milliseconds. */
 export async function inTime<T>(
@@ -31,8 +30,6 @@ export async function answered<T>(
   try {
     return await inTime(rule, expected, timeout, work);
   } catch (error) {
-    throw error instanceof Violation
-      ? error
-      : new Violation(rule, expected, `${brief(error)}${atPlace(error)}`);
+    throw error instanceof Violation ? error : new Violation(rule, expected, thrownText(error));
   }
 }

@@ -98,8 +98,7 @@ const hints = {
     'Give each split tasks of its own: tasks: { train: all.slice(0, -200), test: all.slice(-200) }. Where the seed, not the task, says what is asked, skip WARN-9 (--skip WARN-9).',
   'WARN-10':
     'Weigh the rewards so that their sum says what you want: points: { kind: "outcome", range: [0, 100], weight: 0.01 }; or weight: 0 to report one only.',
-  'WARN-11':
-    'Name the field of the task as the task has it, and write an object by JSON.stringify.',
+  'WARN-11': 'Name the field of the task as the task has it, and write an object by JSON.stringify.',
   'POL-1': 'Give the policy a spec { name, contextLength } with a name and a whole number above 0.',
   'POL-2': 'Return { text, toolCalls, stopReason } that follows action.schema.json, with distinct call ids.',
   'POL-3':

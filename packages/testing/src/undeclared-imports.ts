@@ -1,9 +1,9 @@
-/** undeclaredImports: packages that a built file imports, and that its package.json does not name, so that a stranger lacks them. */
+/** undeclaredImports: packages that a built file imports although its package.json does not name them. Elsewhere they may not be installed. */
 import { existsSync, readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { dirname, extname, resolve } from 'node:path';
 
-/** Static imports at the begin of a line, as compilers write them; a comment or a text of code does not begin so. */
+/** Static imports at the beginning of a line, as compilers write them. Comments, and code in strings, rarely begin like that. */
 const imports = /^(?:import|export)\b(?:[^'"\n;]*\bfrom)?\s*['"]([^'"\n]+)['"]/gm;
 
 /**

@@ -1,5 +1,6 @@
 /** A broken rule: what was expected and what was received. */
-import type { ToolEnvError } from '@toolenv/core';
+import { ToolEnvError } from '@toolenv/core';
+import { atPlace } from '@toolenv/core/errors';
 import type { RuleId } from './rules.ts';
 
 /** Ends a check inside the kit; it becomes a finding of the report. */
@@ -18,6 +19,18 @@ export class Violation extends Error {
     this.received = received;
     this.hint = hint;
   }
+}
+
+/** A rule that is broken because code threw. The message of a ToolEnvError names the remedy. */
+export function thrown(rule: RuleId, expected: string, error: unknown): Violation {
+  if (!ToolEnvError.isInstance(error))
+    return new Violation(rule, expected, thrownText(error), 'Correct what throws there.');
+  return new Violation(rule, expected, error.message.replace(/\s+/g, ' '), 'Do what it says.');
+}
+
+/** What was thrown, and where. */
+export function thrownText(error: unknown): string {
+  return `${brief(error)}${atPlace(error)}`;
 }
 
 /** Why an episode was aborted: the code and the message, which names the tool. */

@@ -39,6 +39,11 @@ test('a plugin is made from the material of its example', async () => {
   };
   const finding = expectFinding(await checkTool({ ...plugin, create }), 'TOOL-14');
   expect(finding.received).toBe('Error: no die');
+  const close = async () => {
+    throw new Error('The cup is glued on.');
+  };
+  const glued = await checkTool({ ...plugin, create: async () => ({ ...(die as Tool), close }) });
+  expect(expectFinding(glued, 'TOOL-14').received).toMatch(/^Error: The cup is glued on\.(, at .*)?$/);
 });
 
 test.each(brokenTools)('%s: %s', async (_, rule, change) => {

@@ -2,12 +2,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Action, Env, EnvCapabilities, EnvDefinition, EnvHandle, OpenedEnv } from '@toolenv/core';
 import { openEnv, ToolEnvError } from '@toolenv/core';
-import { atPlace } from '@toolenv/core/errors';
 import { findPlugin, type ToolSource } from '@toolenv/core/plugins';
 import { inTime } from '../in-time.ts';
 import { leaksOf, networkUseOf } from '../leaks.ts';
 import { type CheckOptions, type Report, Reporter } from '../report.ts';
-import { brief, Violation } from '../violation.ts';
+import { thrown, Violation } from '../violation.ts';
 import { checkBaselines, checkLabels } from './env-baseline-checks.ts';
 import { checkDefinition, checkSpec, checkTasks, splits, spread } from './env-definition-checks.ts';
 import { checkCancellation, checkFaults, shortLimit } from './env-fault-checks.ts';
@@ -125,15 +124,7 @@ async function opened(
   const openOnce = async () => {
     env = await open().catch((error: unknown) => {
       if (ToolEnvError.isInstance(error) && !error.code.startsWith('bug.')) throw error;
-      const expected = 'open() to succeed with the default options';
-      if (ToolEnvError.isInstance(error))
-        throw new Violation('ENV-2', expected, error.message, 'Do what it says.');
-      throw new Violation(
-        'ENV-2',
-        expected,
-        `${brief(error)}${atPlace(error)}`,
-        'Correct what throws there.',
-      );
+      throw thrown('ENV-2', 'open() to succeed with the default options', error);
     });
   };
   await report.check(['ENV-2'], openOnce, true);

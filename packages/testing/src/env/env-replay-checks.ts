@@ -184,7 +184,7 @@ function causeOf(same: string): string {
   const tool = calls && [...calls.matchAll(/"name":"([^"]+)"/g)].at(-1)?.[1];
   if (!tool)
     return 'Make all state in episode(), because the next episode finds what a module or a shared object keeps. Draw from context.rng.';
-  return `The tool "${tool}" answers otherwise each time. Draw from the rng of its context, and keep no state outside of the episode. Leave a tool of a server out: name the others in "only".`;
+  return `The tool "${tool}" answers differently each time. Draw from the rng of its context, and keep no state outside of the episode. Leave a tool of a server out: name the others in "only".`;
 }
 
 /** Quotes the place where two transcripts begin to differ. An episode that a judge or a server has cut short is the same up to there. */

@@ -9,7 +9,7 @@ import { checkSplits } from './shared-tasks.ts';
 
 /** Number of different actions that should not all be answered alike. */
 const several = 3;
-/** How many times as wide a range is that drowns another. */
+/** A range that is so many times as wide as another drowns it. */
 const drowning = 20;
 /** Number of tasks in which the oracle's actions are tried. */
 const triedTasks = 4;
@@ -83,17 +83,16 @@ function actionsToTry(
   tools: readonly ToolDescription[],
   turns: number,
 ): Action[] {
-  const own = new Set(subject.oracleActions.get(task)?.map(asWritten));
+  const ownWritten = new Set(subject.oracleActions.get(task)?.map(asWritten));
   const calls = tools.length > 0 ? fc.sample(validCalls(tools), { seed: task, numRuns: several }) : [];
   const all = [...calls, ...[...subject.oracleActions.values()].flat()];
   const different = new Map(all.map((action) => [asWritten(action), action]));
-  const rank = ([written, { toolCalls }]: [string, Action]) =>
-    (toolCalls.length > 0 ? 0 : 2) + (own.has(written) ? 1 : 0);
+  const isOwn = ([written]: [string, Action]) => ownWritten.has(written);
+  const own = [...different].filter(isOwn);
+  const others = [...different].filter((each) => !isOwn(each));
+  const rank = (each: [string, Action]) => (each[1].toolCalls.length > 0 ? 0 : 2) + Number(isOwn(each));
   // The last turn has no reply. Where not all fit before it, the oracle's own must be among those that do.
-  const others = [...different].filter(([written]) => !own.has(written));
-  const left = new Set(others.slice(Math.max(1, turns - 1 - own.size)).map(([written]) => written));
-  return [...different]
-    .filter(([written]) => !left.has(written))
+  return [...others.slice(0, Math.max(1, turns - 1 - own.length)), ...own]
     .sort((a, b) => rank(a) - rank(b))
     .map(([, action]) => action);
 }
@@ -107,19 +106,12 @@ function asWritten({ text, toolCalls }: Action): string {
 function checkWeights({ rewards }: EnvSubject['definition']): void {
   const spans = Object.entries(rewards)
     .filter(([, { weight }]) => weight === 1)
-    .map(
-      ([
-        name,
-        {
-          range: [low, high],
-        },
-      ]) => ({ name, low, high, span: high - low }),
-    )
+    .map(([name, { range }]) => ({ name, range, span: range[1] - range[0] }))
     .filter(({ span }) => span > 0)
     .sort((a, b) => b.span - a.span);
   const [widest, narrowest] = [spans[0], spans.at(-1)];
   if (!widest || !narrowest || widest.span < drowning * narrowest.span) return;
-  const shown = ({ name, low, high }: typeof widest) => `"${name}" in [${low}, ${high}]`;
+  const shown = ({ name, range }: typeof widest) => `"${name}" in [${range.join(', ')}]`;
   const received = `${shown(widest)} beside ${shown(narrowest)}`;
   throw new Violation('WARN-10', 'rewards of weight 1 whose ranges are alike', received);
 }

@@ -7,11 +7,10 @@ import {
   ToolEnvError,
   type Transition,
 } from '@toolenv/core';
-import { atPlace } from '@toolenv/core/errors';
 import { validate, wireSchemas } from '@toolenv/core/schemas';
 import { inTime } from '../in-time.ts';
 import { notJson } from '../json-value.ts';
-import { brief, causeText, Violation } from '../violation.ts';
+import { brief, causeText, thrown, thrownText, Violation } from '../violation.ts';
 import { observationViolations } from './observation-rules.ts';
 import {
   checkTransitionForm,
@@ -140,16 +139,10 @@ export class WatchedEnv<Task> {
       return await inTime('ENV-28', `an answer to ${what}`, this.#watch.timeout, work);
     } catch (error) {
       if (error instanceof Violation) throw error;
-      if (!ToolEnvError.isInstance(error))
-        throw new Violation('ENV-27', `an answer to ${what}`, `${brief(error)}${atPlace(error)}`);
-      if (error.code === 'bug.no_reply') throw new Violation('ENV-37', `an answer to ${what}`, brief(error));
-      // Its message names the remedy.
-      throw new Violation(
-        'ENV-27',
-        `an answer to ${what}`,
-        error.message.replace(/\s+/g, ' '),
-        'Do what it says.',
-      );
+      const expected = `an answer to ${what}`;
+      if (!ToolEnvError.isInstance(error)) throw new Violation('ENV-27', expected, thrownText(error));
+      if (error.code === 'bug.no_reply') throw new Violation('ENV-37', expected, brief(error));
+      throw thrown('ENV-27', expected, error);
     }
   }
 

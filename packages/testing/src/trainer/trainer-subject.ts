@@ -3,13 +3,12 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type EnvHandle, ToolEnvError } from '@toolenv/core';
-import { atPlace } from '@toolenv/core/errors';
 import type { Run, TrainEvent, Trainer } from '@toolenv/core/plugins';
 import { validate } from '@toolenv/core/schemas';
 import { inTime } from '../in-time.ts';
 import type { Reporter } from '../report.ts';
 import type { RuleId } from '../rules.ts';
-import { brief, Violation } from '../violation.ts';
+import { brief, thrown, Violation } from '../violation.ts';
 import { type BanditTask, machines, openBandit } from './bandit.ts';
 import { BanditModel } from './bandit-model.ts';
 
@@ -165,14 +164,7 @@ export class TrainerSubject {
     } catch (error) {
       if (error instanceof Violation) throw error;
       if (ToolEnvError.isInstance(error) && error.code.startsWith('usage.')) throw error;
-      if (ToolEnvError.isInstance(error))
-        throw new Violation(rule, 'a run to its end', error.message, 'Do what it says.');
-      throw new Violation(
-        rule,
-        'a run to its end',
-        `${brief(error)}${atPlace(error)}`,
-        'Correct what throws there.',
-      );
+      throw thrown(rule, 'a run to its end', error);
     }
     return played;
   }

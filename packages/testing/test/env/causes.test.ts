@@ -29,7 +29,7 @@ test('state of a module is named as the cause of episodes that differ', async ()
   );
 });
 
-test('a tool that answers otherwise each time is named, as one of a server does', async () => {
+test('a tool that answers differently each time, as a tool of a server may, is named', async () => {
   let rolled = 0;
   const roll = defineTool('roll', 'Roll.', {}, () => `It is ${rolled++}.`);
   const rolling = defineToolEnv({
@@ -38,7 +38,7 @@ test('a tool that answers otherwise each time is named, as one of a server does'
     episode: () => ({ messages: 'Roll.', tools: [roll] }),
   });
   expect(await hintOf(rolling)).toMatch(
-    /^The tool "roll" answers otherwise each time\..* Leave a tool of a server out: name the others in "only"\.$/,
+    /^The tool "roll" answers differently each time\..* Leave a tool of a server out: name the others in "only"\.$/,
   );
 });
 
@@ -61,6 +61,6 @@ test('a hook that never settles is waited for once', async () => {
   expect(skipped.filter(({ reason }) => reason === 'the environment did not answer').length).toBeGreaterThan(
     5,
   );
-  // 3:12 minutes with a timeout of 10 s, which is 19 times as long.
+  // Waiting in every check took 19 timeouts.
   expect(performance.now() - start).toBeLessThan(5 * 400);
 });
