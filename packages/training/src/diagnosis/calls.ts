@@ -35,7 +35,7 @@ export const malformedCalls: DiagnosisRule = {
 const unsure = 'rollout_corr/rollout_log_ppl';
 /** Nats per token. A trained model that reads its own template is below 1. */
 const leastUnsure = 1.2;
-/** Steps before which success may still come. The first alone is of the policy as it was given: an update may break any policy. */
+/** A shorter run may still succeed. Only its first step shows the policy as it was given: an update may break any policy. */
 const leastSteps = 3;
 
 export const wrongTemplate: DiagnosisRule = {

@@ -1,7 +1,7 @@
 /** RunHistory: the records of a run as diagnoses read them. Damaged values count as absent. */
 import type { RewardComponent, RewardSpec } from '@toolenv/core';
 import { headlineScore, isRightness } from '../metrics/headline-score.ts';
-import { successShare, weighingComponents } from '../rewards/success-share.ts';
+import { successShare, weighingComponents, weightedRange } from '../rewards/success-share.ts';
 import type { MetricsLine } from '../run-folder/run-log.ts';
 import { changeOf, hasRisen, meanOf, type Series } from './series.ts';
 
@@ -79,12 +79,7 @@ export class RunHistory {
   /** The least and the largest weighted outcome reward; 0 and 1 if the run does not say what its environment declares. */
   get outcomeRange(): readonly [low: number, high: number] {
     if (Object.keys(this.trained).length === 0) return [0, 1];
-    const ends = (pick: (...values: number[]) => number) =>
-      this.#ofKind('outcome').reduce(
-        (sum, [, { weight, range }]) => sum + pick(...range.map((end) => end * weight)),
-        0,
-      );
-    return [ends(Math.min), ends(Math.max)];
+    return weightedRange(this.#ofKind('outcome').map(([, component]) => component));
   }
 
   /** Values of the weighted outcome reward as a share of its range; none if there is no such reward. */

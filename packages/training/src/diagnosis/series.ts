@@ -77,7 +77,10 @@ function squaredError(series: Series): number {
   return squares / (series.length * (series.length - 1));
 }
 
+/** A smaller rise does not matter. */
+export const leastRise = 0.02;
+
 /** Whether the rise is larger than chance explains. */
 export function hasRisen(change: Change | undefined): boolean {
-  return change !== undefined && change.last - change.first > Math.max(3 * change.error, 0.02);
+  return change !== undefined && change.last - change.first > Math.max(3 * change.error, leastRise);
 }

@@ -179,13 +179,13 @@ function rangeOf(component: RewardSpec[string] | undefined): RewardComponent['ra
   return component?.kind === 'outcome' ? component.range : undefined;
 }
 
-/** All episodes but the known, task by task. */
-function* episodesOf<Task>(
+/** `samples` episodes of each of the first `length` tasks, task by task, without those whose numbers are known. */
+export function* episodesOf<Task>(
   tasks: TaskSet<Task>,
-  { length, samples, known }: { length: number; samples: number; known: ReadonlySet<number> },
+  { length, samples, known }: { length: number; samples: number; known?: ReadonlySet<number> },
 ): Generator<EpisodeRequest<Task>> {
   for (let index = 0; index < length * samples; index++) {
-    if (known.has(index)) continue;
+    if (known?.has(index)) continue;
     const group = Math.floor(index / samples);
     yield { task: tasks.get(group), group, sample: index % samples };
   }

@@ -2,8 +2,8 @@
 import type { Policy } from '@toolenv/core';
 
 /**
- * @param first Plays the first player, and every conversation that is no player's.
- * @param others Who plays each of the other players, by the player's name.
+ * @param first Plays the first player, and every conversation that belongs to no player.
+ * @param others The policies of the other players, by the player's name.
  */
 export function seatedPolicy(first: Policy, others: Readonly<Record<string, Policy>>): Policy {
   const all = [...new Set([first, ...Object.values(others)])];

@@ -1,10 +1,11 @@
 /** playTournament: policies play an environment of several players against each other, each in every seat, and are compared. */
 import {
   type EnvHandle,
+  EpisodeStatistics,
   type Policy,
   rewardTolerance,
   rollout,
-  type TaskSet,
+  summariseEpisode,
   ToolEnvError,
   type Trajectory,
 } from '@toolenv/core';
@@ -14,6 +15,7 @@ import { requireParts } from '../options/require-parts.ts';
 import { AbortWatch } from '../rollouts/abort-watch.ts';
 import { mean } from '../rows/averages.ts';
 import { confidenceInterval, type Estimate } from './confidence-interval.ts';
+import { episodesOf } from './evaluate.ts';
 import { seatedPolicy } from './seated-policy.ts';
 import { seatings } from './seatings.ts';
 
@@ -104,6 +106,8 @@ export async function playTournament<Task>(options: TournamentOptions<Task>): Pr
   const watch = new AbortWatch(maxAborted);
   const ofTasks = length >= fewTasks;
   const scores = new Scores(seats, ofTasks ? 1 : samples);
+  const statistics = new EpisodeStatistics();
+  let ended = 0;
   const common = { env, concurrency, sampling, seed, deadline, onDeadline, retries, onBug, onImages, signal };
   const tables = seatings(entrants, seats.length);
   const all = tables.length * length * samples;
@@ -114,34 +118,32 @@ export async function playTournament<Task>(options: TournamentOptions<Task>): Pr
       Object.fromEntries(players.map((player, seat) => [player, others[seat]!])),
     );
     const seated = Object.fromEntries(seats.map((seat, at) => [seat, seating[at]!]));
-    for await (const game of rollout({ ...common, policy, episodes: games(tasks, length, samples) })) {
+    for await (const game of rollout({
+      ...common,
+      policy,
+      episodes: episodesOf(tasks, { length, samples }),
+    })) {
+      ended += 1;
+      statistics.add(summariseEpisode(game));
       scores.add(game, seating);
       watch.add(game.outcome);
-      await onGame?.(game, { seating: seated, ended: scores.games, all });
+      await onGame?.(game, { seating: seated, ended, all });
     }
   }
-  const { games: played, aborted, causes } = scores;
+  const aborted = ended - statistics.episodes;
   const standings = entrants
     .map((entrant) => [entrant, scores.standing(entrant, entrants)] as const)
     .sort(([, a], [, b]) => (b.winRate?.mean ?? -1) - (a.winRate?.mean ?? -1));
   return {
-    ...{ seats, games: played, aborted, ...(aborted > 0 && { causes: Object.fromEntries(causes) }) },
+    ...{ seats, games: ended, aborted, ...(aborted > 0 && { causes: statistics.causes }) },
     units: { of: ofTasks ? 'tasks' : 'samples', count: ofTasks ? length : length * samples },
     standings: Object.fromEntries(standings),
     seconds: (performance.now() - start) / 1000,
   };
 }
 
-function* games<Task>(tasks: TaskSet<Task>, length: number, samples: number) {
-  for (let group = 0; group < length; group++)
-    for (let sample = 0; sample < samples; sample++) yield { task: tasks.get(group), group, sample };
-}
-
 /** The scores of the games so far, by what they are about and by the unit of the intervals. */
 class Scores {
-  games = 0;
-  aborted = 0;
-  readonly #causes: Map<string, number> = new Map();
   readonly #seats: readonly string[];
   readonly #unitsPerTask: number;
   readonly #scores: Map<string, number[][]> = new Map();
@@ -151,19 +153,8 @@ class Scores {
     this.#unitsPerTask = unitsPerTask;
   }
 
-  /** The most frequent first. */
-  get causes(): [string, number][] {
-    return [...this.#causes].sort(([, a], [, b]) => b - a);
-  }
-
   add({ outcome, reward, players = {}, group, sample }: Trajectory<unknown>, seating: readonly string[]) {
-    this.games += 1;
-    if (outcome.kind === 'aborted') {
-      this.aborted += 1;
-      const cause = `${outcome.cause.code}: ${outcome.cause.message}`;
-      this.#causes.set(cause, (this.#causes.get(cause) ?? 0) + 1);
-      return;
-    }
+    if (outcome.kind === 'aborted') return;
     const unit = this.#unitsPerTask === 1 ? group : group * this.#unitsPerTask + sample;
     const rewards = this.#seats.map((seat, at) => (at === 0 ? reward : players[seat]!.reward));
     for (const [a, seat] of this.#seats.entries()) {

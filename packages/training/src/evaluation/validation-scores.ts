@@ -1,7 +1,8 @@
 /** How well a policy does in the middle of its training. */
 import type { EnvHandle } from '@toolenv/core';
 import type { Metrics, Run } from '@toolenv/core/plugins';
-import { abortMetrics, namedTurnUsage, namedUsage } from '../metrics/rollout-metrics.ts';
+import { abortMetrics } from '../metrics/abort-metrics.ts';
+import { namedTurnUsage, namedUsage } from '../metrics/rollout-metrics.ts';
 import type { RunOptions } from '../options/run-options.ts';
 import type { Interval } from './confidence-interval.ts';
 import { evaluate } from './evaluate.ts';
@@ -28,7 +29,7 @@ export async function validationScores(
   return metrics;
 }
 
-/** Mean reward and components, their intervals, pass@k, and the episodes that enter none of them, on the first tasks of the validation split. */
+/** Mean reward and components, their intervals, pass@k, and aborted episodes, which enter none of them, on the first tasks of the validation split. */
 async function scoresOn(run: WithEnv, options: RunOptions): Promise<Metrics> {
   const { evaluationSamples: samples, evaluationTemperature: temperature } = options;
   const { maxTokens, deadline, onDeadline, onBug, onImages, maxAborted } = options;

@@ -2,8 +2,8 @@
 
 /**
  * What each metric measures. `<component>` stands for the name of a reward, `<kind>` for a kind of mistake, `<reason>` for a reason
- * of truncation, `<cause>` for the code of a fault, `<tool>` for the name of a tool. Rewards, turns and lengths are of the scored episodes. The metrics of several optimizer steps are means, except
- * that `…/min` is the least and `…/max` the greatest value.
+ * of truncation, `<cause>` for the code of a fault, `<tool>` for the name of a tool. Rewards, turns and lengths are of the scored
+ * episodes. The metrics of several optimizer steps are means, except that `…/min` is the least and `…/max` the greatest value.
  */
 export const metricNames = {
   // Rewards

@@ -13,6 +13,7 @@ import { scoresOfGroups, zeroVarianceFraction } from '../advantages/zero-varianc
 import { outcomeScore } from '../rewards/outcome-score.ts';
 import { mean } from '../rows/averages.ts';
 import { groupBy } from '../rows/group-by.ts';
+import { abortMetrics } from './abort-metrics.ts';
 
 type Mistake = ModelMistake['code'] | 'tool_error';
 type Truncation = Extract<Outcome, { kind: 'truncated' }>['reason'];
@@ -31,9 +32,6 @@ const truncations: Record<Truncation, true> = {
   deadline: true,
   context: true,
 };
-
-/** The code of a fault follows. */
-export const abortedBy = 'aborted/';
 
 /** Seconds of wall-clock time. */
 export interface RolloutTime {
@@ -73,25 +71,6 @@ export function rolloutMetrics(trajectories: readonly Trajectory[], time: Rollou
     }),
     ...(time.rollout > 0 && { 'tokens_per_second/generation': generated / time.rollout }),
   };
-}
-
-/** @param faults Aborted episodes by code. @param episodes All that were played. */
-export function abortMetrics(faults: Readonly<Record<string, number>>, episodes: number): Metrics {
-  const share = (count: number) => count / Math.max(episodes, 1);
-  const aborted = Object.values(faults).reduce((sum, count) => sum + count, 0);
-  return {
-    aborted,
-    'response/aborted_ratio': share(aborted),
-    ...Object.fromEntries(
-      Object.entries(faults).map(([code, count]) => [`${abortedBy}${code}`, share(count)]),
-    ),
-  };
-}
-
-/** The shares of `abortMetrics` by the code of the fault. */
-export function abortShares(metrics: Metrics): Record<string, number> {
-  const shares = Object.entries(metrics).filter(([name]) => name.startsWith(abortedBy));
-  return Object.fromEntries(shares.map(([name, share]) => [name.slice(abortedBy.length), share]));
 }
 
 /** Without rewards, there is no mean and no deviation. */

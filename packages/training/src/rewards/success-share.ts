@@ -14,12 +14,17 @@ export function successShare(spec: RewardSpec | undefined, rewards: Partial<Rewa
   const counted =
     right !== undefined && isRightness(right) ? outcomes.filter(([name]) => name === right) : outcomes;
   const scored = counted.filter(([name]) => typeof rewards[name] === 'number');
-  const sum = (of: typeof counted, term: (name: string, component: RewardComponent) => number) =>
-    of.reduce((total, [name, component]) => total + term(name, component), 0);
-  const low = sum(counted, (_, { weight, range }) => Math.min(...range.map((end) => end * weight)));
-  const high = sum(counted, (_, { weight, range }) => Math.max(...range.map((end) => end * weight)));
+  const [low, high] = weightedRange(counted.map(([, component]) => component));
   if (scored.length === 0 || high <= low) return undefined;
-  return (sum(scored, (name, { weight }) => weight * rewards[name]!) - low) / (high - low);
+  const earned = scored.reduce((sum, [name, { weight }]) => sum + weight * rewards[name]!, 0);
+  return (earned - low) / (high - low);
+}
+
+/** The least and the largest sum of such rewards, each times its weight. */
+export function weightedRange(components: readonly RewardComponent[]): [low: number, high: number] {
+  const ends = (pick: typeof Math.min) =>
+    components.reduce((sum, { weight, range }) => sum + pick(...range.map((end) => end * weight)), 0);
+  return [ends(Math.min), ends(Math.max)];
 }
 
 /** The components that count in the reward, of a record that may be damaged. */

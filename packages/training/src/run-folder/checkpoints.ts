@@ -94,10 +94,10 @@ export async function saveCheckpoint(
   return folder;
 }
 
-/** Folders that could not be removed, each of which is named once. */
+/** Folders that could not be removed. Each is named once. */
 const stuck = new Set<string>();
 
-/** That a checkpoint stays which is of no use any more ends no run. */
+/** An old checkpoint that cannot be removed does not end the run. */
 async function removeOld(folder: string): Promise<void> {
   await refuseLostFolder(folder);
   await rm(folder, { recursive: true, force: true }).catch((error: unknown) => {

@@ -40,7 +40,7 @@ export async function recordChanges(
     (values, { changes }) => undo(values, changes),
     valuesOf((await readConfig(out)) ?? {}),
   );
-  // What the run resolves follows from the other values.
+  // Resolved options follow from the other values.
   const all = Object.entries(differences(before, valuesOf(config)));
   const changes = Object.fromEntries(all.filter(([name]) => !name.startsWith('resolvedOptions.')));
   if (Object.keys(changes).length > 0) kept.push({ step, changes });

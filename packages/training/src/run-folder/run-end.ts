@@ -26,7 +26,7 @@ interface RecordedEnd {
 export async function recordEnd(out: string, end: RunEnd, error?: unknown): Promise<void> {
   const recorded: RecordedEnd = { end, ...(end === 'failed' && { message: messageOf(error) }) };
   await writeWhole(join(out, endFile), `${jsonWithoutSecrets(recorded)}\n`).catch((unwritten: unknown) => {
-    // Whoever has the folder now is to say how the run ended.
+    // The process that has the folder now says how the run ended.
     if (end === 'finished' && isFolderLost(unwritten)) throw unwritten;
   });
 }

@@ -104,7 +104,7 @@ async function dropLines(file: string, isAfter: IsAfter): Promise<void> {
       if (!Number.isInteger(value?.step)) damaged.push(line);
       else if (!isAfter(value as { step: number })) yield `${line.text}\n`;
     }
-    // Before the file is replaced.
+    // The file is replaced only afterwards.
     if (damaged.length > 0) await setAside(file, damaged);
   };
   await writeWhole(file, kept());
@@ -114,7 +114,7 @@ async function setAside(file: string, lines: readonly JsonLine[]): Promise<void>
   const aside = `${file}.damaged`;
   await append(aside, lines.map(({ text }) => `${text}\n`).join(''));
   const places = lines.slice(0, 3).map(({ place }) => place);
-  const more = lines.length > places.length ? ` and ${lines.length - places.length} more lines` : '';
+  const more = lines.length > places.length ? ` and ${lines.length - places.length} more` : '';
   const what = lines.length === 1 ? 'is damaged: it is' : 'are damaged: they are';
   process.emitWarning(`${places.join(', ')}${more} ${what} kept in ${aside}.`, 'DamagedLine');
 }

@@ -1,10 +1,10 @@
-/** Writes files and folders that are never seen half-written, unless their folder belongs to another process by now. */
+/** Writes files and folders that are never seen half-written. It refuses a folder that another process has taken over. */
 import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { refuseLostFolder, writing } from '@toolenv/core/recording';
 
-/** Differs between processes, so that one that has lost a folder never writes into what its successor is writing. */
+/** Differs between processes: a process that has lost a folder never writes into the files that its successor is writing. */
 const own = randomBytes(4).toString('hex');
 
 /** The name of a file or folder of this process until it is whole. */
@@ -36,7 +36,7 @@ export async function writeFolder(folder: string, fill: (partial: string) => Pro
 }
 
 /**
- * Removes what other processes have left of their writes into a folder. To be called when the folder is locked, and before it is read:
+ * Removes what other processes have left half-written in a folder. Call it once the folder is locked, before you read it:
  * a process that has lost the folder and goes on cannot rename what is gone.
  */
 export async function removePartials(folder: string): Promise<void> {
@@ -55,7 +55,7 @@ async function renamed(path: string, write: (partial: string) => Promise<void>):
     await rename(partial, path);
   } catch (error) {
     await rm(partial, { recursive: true, force: true }).catch(() => {});
-    // Then whoever has the folder now has removed what was to be renamed.
+    // The rename also fails if a successor has removed the partial file.
     await refuseLostFolder(path);
     throw error;
   }

@@ -39,7 +39,7 @@ export interface TrainerDefinition<Schema extends JsonSchema, Options> {
   readonly defaults?: Partial<RunOptions>;
   /** Larger minimums for the loop's options. */
   readonly minimums?: { readonly [Option in keyof RunOptions]?: RunOptions[Option] & number };
-  /** Values of options that are absent, by the other options and the run. The record of the run has them. */
+  /** The values that absent options get from the other options and the run. They are recorded with the run. */
   resolve?(options: Options & RunOptions, run: Pick<Run, 'env' | 'policy' | 'learner' | 'rollouts'>): object;
   /**
    * Called once per run, before a checkpoint is loaded: the place for a critic or a reference policy.

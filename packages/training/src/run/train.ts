@@ -24,7 +24,8 @@ import { RunFiles } from './run-files.ts';
  * in `policy/`, or the texts in prompts.json if the trainer improves prompts, and end.json. No other run can use it meanwhile.
  * @throws ToolEnvError `usage.run` without an environment or a policy, `usage.not_trainable` for a policy without a learner,
  *   `usage.report`, `usage.unknown_plugin`, `usage.unknown_option`, `usage.bad_option`, `usage.out_not_empty`, `usage.other_run`,
- *   `usage.folder_in_use`, `infrastructure.folder_lost` for a run whose folder another process has taken over, `infrastructure.disk`, and what the trainer throws.
+ *   `usage.folder_in_use`, `infrastructure.folder_lost` for a run whose folder another process has taken over, `infrastructure.disk`,
+ *   and what the trainer throws.
  */
 export function train<Options extends object = RunOptions>(
   given: PromptTrainOptions<Options> & NoInfer<Partial<Options>>,

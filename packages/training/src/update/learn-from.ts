@@ -56,7 +56,7 @@ export type LearnOptions = Pick<
   Partial<LengthOptions> &
   Pick<SelectionOptions, 'mismatchCorrection'> & { learningRate?: number };
 
-/** What {@link learnFrom} takes for options that are absent. */
+/** The values that {@link learnFrom} uses for absent options. */
 export function learnDefaults(
   options: Pick<LearnOptions, 'learningRate' | 'mismatchCorrection'> & Pick<RunOptions, 'maxStaleness'>,
   run: Pick<Run, 'rollouts' | 'policy' | 'learner'>,

@@ -57,7 +57,7 @@ it('keeps damaged lines of a resumed run aside, names them, and drops only the u
   expect(await readFile(`${trajectories}.damaged`, 'utf8')).toBe('{"step":1,"te\n');
   await vi.waitFor(() => expect(warnings).toHaveLength(2));
   expect(warnings.map(({ message }) => message)).toEqual([
-    `${metrics}:2, ${metrics}:3, ${metrics}:4 and 1 more lines are damaged: they are kept in ${metrics}.damaged.`,
+    `${metrics}:2, ${metrics}:3, ${metrics}:4 and 1 more are damaged: they are kept in ${metrics}.damaged.`,
     `${trajectories}:2 is damaged: it is kept in ${trajectories}.damaged.`,
   ]);
 });
