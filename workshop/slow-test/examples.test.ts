@@ -16,7 +16,7 @@ import negotiation from '../../examples/negotiation.ts';
 import rockPaperScissors from '../../examples/rock-paper-scissors.ts';
 import ticTacToe from '../../examples/tic-tac-toe.ts';
 import { readTypeScript } from '../read-typescript.ts';
-import { shell, shellEnv } from './shell.ts';
+import { runShell } from './shell.ts';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -130,8 +130,7 @@ test('the commands of the recipe of self-play make a policy, train it and score 
     await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
     for (const file of ['tic-tac-toe.ts', 'untrained-policy.ts'])
       await cp(join(root, 'examples', file), join(folder, file));
-    const options = { cwd: folder, env: { ...process.env, ...shellEnv } };
-    const { stdout } = await promisify(execFile)('bash', ['-c', shell + commands], options);
+    const { stdout } = await runShell(commands, folder);
     const { parameters } = /(?<parameters>[\d,]+) random\s+weights/.exec(page)!.groups!;
     expect(stdout).toContain(`untrained: ${parameters!.replace(',', '')} parameters, 15 tokens`);
     const events = (await readFile(join(folder, 'self-play/metrics.jsonl'), 'utf8')).trim().split('\n');

@@ -7,16 +7,16 @@
  */
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { basename, join, relative } from 'node:path';
+import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { road, walkThroughs } from '../packed/pages.ts';
 import { readTypeScript } from '../read-typescript.ts';
+import { typeErrors } from '../test/type-errors.ts';
 import { shell, shellEnv } from './shell.ts';
 
 const root = join(import.meta.dirname, '../..');
 const docs = join(root, 'docs');
-const bin = join(root, 'node_modules/.bin');
 const run = promisify(execFile);
 /** Printed between blocks, to tell their outputs apart. */
 const mark = '\u241e';
@@ -142,16 +142,7 @@ test('what the guides show of other files is there', async () => {
 });
 
 test('every block of TypeScript type-checks', async () => {
-  const options = {
-    extends: relative(folder, join(root, 'tsconfig.scripts.json')),
-    // The declarations of the built packages.
-    compilerOptions: { customConditions: [] },
-    include: ['**/*.ts'],
-    exclude: [],
-  };
-  await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(options));
-  const { stdout } = await run(join(bin, 'tsc'), ['-p', folder]).catch((error) => error);
-  expect(stdout).toBe('');
+  expect(await typeErrors(folder)).toBe('');
 });
 
 test.each(pages)('%s: the program and the commands print what the page says', async (page) => {

@@ -1,13 +1,14 @@
-/** Every example of the help that trains is run as it is printed, and the policy becomes better. Those of READMEs and guides are the same, or say what they are. */
-import { execFile } from 'node:child_process';
+/**
+ * Runs every example of the help that trains, as it is printed, and the commands of three trainers' READMEs: the policy improves. Other examples of READMEs and
+ * guides are among these, or in another test, or say that they show only the mechanics.
+ */
 import { mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { readMetrics } from '@toolenv/training';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { helpTexts } from '../../packages/cli/src/flags/help-texts.ts';
-import { shell, shellEnv } from './shell.ts';
+import { runShell } from './shell.ts';
 
 const root = join(import.meta.dirname, '../..');
 let folder: string;
@@ -17,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-/** The commands of the READMEs and guides that train, in one line each. */
+/** The commands of a page that train or play episodes, each on one line. */
 async function commandsOf(page: string): Promise<string[]> {
   const text = (await readFile(join(root, page), 'utf8')).replaceAll(/\\\n\s*/g, '');
   const commands = [...text.matchAll(/^\s*npx (toolenv (?:train|rollout) .+)$/gm)].map(
@@ -26,14 +27,14 @@ async function commandsOf(page: string): Promise<string[]> {
   return commands.filter((command) => !command.includes(' --help'));
 }
 
-// Two helps begin with the same example.
+// Two commands have the same first example.
 const all = Object.values(helpTexts).flatMap(({ examples }) => examples);
 const ofHelp = all.filter((example) => example.startsWith('toolenv train '));
 const ofTrainers = ['grpo', 'sft', 'distill'].map((name) => commandsOf(`packages/trainer-${name}/README.md`));
 const commands = [...new Set([...ofHelp, ...(await Promise.all(ofTrainers)).flat()])];
 const training = commands.filter((command) => command.startsWith('toolenv train '));
 
-/** In each step: the share of right answers, or minus the loss of a trainer that plays no episodes. */
+/** The share of right answers in each step, or minus the loss for a trainer that plays no episodes. */
 async function scores(out: string): Promise<number[]> {
   const metrics = await readMetrics(join(folder, out));
   const right = metrics.flatMap(({ metrics: { 'rewards/em/mean': em } }) => (em === undefined ? [] : [em]));
@@ -44,7 +45,7 @@ async function scores(out: string): Promise<number[]> {
 
 test('some examples train', () => expect(training).toHaveLength(6));
 
-/** Commands that need a model, a server or data of the reader's, or that another test runs and holds to an improvement. */
+/** Commands that need a model, a server or data of the reader, or whose improvement another test demands. */
 const elsewhere =
   /--policy \S*(my-checkpoint|:http|HuggingFace|Qwen)|--trainer @toolenv\/trainer-gepa|--policy runs\//;
 /** `npm run packed` follows these pages, and demands that their rewards rise. */
@@ -68,10 +69,9 @@ test('an example of a README or a guide is run, or says that it shows only the m
   expect(wrong).toEqual([]);
 });
 
-// A resumed run, a student and a learner from data need the command before them.
+// In order: a resumed run, a student and a learner from data need an earlier command.
 test.each(commands)('%s', { timeout: 600_000 }, async (command) => {
-  const env = { ...process.env, ...shellEnv };
-  await promisify(execFile)('bash', ['-c', `${shell}npx ${command}`], { cwd: folder, env });
+  await runShell(`npx ${command}`, folder);
   if (!training.includes(command)) return;
   const [out, steps] = [/--out (\S+)/.exec(command)![1]!, /--steps (\d+)/.exec(command)?.[1]];
   const score = await scores(out);

@@ -1,11 +1,9 @@
-/** Games of several players: each is learned by self-play, and its tournament shows that the trained policy beats the untrained one. */
-import { execFile } from 'node:child_process';
+/** Games of several players: a policy learns each game by self-play, and a tournament shows that it beats the untrained policy. */
 import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { shell, shellEnv } from './shell.ts';
+import { runShell } from './shell.ts';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -29,8 +27,7 @@ test.each([
       npx toolenv train ${game} --policy untrained --out run --seed 1 --max-tokens 2 --no-trajectories ${flags}
       npx toolenv eval ${game} --players trained=run/policy,untrained=untrained --temperature 1 --max-tokens 2 \\
         --samples ${samples} --count 40 --out cup`;
-      const options = { cwd: folder, env: { ...process.env, ...shellEnv } };
-      const { stdout } = await promisify(execFile)('bash', ['-c', shell + commands], options);
+      const { stdout } = await runShell(commands, folder);
       expect(stdout).toMatch(/win rate +reward +as first/);
       const { standings } = JSON.parse(await readFile(join(folder, 'cup/tournament.json'), 'utf8'));
       expect(standings.trained.winRate.interval[0], stdout).toBeGreaterThan(0.5);

@@ -1,5 +1,7 @@
 /** Commands as readers of the documents type them, on the packages of this repository. */
+import { execFile } from 'node:child_process';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -30,3 +32,9 @@ npm() {
   else command npm "$@" --loglevel=error; fi
 }
 `;
+
+/** @throws Error with the outputs, if a command fails. */
+export function runShell(commands: string, folder: string): Promise<{ stdout: string; stderr: string }> {
+  const options = { cwd: folder, env: { ...process.env, ...shellEnv } };
+  return promisify(execFile)('bash', ['-c', shell + commands], options);
+}

@@ -6,16 +6,15 @@
  * comment like `// guess-v1.ts` is that file. `tsc -p workshop/agents` compiles the blocks whose packages are locked there.
  * `<!-- given: … -->` before a block has declarations of what the block does not define.
  */
-import { execFile } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { basename, dirname, join, relative } from 'node:path';
-import { promisify } from 'node:util';
+import { basename, dirname, join } from 'node:path';
 import { validate, wireSchemas } from '@toolenv/core/schemas';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { helpOf } from '../../packages/cli/test/help-of.ts';
 import { entryPoints } from '../../site/entry-points.ts';
 import { repository, writtenPages } from '../../site/pages.ts';
+import { typeErrors } from './type-errors.ts';
 
 interface Block {
   page: string;
@@ -64,17 +63,7 @@ test('every block of TypeScript compiles', async () => {
     await mkdir(dirname(name), { recursive: true });
     await writeFile(name, program);
   }
-  const options = {
-    extends: relative(folder, join(repository, 'tsconfig.scripts.json')),
-    // The declarations of the built packages: the packages' own sources need no check here.
-    compilerOptions: { noUnusedLocals: false, customConditions: [] },
-    include: ['**/*.ts'],
-    exclude: [],
-  };
-  await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(options));
-  const tsc = join(repository, 'node_modules/.bin/tsc');
-  const { stdout } = await promisify(execFile)(tsc, ['-p', folder]).catch((error) => error);
-  expect(stdout.replaceAll(relative(process.cwd(), folder), '')).toBe('');
+  expect(await typeErrors(folder, { noUnusedLocals: false })).toBe('');
 });
 
 /** The command lines of a block, as words. Quotes and substitutions stay one word. */
