@@ -2,9 +2,8 @@
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Command } from 'commander';
 import { expect, it, onTestFinished } from 'vitest';
-import { commands, loadCommand } from '../src/commands/commands.ts';
+import { commands, madeCommand } from '../src/commands/commands.ts';
 import { reservedFlags } from '../src/flags/reserved-flags.ts';
 import { fixture } from './fixture.ts';
 import { runCli } from './run-cli.ts';
@@ -49,22 +48,14 @@ it('list and info load no trainer, no checks and no model', async () => {
   }
 });
 
-/** A command without the flags of plugins. */
-async function made(name: string): Promise<Command> {
-  const command = new Command(name);
-  const make = await loadCommand(name);
-  await make(command, { words: [], signal: new AbortController().signal });
-  return command;
-}
-
 it.each(Object.keys(commands))('%s has the usage that the help of the program shows', async (name) => {
-  expect((await made(name)).usage()).toBe(commands[name]![0]);
+  expect((await madeCommand(name)).usage()).toBe(commands[name]![0]);
 });
 
 it('no option of an environment takes the flag of a command that opens environments', async () => {
   const owners = new Map<string, string>();
   for (const name of ['eval', 'baseline', 'train', 'rollout', 'play', 'serve', 'check', 'info']) {
-    for (const option of (await made(name)).options) {
+    for (const option of (await madeCommand(name)).options) {
       if (option.helpGroupHeading?.startsWith('Options of @toolenv/')) continue;
       const flag = option.attributeName();
       if (!owners.has(flag)) owners.set(flag, `toolenv ${name}`);

@@ -1,4 +1,5 @@
 /** The commands of the program. The file of a command is loaded only for it. */
+import { Command } from 'commander';
 import type { MakeCommand } from './make-command.ts';
 
 /** The usage and the summary of each command: the help lists the commands without loading them. */
@@ -30,4 +31,15 @@ export const commands: Readonly<Record<string, readonly [usage: string, summary:
 export async function loadCommand(name: string): Promise<MakeCommand> {
   const { make } = await import(`./${name}-command.ts`);
   return make;
+}
+
+/**
+ * A command that is read, not run: its arguments and flags, with those of the plugins that the words name.
+ * @throws What loading a plugin throws.
+ */
+export async function madeCommand(name: string, words: readonly string[] = []): Promise<Command> {
+  const command = new Command(name);
+  const make = await loadCommand(name);
+  await make(command, { words, signal: new AbortController().signal });
+  return command;
 }

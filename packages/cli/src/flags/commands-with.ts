@@ -5,8 +5,8 @@ import { commands, loadCommand } from '../commands/commands.ts';
 /**
  * @param flag `--count`.
  * @param lacking The command that does not have it.
- * @returns Their names; none if that command has the flag too, with other plugins. A command that cannot be loaded, because its package is
- *   not installed, has no flags.
+ * @returns Their names; none if that command has the flag too, with other plugins. Where a package is not installed, a command has the flags
+ *   that need no package.
  */
 export async function commandsWith(flag: string, lacking: string): Promise<string[]> {
   const found: string[] = [];

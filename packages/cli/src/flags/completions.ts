@@ -1,8 +1,8 @@
 /** completionsOf: what may follow the words of an unfinished command line. */
 import { basename } from 'node:path';
 import { listPlugins, type PluginKind, pluginKinds } from '@toolenv/core/plugins';
-import { Command, type Option } from 'commander';
-import { commands, loadCommand } from '../commands/commands.ts';
+import type { Command, Option } from 'commander';
+import { commands, madeCommand } from '../commands/commands.ts';
 import { fullName, kindsOf } from '../subject/full-name.ts';
 import { pluginFolders } from '../subject/plugin-folders.ts';
 
@@ -38,18 +38,8 @@ async function candidates(before: readonly string[], typed: string): Promise<rea
 }
 
 /** The command with the flags of the plugins that the words name. A plugin that cannot be loaded has none. */
-async function commandWith(name: string, words: readonly string[]): Promise<Command> {
-  const make = await loadCommand(name);
-  const context = { words, signal: new AbortController().signal };
-  const command = new Command(name);
-  try {
-    await make(command, context);
-    return command;
-  } catch {
-    const bare = new Command(name);
-    await make(bare, { ...context, words: [] });
-    return bare;
-  }
+function commandWith(name: string, words: readonly string[]): Promise<Command> {
+  return madeCommand(name, words).catch(() => madeCommand(name));
 }
 
 function valuesOf(option: Option): readonly Completion[] {
@@ -67,7 +57,7 @@ function namesOf(kinds: readonly PluginKind[], typed = ''): readonly Completion[
     const short = basename(ref);
     const isEnough =
       !typed.startsWith('@') && plugins.filter((each) => basename(each.ref) === short).length === 1;
-    return isEnough && fullName(short, kinds) === ref ? [short, ref] : [ref, ''];
+    return isEnough && fullName(short, kinds, plugins) === ref ? [short, ref] : [ref, ''];
   });
 }
 

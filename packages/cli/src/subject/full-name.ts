@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
 import { ToolEnvError } from '@toolenv/core/errors';
-import { listPlugins, type PluginKind } from '@toolenv/core/plugins';
+import { listPlugins, type PluginInfo, type PluginKind } from '@toolenv/core/plugins';
 import type { Argument, Command, Option } from 'commander';
 import { isKnownPlayer } from '../run/known-player.ts';
 import { pluginFolders } from './plugin-folders.ts';
@@ -10,13 +10,18 @@ import { pluginFolders } from './plugin-folders.ts';
 /**
  * @param name May be followed by options: `lookup?topK=3`. Without a version, the newest counts. References, addresses, paths that exist and
  *   names of nothing that is installed stay as they are.
+ * @param plugins Those that are installed, for a caller that has many names. Default: reads the manifests.
  * @throws ToolEnvError `usage.ambiguous_name` if several packages have a plugin of this name.
  */
-export function fullName(name: string, kinds: readonly PluginKind[]): string {
+export function fullName(
+  name: string,
+  kinds: readonly PluginKind[],
+  plugins?: readonly PluginInfo[],
+): string {
   const [short = '', query] = name.split(/(\?.*)/s);
   const isPlayer = kinds.includes('policies') && isKnownPlayer(short);
   if (isPlayer || !/^[a-z0-9][\w.-]*$/.test(short) || existsSync(name)) return name;
-  const named = listPlugins(pluginFolders()).filter(
+  const named = (plugins ?? listPlugins(pluginFolders())).filter(
     ({ kind, ref }) =>
       kinds.includes(kind) && [ref, withoutVersion(ref)].some((each) => basename(each) === short),
   );
