@@ -1,14 +1,15 @@
-/** resumedWords: what a run that is resumed need not be told again, because its config.json says it. */
+/** resumedWords: completes the command line of a run that is resumed from the config.json of the run. */
 import { readConfig } from '@toolenv/training';
-import { valuesOf } from '../flags/first-argument.ts';
+import { madeCommand } from '../commands/commands.ts';
+import { firstArgument, valuesOf } from '../flags/first-argument.ts';
 
 /**
- * The words of `toolenv train`, with the environment, the policy, the trainer, the tools and the seed of the run in `--out` where they name
- * none. The options of each come from {@link recordedOptions}.
+ * The words after `toolenv train` of a command line with `--resume`. Where they name no environment, policy, trainer, tool or seed, those of
+ * the run in `--out` are added. The options of each come from {@link recordedOptions}.
  */
 export async function resumedWords(words: readonly string[]): Promise<readonly string[]> {
   const out = valuesOf(words, 'out').at(-1);
-  if (out === undefined || !words.includes('--resume')) return words;
+  if (out === undefined) return words;
   // The command says what is wrong with it.
   const config = await readConfig(out).catch(() => undefined);
   if (!config) return words;
@@ -18,10 +19,13 @@ export async function resumedWords(words: readonly string[]): Promise<readonly s
     ...['policy', 'trainer', 'seed'].map((name) => [`--${name}`, config[name]] as const),
     ...Object.entries(Object(tools)).map(([role, ref]) => ['--tool', `${role}=${ref}`] as const),
   ].filter(([flag, value]) => isText(value) && !isGiven(flag));
+  const complete = [...words, ...flags.flatMap(([flag, value]) => [flag, String(value)])];
   // A mix and a module of one's own are not recorded by a name that can be typed.
   const isNamed = typeof env === 'string' && env.includes('/') && !env.includes(' + ');
-  const first = words[0]?.startsWith('-') && isNamed && !words.includes(env) ? [env] : [];
-  return [...first, ...words, ...flags.flatMap(([flag, value]) => [flag, String(value)])];
+  if (!isNamed || !words[0]?.startsWith('-')) return complete;
+  // Only the flags tell whether a word after them is a value or an environment.
+  const command = await madeCommand('train', [env, ...complete]);
+  return firstArgument(command, complete) === undefined ? [env, ...complete] : complete;
 }
 
 /**

@@ -1,8 +1,9 @@
 /** A resumed run takes from config.json what it is not told, and the folder of a run is no policy. */
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { resumedWords } from '../../src/run/resumed-words.ts';
 import { fixture } from '../fixture.ts';
 import { runCli } from '../run-cli.ts';
 
@@ -35,6 +36,25 @@ test('the folder is enough, and a flag goes before what is recorded', async () =
     ...{ envOptions: { size: 7 }, policyOptions: { weight: 0.5 } },
     trainerOptions: { average: 'sequence', steps: 2 },
   });
+});
+
+test('an environment after the flags is the environment, and is not mixed with what is recorded', async () => {
+  const same = await runCli('train', '--out', out, '--resume', 'lamp');
+  expect(same).toMatchObject({ code: 0, stdout: expect.stringContaining('Nothing to do') });
+  const other = await runCli('train', '--resume', '--out', out, '@toolenv/envs-qa/bridge-v1');
+  expect(other.code).toBe(2);
+  expect(other.stderr).toContain(`differs: env "${fixture.env}" → "@toolenv/envs-qa/bridge-v1", envOptions.`);
+});
+
+test('the value of an option is no environment, though it is a file', async () => {
+  const recorded = { env: '@toolenv/envs-qa/hotpotqa-v1', policy: 'random', seed: 3 };
+  const trainer = '@toolenv/trainer-grpo/grpo-v1';
+  const other = join(folder, 'other');
+  await mkdir(other);
+  await writeFile(join(other, 'config.json'), JSON.stringify({ ...recorded, trainer }));
+  const words = ['--resume', '--out', other, '--path', join(out, 'config.json')];
+  const flags = ['--policy', 'random', '--trainer', trainer, '--seed', '3'];
+  expect(await resumedWords(words)).toEqual([recorded.env, ...words, ...flags]);
 });
 
 test('what is said otherwise is refused as before', async () => {
