@@ -1,5 +1,6 @@
 /** `toolenv doctor`: shows which devices this machine has, which of them work, and which device a run uses. */
 import type { ComputeReport, DeviceReport } from '@toolenv/core/plugins';
+import { alignedRows } from '../display/aligned-rows.ts';
 import { plural } from '../display/number-text.ts';
 import { type DoctorReport, doctorReport, type PolicyReport } from './doctor-report.ts';
 import type { MakeCommand } from './make-command.ts';
@@ -55,12 +56,7 @@ export function doctorText({
     ...(policies.length > 0 ? policies.flatMap(policyRows) : [none]),
     ...(gpus.length > 0 && policies.some(lacksWebGpu) ? [vulkanRow] : []),
   ];
-  const widths = [0, 1].map((column) => Math.max(...rows.map((row) => row[column]!.length)));
-  return rows
-    .map(([topic, part, state]) =>
-      `${topic.padEnd(widths[0]!)}  ${part.padEnd(widths[1]!)}  ${state}`.trimEnd(),
-    )
-    .join('\n');
+  return alignedRows(rows).join('\n');
 }
 
 /** A row for each version; with one version, the number of packages. */

@@ -1,6 +1,7 @@
 /** The numbers of several evaluations side by side, with their differences from the first. */
 import { type Estimate, type Evaluation, type Interval, scoreLabel } from '@toolenv/training';
 import { abortText } from './abort-text.ts';
+import { alignedRows } from './aligned-rows.ts';
 import { countText, scoreText, timeText } from './number-text.ts';
 import { safeLine } from './terminal-text.ts';
 
@@ -45,15 +46,8 @@ export function comparisonTable(compared: readonly Compared[]): string {
     row('time', ({ evaluation }) => timeText(evaluation.seconds)),
   ];
   if (compared.some(({ cost }) => cost !== undefined)) rows.push(row('cost', ({ cost }) => dollars(cost)));
-  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((cells) => cells[column]!.length)));
-  const lines = rows.map((cells) =>
-    cells
-      .map((cell, column) => cell.padEnd(widths[column]!))
-      .join('  ')
-      .trimEnd(),
-  );
   const legend = compared.map(({ policy }, i) => `policy ${i + 1}: ${safeLine(policy)}`);
-  return [...legend, '', ...lines].map((line) => (line === '' ? '' : `  ${line}`)).join('\n');
+  return [...legend, '', ...alignedRows(rows)].map((line) => (line === '' ? '' : `  ${line}`)).join('\n');
 }
 
 /** `0.410 (0.380 to 0.440)`. */

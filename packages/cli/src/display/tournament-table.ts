@@ -1,5 +1,6 @@
 /** The result of a tournament as tables: what each policy did, and who beats whom. */
 import type { Tournament } from '@toolenv/training';
+import { alignedRows } from './aligned-rows.ts';
 import { estimateText } from './comparison-table.ts';
 import { causeRows } from './evaluation-table.ts';
 import { plural, scoreText, timeText } from './number-text.ts';
@@ -29,12 +30,11 @@ export function tournamentTable({ standings, seats, games, aborted, causes, seco
     ...causeRows(causes),
   ];
   // Of two policies, the win rates above say all.
-  return [rows, ...(names.length > 2 ? [pairs] : []), played].map(columns).join('\n\n');
+  return [rows, ...(names.length > 2 ? [pairs] : []), played].map(tableText).join('\n\n');
 }
 
-function columns(rows: readonly (readonly string[])[]): string {
-  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((cells) => cells[column]!.length)));
-  return rows
-    .map((cells) => `  ${cells.map((cell, column) => cell.padEnd(widths[column]!)).join('  ')}`.trimEnd())
+function tableText(rows: readonly (readonly string[])[]): string {
+  return alignedRows(rows)
+    .map((line) => `  ${line}`)
     .join('\n');
 }

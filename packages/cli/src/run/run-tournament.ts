@@ -1,9 +1,8 @@
 /** `toolenv eval --players`: several policies play each other in an environment of several players. */
-import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type OpenedEnv, type Policy, ToolEnvError } from '@toolenv/core';
 import type { PolicyHandle } from '@toolenv/core/plugins';
-import { encodeTrajectory, type FolderLock, writing } from '@toolenv/core/recording';
+import { append, encodeTrajectory, type FolderLock } from '@toolenv/core/recording';
 import { untilAborted } from '@toolenv/core/tools';
 import { evaluationOptions, playTournament } from '@toolenv/training';
 import { plural } from '../display/number-text.ts';
@@ -69,7 +68,7 @@ export async function runTournament(
         bar ??= new Progress('games', all);
         bar.update(ended, '');
         games = ended;
-        if (file) await writing(file, () => appendFile(file, `${encodeTrajectory(game)}\n`));
+        if (file) await append(file, `${encodeTrajectory(game)}\n`);
       },
     }).catch((error: unknown) => {
       throw budget.errorOf(error, () => `${plural(games, 'game')} ended: raise the budget.`);
@@ -88,8 +87,11 @@ export async function runTournament(
     process.stdout.write(json ? `${JSON.stringify(summary)}\n` : `${title}\n${tournamentTable(result)}\n`);
   } finally {
     bar?.stop();
-    for (const each of open.reverse()) await each.close?.();
-    await lock?.release();
+    try {
+      for (const each of open.reverse()) await each.close?.();
+    } finally {
+      await lock?.release();
+    }
   }
 }
 
