@@ -38,12 +38,14 @@ test('a plugin is made from the material of its example', async () => {
     throw new Error('no die');
   };
   const finding = expectFinding(await checkTool({ ...plugin, create }), 'TOOL-14');
-  expect(finding.received).toBe('Error: no die');
+  expect(finding.received).toMatch(/^Error: no die, at .*check-tool\.test\.ts:38:11$/);
   const close = async () => {
     throw new Error('The cup is glued on.');
   };
   const glued = await checkTool({ ...plugin, create: async () => ({ ...(die as Tool), close }) });
-  expect(expectFinding(glued, 'TOOL-14').received).toMatch(/^Error: The cup is glued on\.(, at .*)?$/);
+  expect(expectFinding(glued, 'TOOL-14').received).toMatch(
+    /^Error: The cup is glued on\., at .*check-tool\.test\.ts:43:11$/,
+  );
 });
 
 test.each(brokenTools)('%s: %s', async (_, rule, change) => {
