@@ -180,6 +180,18 @@ describe.skipIf(missing)(`bubblewrap${missing ? ` (skipped: ${missing})` : ''}`,
     await sandbox.close();
   });
 
+  test('a sandbox whose commands have less time than it needs to start a shell begins', async () => {
+    const options = completeOptions(bubblewrap.options, { ...limits, timeout: 1 }, 'b');
+    const hurried = await bubblewrap.open(options as unknown as BubblewrapLimits);
+    try {
+      const sandbox = await hurried.sandbox();
+      expect(await sandbox.run('true')).toMatchObject({ timedOut: true, exitCode: 124 });
+      expect((await sandbox.run('echo on', { timeout: 10_000 })).stdout).toBe('on\n');
+    } finally {
+      await hurried.close();
+    }
+  });
+
   test('the report names what limits memory and processes', async () => {
     const options = completeOptions(bubblewrap.options, limits, 'b') as unknown as BubblewrapLimits;
     const { problem, limits: said } = await bubblewrap.inspect(options);

@@ -42,8 +42,10 @@ export class BubblewrapSandbox implements Sandbox {
    */
   async begin(): Promise<readonly string[]> {
     await this.list('.');
-    const { exitCode, stderr } = await this.run('true');
-    if (exitCode !== 0) throw sandboxFault(`A bubblewrap sandbox runs no command: ${stderr.trim()}`);
+    // A busy machine may need more time than a command has.
+    const { exitCode, stderr, timedOut } = await this.run('true', { timeout: fileTime });
+    const why = timedOut ? `it takes ${fileTime / 1000} s to run "true"` : stderr.trim();
+    if (exitCode !== 0) throw sandboxFault(`A bubblewrap sandbox runs no command: ${why}`);
     return (await this.#place).bubble.cgroup.limits;
   }
 

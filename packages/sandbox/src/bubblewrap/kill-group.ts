@@ -1,5 +1,4 @@
-/** Kills a process and its group. */
-/** @param child Leader of its group. Processes in a namespace of processes that it has made end with it. */
+/** Kills a process and its group, whose leader it is. Processes in a namespace of processes that it has made end with it. */
 export function killGroup({
   pid,
   exitCode,
