@@ -95,3 +95,35 @@ it('characters that turn text around are shown as escapes', async () => {
   expectQuiet();
   await close();
 });
+
+it('a run whose folder turns text around has a name that does not, and opens', async () => {
+  const named = join(folder, 'ab\u202edc');
+  await makeRun(named, { steps: 1, seed: 1 });
+  const own = await serveView({ runs: [named] });
+  const { page, close, expectQuiet } = await openPage(browser, own.url);
+  await page.getByRole('heading', { name: 'ab\\u202edc', exact: true }).waitFor();
+  expect(await page.content()).not.toContain('\u202e');
+  expect(await page.title()).not.toContain('\u202e');
+  expectQuiet();
+  await close();
+  await own.close();
+});
+
+it('a run without a step says so, and an evaluation that has ended does not', async () => {
+  const begun = join(folder, 'begun');
+  await makeRun(begun, { steps: 0, seed: 1 });
+  const evaluation = join(folder, 'evaluation');
+  await makeRun(evaluation, { steps: 1, seed: 1 });
+  const episodes = join(evaluation, 'trajectories.jsonl');
+  const own = await serveView({ runs: [begun, episodes] });
+  const { page, close, expectQuiet } = await openPage(browser, `${own.url}#/overview?run=begun`);
+  await page.locator('.healthy', { hasText: 'No step is done yet.' }).waitFor();
+  await page.goto(`${own.url}#/curves?run=begun`);
+  await page.getByText('No step is done yet. The curves appear with the first.').waitFor();
+  await page.goto(`${own.url}#/overview?run=trajectories.jsonl`);
+  await page.getByRole('heading', { name: 'trajectories.jsonl', exact: true }).waitFor();
+  expect(await page.locator('main').textContent()).not.toContain('No step is done yet');
+  expectQuiet();
+  await close();
+  await own.close();
+});

@@ -5,7 +5,7 @@ import { comparedScore, compareTasks } from '../src/tasks/compare-tasks.ts';
 import { taskMap } from '../src/tasks/task-map.ts';
 import { chooseRows, type EpisodeQuery } from '../src/view/episode-choice.ts';
 import type { Answers, Path } from '../src/view/routes.ts';
-import { readVisible } from './visible-text.ts';
+import { readVisible } from '../src/view/visible-text.ts';
 
 const element = document.getElementById('report');
 

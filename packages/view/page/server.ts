@@ -2,8 +2,8 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Answers, Path } from '../src/view/routes.ts';
 import type { RunState } from '../src/view/viewed-run.ts';
+import { readVisible } from '../src/view/visible-text.ts';
 import { answerFrom, report } from './report.ts';
-import { readVisible } from './visible-text.ts';
 
 export type States = Readonly<Record<string, RunState>>;
 export type Query = Readonly<Record<string, string | number | undefined>>;
@@ -18,11 +18,7 @@ export async function ask<P extends Path>(
   );
   if (report) return answerFrom(await report, path, Object.fromEntries(given));
   const response = await fetch(`${path}?${new URLSearchParams(given)}`, { signal });
-  const text = await response.text();
-  // Questions name a run as its folder is named.
-  const answer = (path === '/api/runs' ? JSON.parse(text) : readVisible(text)) as Answers[P] & {
-    message: string;
-  };
+  const answer = readVisible(await response.text()) as Answers[P] & { message: string };
   if (!response.ok) throw new Error(answer.message);
   return answer;
 }

@@ -101,7 +101,7 @@ it('the command is quoted for the shell, and none has control characters', () =>
   );
   // The tools of another environment of a mix are not its own.
   expect(playCommand(run('/r', { search: 's' }), { env: 'e/y-v1', number: 0 })).not.toContain('--tool');
-  for (const path of ['a\u001b[2J', 'a\nrm x', 'a\u202e', '\ud800'])
+  for (const path of ['a\u001b[2J', 'a\nrm x', 'a\u202e', 'a\\u202e', '\ud800'])
     expect(playCommand(run(path), { env: 'e/x-v1', number: 0 })).toBeUndefined();
   expect(playCommand(run('/r'), { env: '--out=/r', number: 0 })).toBeUndefined();
   // A shell gives back the words.

@@ -12,7 +12,7 @@ import { encodeTrajectory } from '@toolenv/core/recording';
 import { serveView } from '@toolenv/view';
 import type { Finished } from '../../../packages/cli/test/captured.ts';
 import { startCli } from '../../../packages/cli/test/start-cli.ts';
-import { readVisible } from '../../../packages/view/page/visible-text.ts';
+import { readVisible } from '../../../packages/view/src/view/visible-text.ts';
 import { controlCharacter } from '../files/subject.ts';
 import { type Attack, holds, within } from './attack.ts';
 

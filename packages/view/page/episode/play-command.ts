@@ -1,5 +1,6 @@
 /** playCommand: the command that plays on from a recorded episode. */
 import type { RunHead } from '../../src/view/viewed-run.ts';
+import { turningEscape } from '../../src/view/visible-text.ts';
 
 /** Characters that a terminal or a shell takes for more than a text, also between quotes. */
 const control = /[\p{Cc}\p{Surrogate}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/u;
@@ -16,7 +17,8 @@ export function playCommand(
   ];
   const command = words.join(' ');
   // A name with a hyphen would be a flag, whatever its quotes.
-  return control.test(command) || env.startsWith('-') ? undefined : command;
+  const isUnsafe = control.test(command) || turningEscape.test(command) || env.startsWith('-');
+  return isUnsafe ? undefined : command;
 }
 
 /** A training run has the tools by role, an evaluation as they were given. */

@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { WrittenTurn } from '../../src/play/play-by-hand.ts';
 import type { PlayAnswer } from '../../src/play/serve-play.ts';
-import { readVisible } from '../visible-text.ts';
+import { readVisible } from '../../src/view/visible-text.ts';
 
 export interface Play {
   state?: PlayAnswer;

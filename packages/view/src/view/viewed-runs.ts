@@ -3,6 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { ToolEnvError } from '@toolenv/core';
 import { type FoundRun, findRuns } from '../recorded/find-runs.ts';
 import { type RunState, ViewedRun } from './viewed-run.ts';
+import { visibleText } from './visible-text.ts';
 
 /** Milliseconds between two looks at the files. */
 const lookEvery = 500;
@@ -72,8 +73,8 @@ export class ViewedRuns {
     for (const run of found) {
       if (this.#all.has(run.path)) continue;
       const { path } = run;
-      const short = nameAmong(run, found);
-      const name = names.has(short) ? path : short;
+      const short = visibleText(nameAmong(run, found));
+      const name = names.has(short) ? visibleText(path) : short;
       try {
         this.#all.set(path, new ViewedRun(path, name));
         names.add(name);
