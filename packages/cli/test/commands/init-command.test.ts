@@ -30,18 +30,29 @@ it('writes a package, which evaluates', async () => {
   expect(stdout).toContain('npx toolenv eval my-env/my-env-v1 --policy');
   const made = join(folder, 'my-env');
   expect((await readdir(made)).sort()).toEqual(['definition.json', 'env.js', 'package.json', 'tasks.jsonl']);
-  const [first] = (await readFile(join(made, 'tasks.jsonl'), 'utf8')).split('\n');
-  expect(JSON.parse(first!)).toEqual({
-    prompt: 'Which tool does this: "Echoes back the input string"? Answer with its name alone.',
-    answer: 'echo',
+  const lines = (await readFile(join(made, 'tasks.jsonl'), 'utf8')).trim().split('\n');
+  const tasks = lines.map((line) => JSON.parse(line));
+  const call = { message: 'text' };
+  expect(tasks[0]).toEqual({
+    prompt: `Call echo with ${JSON.stringify(call)}. Then answer: done`,
+    answer: 'done',
+    calls: { echo: call },
     split: 'test',
   });
+  expect(tasks.map(({ calls }) => Object.values(calls)[0])).toContainEqual({ a: 1, b: 1 });
+  expect(new Set(tasks.map(({ split }) => split))).toEqual(new Set(['train', 'validation', 'test']));
 
   const args = ['eval', 'my-env/my-env-v1', '--policy', fixture.policy, '--count', '3', '--json'];
   const played = await run([...args, '--env-option', 'maxServers=2'], made);
   expect(played.stderr).not.toMatch(/^toolenv:/m);
   expect(JSON.parse(played.stdout)).toMatchObject({ episodes: 3, aborted: 0, means: { correct: 0 } });
   expect(played.code).toBe(0);
+
+  const oracle = await run(
+    ['eval', 'my-env/my-env-v1', '--policy', 'oracle', '--count', '3', '--json'],
+    made,
+  );
+  expect(JSON.parse(oracle.stdout)).toMatchObject({ episodes: 3, aborted: 0, means: { correct: 1 } });
 
   const again = await run(['init', 'my-env', '--mcp', server]);
   expect(again).toMatchObject({ code: 2, stderr: 'toolenv: my-env is not empty: choose another folder.\n' });

@@ -1,15 +1,14 @@
 /** initMcpEnv: writes a package whose environment is an MCP server and a task file with sample tasks. */
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
-import { type Split, ToolEnvError } from '@toolenv/core';
+import { ToolEnvError } from '@toolenv/core';
 import { makeFolder, writing } from '@toolenv/core/recording';
 import { connectMcp } from '../client/connect-mcp.ts';
 import type { McpOptions } from '../client/mcp-connection.ts';
 import type { McpEndpoint } from '../client/mcp-server.ts';
-import type { McpTool } from '../client/mcp-tool.ts';
 import { implementation } from '../implementation.ts';
-import type { McpTask } from './mcp-task.ts';
 import { namedSecrets } from './named-secrets.ts';
+import { sampleTasks } from './sample-tasks.ts';
 
 export interface InitResult {
   /** Reference of the environment, for `toolenv eval` in that folder. */
@@ -21,7 +20,6 @@ export interface InitResult {
 
 /** A name that npm and references to environments both allow. */
 const packageName = /^[a-z0-9][a-z0-9_.-]*$/;
-const splits: readonly Split[] = ['test', 'train', 'validation'];
 
 /**
  * Asks the server for its tools and writes the package into a new or empty folder. The package is named after the folder, and
@@ -50,7 +48,7 @@ export async function initMcpEnv(
     throw new ToolEnvError('usage.mcp_init', `${folder} is not empty: choose another folder.`);
   }
   const connection = await connectMcp(server, { ...options, signal });
-  const tasks = firstTasks(connection.tools);
+  const tasks = sampleTasks(connection.tools);
   await connection.close();
 
   const { server: written, variables } = namedSecrets(server);
@@ -75,16 +73,6 @@ async function writePackage(folder: string, files: Record<string, string>): Prom
     for (const file of Object.keys(files)) await rm(join(folder, file), { force: true }).catch(() => {});
     throw error;
   }
-}
-
-/** Sample tasks that ask which tool does what, so that they need only the list of tools. */
-function firstTasks(tools: readonly McpTool[]): McpTask[] {
-  const described = tools.filter(({ description }) => description !== '');
-  return described.map(({ name, description }, index) => ({
-    prompt: `Which tool does this: "${description.trim().split('\n')[0]}"? Answer with its name alone.`,
-    answer: name,
-    split: splits[index % splits.length],
-  }));
 }
 
 function packageJson(name: string, env: string): object {

@@ -94,8 +94,8 @@ export interface McpEnvDefinition<
   /** Whether the system message ends with the servers' own instructions, if they have any. Default false. */
   readonly instructions?: boolean;
   /**
-   * Rewards, in place of `correct`: 1 for an answer equal to the task's, ignoring case and white space. Functions may call the
-   * servers' tools: `call('read_graph')`.
+   * Rewards, in place of `correct`: 1 for an answer equal to the task's, ignoring case and white space, after the task's `calls`.
+   * Functions may call the servers' tools: `call('read_graph')`.
    */
   readonly rewards?: {
     readonly [Reward in Name]: RewardDeclaration<EpisodeContext<Task, McpEpisodeState, unknown, Options>>;
@@ -107,7 +107,7 @@ export interface McpEnvDefinition<
   readonly episode?: (
     context: McpEpisodeContext<Task, Options>,
   ) => OnlyParts<Begun> | undefined | Promise<OnlyParts<Begun> | undefined>;
-  /** Wins the task because it knows the answer. Default, without `rewards` and `episode`: gives the task's answer. */
+  /** Wins the task because it knows the answer. Default, without `rewards` and `episode`: makes the task's calls and gives its answer. */
   oracle?(task: NoInfer<Task>): readonly Scripted[] | Script | undefined;
   label?(task: NoInfer<Task>): string | undefined;
 }

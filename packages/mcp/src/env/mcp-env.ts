@@ -1,15 +1,19 @@
 /** defineMcpEnv: an environment made of MCP servers and tasks. By default, the policy uses the servers' tools, then answers. */
+import { isDeepStrictEqual } from 'node:util';
 import {
   defineToolEnv,
   type EnvDefinition,
   type EnvLimits,
   type Episode,
   type EpisodeContext,
+  isParseFailure,
   type JsonSchema,
   type Message,
   type RewardDeclaration,
+  type Scripted,
   type Split,
   type TaskSet,
+  type ToolCallRecord,
   type ToolEnvDefinition,
   ToolEnvError,
 } from '@toolenv/core';
@@ -233,14 +237,26 @@ function chosenTools(
 /** The default reward. */
 const correct: RewardDeclaration<EpisodeContext<McpTask>> = {
   kind: 'outcome',
-  score({ task: { answer }, answer: said = '' }) {
+  score({ task: { answer, calls = {} }, answer: said = '', calls: made }) {
     if (answer === undefined) return null;
-    return Number([answer].flat().some((right) => normalise(right) === normalise(said)));
+    const isRight = [answer].flat().some((right) => normalise(right) === normalise(said));
+    const isMade = Object.entries(calls).every(([name, args]) => wasCalled(made, name, args));
+    return Number(isRight && isMade);
   },
 };
 
-function answerOf({ answer }: McpTask): string[] | undefined {
-  return answer === undefined ? undefined : [answer].flat().slice(0, 1);
+/** Whether a tool has answered a call with these arguments, and perhaps others. */
+function wasCalled(made: readonly ToolCallRecord[], name: string, args: Record<string, unknown>): boolean {
+  return made.some(({ call, result }) => {
+    if (!result || isParseFailure(call) || call.name !== name) return false;
+    return isDeepStrictEqual({ ...call.arguments, ...args }, call.arguments);
+  });
+}
+
+function answerOf({ answer, calls = {} }: McpTask): Scripted[] | undefined {
+  if (answer === undefined) return undefined;
+  const asked = Object.entries(calls).map(([name, args]) => ({ name, arguments: args }));
+  return [...(asked.length > 0 ? [asked] : []), [answer].flat()[0]!];
 }
 
 function normalise(text: string): string {

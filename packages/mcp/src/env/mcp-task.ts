@@ -18,6 +18,8 @@ export interface McpTask {
   prompt: string;
   /** The right answer, or several that are accepted. Without an answer, the episode is not scored. */
   answer?: string | string[];
+  /** Calls that the policy has to make, in any order: the arguments of each by its tool. A call may have further arguments. */
+  calls?: Record<string, Record<string, unknown>>;
   /** Default `test`. */
   split?: Split;
 }
@@ -33,6 +35,7 @@ export const mcpTaskSchema: JsonSchema = {
   properties: {
     prompt: { type: 'string', minLength: 1 },
     answer: { type: ['string', 'array'], items: { type: 'string' } },
+    calls: { type: 'object', additionalProperties: { type: 'object' } },
     split,
   },
   required: ['prompt'],
