@@ -27,10 +27,10 @@ function boardAfter(moves: readonly number[], begins: Game['begins']) {
   return { next, winner: winner ?? (free.length === 0 ? 'nobody' : undefined), free, text };
 }
 
-/** A game after random moves: in self-play alone, two players soon meet only the boards that they like. */
+/** A game after one to six random moves: in self-play alone, two players soon meet only the boards that they like. */
 function drawGame(index: number): Game {
   const rng = createRng(1, 'game', index);
-  const opening = rng.shuffle([1, 2, 3, 4, 5, 6, 7, 8, 9]).slice(0, rng.int(7));
+  const opening = rng.shuffle([1, 2, 3, 4, 5, 6, 7, 8, 9]).slice(0, 1 + rng.int(6));
   const game: Game = { begins: rng.int(2) ? 'X' : 'O', opening };
   return boardAfter(opening, game.begins).winner ? drawGame(index + 100_000) : game;
 }

@@ -77,9 +77,9 @@ test('memory-graph.ts rewards the corrected graph only', async () => {
 });
 
 test('environments with other players follow the rules of the spec, whoever plays', async () => {
-  await assertConforms(checkEnv(ticTacToe, { skip: ['WARN-9'] }));
+  await assertConforms(checkEnv(ticTacToe));
   // Nobody wins every game against a random player.
-  const random = { options: { opponent: 'random' }, skip: ['ENV-32', 'ENV-33', 'WARN-9'] } as const;
+  const random = { options: { opponent: 'random' }, skip: ['ENV-32', 'ENV-33'] } as const;
   await assertConforms(checkEnv(ticTacToe, random));
   await assertConforms(checkEnv(auction));
   await assertConforms(checkEnv(rockPaperScissors));

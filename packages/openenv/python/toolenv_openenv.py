@@ -8,7 +8,8 @@ TRL: each tool of the environment is a method of `environment(url)`, and `score`
 
 verifiers: this module is a taskset and its environment. Replies are JSON calls of tools, or the answer.
 
-    uv run eval toolenv_openenv --env.taskset.base-url http://127.0.0.1:8000 --env.taskset.tasks 64
+    uv run eval toolenv_openenv --env.player.harness.id null --env.player.runtime.type subprocess \
+        --env.taskset.base-url http://127.0.0.1:8000 --env.taskset.tasks 64
 
 A fault of the infrastructure raises `EpisodeAborted`: such an episode has no reward and must not be learned from.
 """
