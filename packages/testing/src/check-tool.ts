@@ -159,8 +159,8 @@ class Caller {
 async function checkDescription(tool: Tool, report: Reporter): Promise<void> {
   const { name, description, inputSchema, outputSchema, timeout } = tool;
   await report.check(['TOOL-1'], () => {
-    if (typeof name !== 'string' || !/^[A-Za-z0-9_.-]{1,128}$/.test(name)) {
-      throw new Violation('TOOL-1', 'a name of 1 to 128 letters, digits, "_", "-" or "."', brief(name));
+    if (typeof name !== 'string' || !/^[A-Za-z0-9_-]{1,64}$/.test(name)) {
+      throw new Violation('TOOL-1', 'a name of 1 to 64 letters, digits, "_" or "-"', brief(name));
     }
     if (typeof description !== 'string' || description.trim() === '') {
       throw new Violation('TOOL-1', 'a description', brief(description));

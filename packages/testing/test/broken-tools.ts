@@ -47,6 +47,8 @@ export const toolLeaks: ReturnType<typeof setInterval>[] = [];
 
 export const brokenTools: readonly [what: string, rule: RuleId, change: Partial<Tool<Arguments>>][] = [
   ['a name with spaces', 'TOOL-1', { name: 'roll a die' }],
+  ['a name with a dot', 'TOOL-1', { name: 'dice.roll' }],
+  ['a name of 65 characters', 'TOOL-1', { name: 'd'.repeat(65) }],
   ['no description', 'TOOL-1', { description: ' ' }],
   ['an input schema of an array', 'TOOL-2', { inputSchema: { type: 'array' } }],
   [
