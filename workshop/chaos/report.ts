@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { ToolEnvError } from '@toolenv/core';
 import { writeWhole } from '@toolenv/training';
+import type { Check } from './part.ts';
 import { parts } from './parts.ts';
 import type { PartReport } from './soak.ts';
 
@@ -36,20 +37,31 @@ export function table(reports: readonly PartReport[], { date, machine }: Measure
   const summary = `Measured on ${date}, on ${machine}, in ${minutes.toFixed(1)} minutes: ${passed} passed, ${checks.length - passed} failed.`;
   const sections = reports.map(({ name, checks, seconds }) => {
     const does = parts.find((part) => part.name === name)?.does ?? name;
-    const rows = checks.map(
-      (each) => `| ${cell(each.name)} | ${each.passed ? 'passed' : '**failed**'} | ${cell(each.detail)} |`,
-    );
     return [
       `### ${name}`,
       '',
-      `Part \`${name}\` ${does}. It took ${seconds.toFixed(0)} s.`,
+      `${does[0]!.toUpperCase()}${does.slice(1)}, in ${seconds.toFixed(0)} s.`,
       '',
       '| check | result | figures |',
       '| --- | --- | --- |',
-      ...rows,
+      ...(name === 'attacks' ? attackRows(checks) : checks.map(rowOf)),
     ].join('\n');
   });
   return [summary, ...sections].join('\n\n');
+}
+
+function rowOf({ name, passed, detail }: Check): string {
+  return `| ${cell(name)} | ${passed ? 'passed' : '**failed**'} | ${cell(detail)} |`;
+}
+
+/** Attacks that passed share the row of their area, because the command prints each. Their names are `area: attack`. */
+function attackRows(checks: readonly Check[]): string[] {
+  const areaOf = ({ name, passed }: Check) => (passed ? /^(\w+): /.exec(name)?.[1] : undefined);
+  const areas = [...new Set(checks.flatMap((each) => areaOf(each) ?? []))].map((area) => {
+    const count = checks.filter((each) => areaOf(each) === area).length;
+    return `| ${area} | passed | attacks: ${count} |`;
+  });
+  return [...areas, ...checks.filter((each) => areaOf(each) === undefined).map(rowOf)];
 }
 
 /** Text that cannot end its cell. */

@@ -46,7 +46,7 @@ function scoreSections(study: Study, rows: readonly RowSummary[]): string {
     scoreTable(study, rows),
     `![Mean exact match of each row](${study.name}.svg)`,
     '## Differences',
-    'Differences in average exact match, paired by world, with 95 % intervals (Student’s t over the worlds). Intervals that exclude 0 are bold. They are not corrected for their number: of twenty comparisons of equals, about one is bold.',
+    'In average exact match, paired by world, with 95 % intervals (Student’s t). Those that exclude 0 are bold; of twenty comparisons of equals, about one is bold.',
     differenceTable(study, rows),
     comparisons(study, rows),
   ].join('\n\n');
@@ -71,13 +71,22 @@ function scoreTable({ scoredOn }: Study, rows: readonly RowSummary[]): string {
   return markdownTable(header, lines);
 }
 
-/** Validation scores at each learning rate. */
+/** Validation scores, with a column for each learning rate that was tried. */
 function rateSection(tuning: readonly Result[]): string {
   if (tuning.length === 0) return '';
-  const lines = tuning.map(({ row, validation, steps }) => [row, validation!.toFixed(3), String(steps)]);
+  const tried = tuning.map(({ row, validation, settings }) => {
+    const rate = Number(settings.learningRate);
+    return { name: row.replace(` at ${rate}`, ''), rate, score: validation!.toFixed(3) };
+  });
+  const rates = [...new Set(tried.map(({ rate }) => rate))].sort((a, b) => a - b);
+  const lines = [...new Set(tried.map(({ name }) => name))].map((name) => [
+    name,
+    ...rates.map((rate) => tried.find((each) => each.name === name && each.rate === rate)?.score ?? ''),
+  ]);
+  const steps = Math.max(...tuning.map((result) => result.steps ?? 0));
   return `## Learning rates
 
-Exact match on validation questions, from one run each, after the steps shown, in a world that no other run on this page uses. The best rate of each trainer is its rate above.
+Exact match on validation questions after at most ${steps} steps, from one run each, in another world. Each trainer has its best rate above.
 
-${markdownTable(['row', 'validation EM', 'steps'], lines)}`;
+${markdownTable(['row', ...rates.map(String)], lines)}`;
 }

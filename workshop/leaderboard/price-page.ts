@@ -1,5 +1,5 @@
 /** The page of the study in which a search has a price: utility is the exact match minus the price of the searches. */
-import { comparisons, differenceTable } from './comparisons.ts';
+import { differenceTable } from './comparisons.ts';
 import type { Score } from './datasets.ts';
 import { estimateText } from './intervals.ts';
 import { markdownTable } from './markdown-table.ts';
@@ -34,9 +34,8 @@ function priceSection(study: Study, results: readonly Result[], price: number): 
     `## At ${price} for each search`,
     ...(price === study.prices![0] ? [`![Mean utility of each row](${study.name}.svg)`] : []),
     utilityTable(part, results, price),
-    'Differences in the average utility of greedy answers, paired by world:',
+    'Differences in utility, paired by world:',
     differenceTable(part, greedy),
-    comparisons(part, greedy),
   ].join('\n\n');
 }
 

@@ -135,14 +135,7 @@ const table: Study = {
     { name: 'REINFORCE++-baseline', trainer: grpo, options: { ...group, algorithm: 'reinforce++-baseline' } },
     { name: 'RLOO', trainer: grpo, options: { ...group, algorithm: 'rloo' } },
   ],
-  references: [
-    'Base Tool Call',
-    'Naive RAG',
-    'Best supervised phase',
-    'SFT on demonstrations',
-    'Rejection sampling',
-    'GRPO',
-  ],
+  references: ['Best supervised phase', 'SFT on demonstrations', 'GRPO'],
 };
 
 /** The critic learns alone for five steps, so PPO takes five more. */
@@ -189,7 +182,7 @@ const budget: Study = {
     { name: 'Online DPO', trainer: onlineDpo, options: preferences, rates: budgetRates },
     { name: 'GRPO', trainer: grpo, options: { ...group, algorithm: 'grpo' }, rates: budgetRates },
   ],
-  references: ['Base Tool Call', 'GRPO'],
+  references: ['GRPO'],
 };
 
 /** At the first, a guess is worth less than one search and more than three; at the second, less than both; at the third, more than both. */
@@ -256,16 +249,7 @@ const price: Study = {
       price: mainPrice,
     },
   ],
-  references: [
-    'Start',
-    'SFT on demonstrations',
-    'All right answers',
-    'Best 6 of 8',
-    'Best 4 of 8',
-    'Best of 8',
-    'GRPO',
-    'GRPO scaled by the batch',
-  ],
+  references: ['Start', 'SFT on demonstrations', 'Best of 8', 'GRPO scaled by the batch'],
 };
 
 /** Updates that a rollout may be behind. */
@@ -307,7 +291,7 @@ const staleness: Study = {
     behind(1, 'Slower searches 1 behind', slower),
     behind(2, 'Slower searches 2 behind', slower),
   ],
-  references: ['Fast searches', 'Slow searches'],
+  references: ['Slow searches'],
 };
 
 /** A search that fails: the policy knows the task, and sometimes repeats a search that returned nothing. The gate of a study. */
@@ -329,7 +313,7 @@ const failures: Study = {
     // At 1e-4, the turns were garbled after twenty steps.
     { name: 'GRPO', trainer: grpo, options: { learningRate: 3e-5, algorithm: 'grpo' } },
   ],
-  references: ['Start', 'All right answers', 'GRPO'],
+  references: ['Start', 'All right answers'],
 };
 
 export const studies = { table, masks, budget, price, staleness, failures } as const satisfies Record<

@@ -8,37 +8,29 @@ import { type Result, type RowName, rowNames } from './results.ts';
 
 const introduction = `# Every environment of the library
 
-The small policy learned each environment from players who win. A hash leaves out about a fifth of all goals. The players of its last phase were hasty on purpose: now and then they take a step's
-result for the answer (arithmetic), place an object as it is (household), close a case (bank), answer without a query (sql) or with the next try (safe), or stop after one hop (bridge). Those of wordle were
-not, because the policy finds few words as it is. The row “Best supervised phase” is the policy before it saw them. GRPO continues in one environment at a time, on its training tasks,
-left-out goals included. “SFT on demonstrations” makes as many updates from as many episodes of players who win. No learning rate was tuned: all are 1e-4. An update learns from 128 episodes, in household from 64.
+What rewards alone win back after a phase of bad examples: the share of test tasks that succeed, with 95 % intervals over seeds. Only a positive difference to “Best
+supervised phase” is more than a habit taken back: see household.`;
 
-- **What can this page show, and what not?** That rewards alone take back a habit, with the same options but for the batch of household. It does not show that they teach what demonstrations
-  cannot: players who win teach it too. [The study of a price](price.md) asks that question. Only a positive difference to “Best supervised phase” is more than a habit taken back:
-  see household.
+const rowsExplained = `The small policy learned each environment from players who win (“Best supervised phase”), and then from hasty players, who on purpose leave out a step; in wordle, they are not hasty. A hash leaves out about
+a fifth of all goals. GRPO continues in one environment at a time, on its training tasks, left-out goals included. “SFT on demonstrations” makes as many updates from as many episodes of
+players who win. All learning rates are 1e-4. An update learns from 128 episodes, in household from 64. \`npm run library-study\` makes this page.
 
-The share of test tasks that succeed, with 95 % intervals over seeds:`;
+Not shown: that rewards teach what demonstrations cannot. [The study of a price](price.md) asks that.`;
 
 const unseen = `## Environments that no demonstration shows
 
-The policy learned lookups and two-hop questions. These sorts of questions are new to it, and rewards alone should teach them. “All right answers” imitates the episodes of its own
-that succeed. One run of each row: a gate, which decides whether the question is worth more. **It stays closed.** Hardly an episode succeeds, so there is nothing to
-reinforce. The episodes show why: the policy answers a claim with a name, never with yes or no, and it searches for names that a question of a new form does not contain.`;
+These sorts of questions are new to the policy. “All right answers” imitates its own episodes that succeed. One run of each row was a gate, and it stays closed: hardly an episode
+succeeds, so there is nothing to reinforce. The policy answers a claim with a name, and searches for names that a new form of question does not contain.`;
 
 export function pageOf(results: readonly Result[]): string {
-  const sectionsOf = (names: readonly EnvironmentName[], level: string) =>
-    names.flatMap((name) => {
-      const own = results.filter(({ environment }) => environment === name);
-      return own.length === 0
-        ? []
-        : [`${level} ${name}`, rowsOf(name, own), differencesOf(own), curvesOf(name, own)];
-    });
-  const others = sectionsOf(unseenNames, '###');
-  const sections = [
-    ...sectionsOf(learnedNames, '##'),
-    ...(others.length > 0 ? [unseen, playedOf(results), ...others] : []),
-  ];
-  return `${[introduction, summaryOf(results), ...sections].filter((part) => part !== '').join('\n\n')}\n`;
+  const sections = learnedNames.flatMap((name) => {
+    const own = results.filter(({ environment }) => environment === name);
+    return own.length === 0 ? [] : [`## ${name}`, rowsOf(name, own), differencesOf(own), curvesOf(name, own)];
+  });
+  const hasUnseen = unseenNames.some((name) => results.some(({ environment }) => environment === name));
+  const others = hasUnseen ? [unseen, playedOf(results), unseenTable(results)] : [];
+  const parts = [introduction, summaryOf(results), rowsExplained, ...sections, ...others];
+  return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
 }
 
 type Score = (result: Result) => number | null;
@@ -112,6 +104,25 @@ function playedOf(results: readonly Result[]): string {
     }),
   ]);
   return `The share of the episodes played for training that succeeded:\n\n${markdownTable(['', ...trainers], lines)}`;
+}
+
+/** The success of greedy and of sampled turns on the test tasks of the environments that nobody showed them. */
+function unseenTable(results: readonly Result[]): string {
+  const lines = unseenNames.map((name) => [
+    name,
+    ...rowNames.flatMap((row) => {
+      const own = results.filter((result) => result.environment === name && result.row === row);
+      if (own.length === 0) return [];
+      const [greedy, sampled] = [own.map(({ greedy }) => greedy.all), own.map(({ sampled }) => sampled.all)];
+      return [`${mean(greedy).toFixed(3)}, ${mean(sampled).toFixed(3)}`];
+    }),
+  ]);
+  const shown = rowNames.filter((row) =>
+    results.some(
+      ({ environment, row: own }) => own === row && unseenNames.some((name) => name === environment),
+    ),
+  );
+  return `Greedy and sampled success on test tasks:\n\n${markdownTable(['', ...shown], lines)}`;
 }
 
 /** The mean over seeds of each evaluation on validation tasks. */

@@ -188,6 +188,17 @@ test('writes the tables between the markers', () => {
   const text = table(reports, { date: '2026-01-02', machine: '2 cores' });
   expect(text).toContain('Measured on 2026-01-02, on 2 cores, in 1.5 minutes: 1 passed, 1 failed.');
   expect(text).toContain('| a \\| b | passed | 7 &lt;things> |\n| c | **failed** | two lines |');
+  const attacks = ['runs: a', 'disk: b', 'runs: c'].map((name) => ({ name, passed: true, detail: 'held' }));
+  const failed = { name: 'disk: d', passed: false, detail: 'was accepted' };
+  const rows = table([{ name: 'attacks', checks: [...attacks, failed], seconds: 1 }], {
+    date: '',
+    machine: '',
+  });
+  expect(rows.split('\n').slice(-3)).toEqual([
+    '| runs | passed | attacks: 2 |',
+    '| disk | passed | attacks: 1 |',
+    '| disk: d | **failed** | was accepted |',
+  ]);
   const page = 'before\n<!-- chaos:begin -->\nold\n<!-- chaos:end -->\nafter\n';
   expect(withTable(page, 'new')).toBe('before\n<!-- chaos:begin -->\n\nnew\n\n<!-- chaos:end -->\nafter\n');
   expect(withTable(withTable(page, 'new'), 'new')).toBe(withTable(page, 'new'));

@@ -107,7 +107,8 @@ test('rows are summarised over worlds, in the order of the study', () => {
 });
 
 test('a sentence says better or worse only where the interval excludes 0', () => {
-  const rows = summarise(study, [
+  const compared = { ...study, references: ['Naive RAG', 'GRPO'] };
+  const rows = summarise(compared, [
     result('Naive RAG', 1, [0.1, 0.1]),
     result('Naive RAG', 2, [0.2, 0.2]),
     result('PPO', 1, [0.4, 0.4]),
@@ -117,11 +118,11 @@ test('a sentence says better or worse only where the interval excludes 0', () =>
     result('RLOO', 1, [0, 0]),
     result('RLOO', 2, [0.1, 0.1]),
   ]);
-  expect(comparisons(study, rows).split('\n')).toEqual([
+  expect(comparisons(compared, rows).split('\n')).toEqual([
     '- Compared with Naive RAG: better: PPO; worse: RLOO; not told apart: GRPO.',
     '- Compared with GRPO: not told apart: PPO, RLOO.',
   ]);
-  const table = differenceTable(study, rows);
+  const table = differenceTable(compared, rows);
   expect(table).toContain('| PPO | **+0.305 [+0.241, +0.369]** | +0.210 [−1.188, +1.608] |');
   expect(table).toContain('| GRPO | +0.095 [−1.239, +1.429] |  |');
   expect(table).toContain('| RLOO | **−0.100 [−0.100, −0.100]** | −0.195 [−1.529, +1.139] |');

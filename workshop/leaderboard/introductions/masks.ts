@@ -8,27 +8,20 @@ import { countOf, differenceBetween, worldsOf } from './phrases.ts';
 
 export const masks: Introduce = (study, rows, results) => ({
   title: 'What the masks are worth',
-  introduction: `The action mask keeps the environment’s tokens out of the loss. The advantage mask keeps them out of returns, advantages and the critic’s loss. Each
-row trains without one mask, or without both, at a learning rate of its own, and is otherwise equal: ${study.steps} updates of ${study.tasksPerStep * study.groupSize} episodes, the same start, the same ${worldsOf(rows)} worlds, and the settings
-of [the table](table.md). PPO has γ = 1 and λ = 0.95. Scores are exact match (EM) and F1 of greedy answers to ${countOf(results)} test questions of each dataset, with 95 %
-intervals.
+  introduction: `The action mask keeps the environment’s tokens out of the loss, and is worth ${differenceBetween(rows, 'PPO', 'PPO without action mask')} of average exact match (EM) in PPO and ${differenceBetween(rows, 'GRPO', 'GRPO without action mask')} in GRPO. The
+advantage mask keeps them out of returns, advantages and the critic’s loss, and is worth ${differenceBetween(rows, 'PPO', 'PPO without advantage mask')} with the action mask and ${differenceBetween(rows, 'PPO without action mask', 'PPO without both masks')} without it. In
+GRPO, the advantage mask changes nothing, to the last bit: all tokens of an episode have one advantage.
 
-- **What is the action mask worth?** In PPO ${differenceBetween(rows, 'PPO', 'PPO without action mask')} of average exact match, in GRPO ${differenceBetween(rows, 'GRPO', 'GRPO without action mask')}.
-- **What is the advantage mask worth?** With the action mask ${differenceBetween(rows, 'PPO', 'PPO without advantage mask')}, without it ${differenceBetween(rows, 'PPO without action mask', 'PPO without both masks')}.
-- **What could not show an effect?** GRPO gives every token of an episode the same advantage, so the advantage mask changes nothing, to the last bit.
-  The rows without a mask have the best of three learning rates, below. The other rows have the rate of the table.`,
+Each row makes ${study.steps} updates of ${study.tasksPerStep * study.groupSize} episodes, with the settings of [the table](table.md), and without a mask at the best of three learning rates. PPO has γ = 1 and λ = 0.95. Scores are those of greedy answers
+to ${countOf(results)} test questions of each dataset in ${worldsOf(rows)} worlds, with 95 % intervals.`,
   explanation: `## Why
 
 ${courseTable(rows, results)}
 
-- Without the action mask, each token of a document is trained as if the policy had chosen it. These tokens are improbable for the policy, so they dominate the
-  gradient: its norm in the first update is greater by ${withoutMask(results, 'PPO', gradNorm)} in PPO, and by ${withoutMask(results, 'GRPO', gradNorm)} in GRPO.
-  The documents of good searches become likelier and those of bad searches less likely, without a bound, and the same weights write the policy’s turns. In the last
-  step, the policy is less sure of each token than with the mask, by ${withoutMask(results, 'PPO', surprise)} nats in PPO and ${withoutMask(results, 'GRPO', surprise)} in GRPO.
-- Without the action mask, a lower learning rate keeps the policy from breaking, and teaches it little. At the highest of the three, the validation scores below fall to about 0;
-  at the others they stay near the start, which is the row Base Tool Call of [the table](table.md).
-- With λ below 1, credit decays over the steps of the recursion. Without the advantage mask, each token of a document is a step: over 60 tokens, only a share of
-  0.95⁶⁰ = 5 % of a later reward remains, and the critic’s values replace the rest.`,
+- Without the action mask, documents are trained as if the policy had chosen them. Their tokens are improbable, so they dominate the gradient: its first norm is
+  greater by ${withoutMask(results, 'PPO', gradNorm)} in PPO, and by ${withoutMask(results, 'GRPO', gradNorm)} in GRPO. In the last step, the policy is less sure of each token, by ${withoutMask(results, 'PPO', surprise)} nats in PPO and
+  ${withoutMask(results, 'GRPO', surprise)} in GRPO. A lower learning rate keeps it from breaking, and teaches it little.
+- Without the advantage mask, each token of a document is a step over which credit decays: over 60 tokens, 0.95⁶⁰ = 5 % of a later reward remains.`,
 });
 
 const gradNorm = ({ firstGradNorm }: Result) => firstGradNorm;

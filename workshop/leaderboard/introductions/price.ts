@@ -7,7 +7,7 @@ import type { Result } from '../results.ts';
 import { nameAt, type Study } from '../studies.ts';
 import { mean, type RowSummary } from '../summary.ts';
 import type { Introduce } from './introduction.ts';
-import { averageOf, bestOf, countOf, differenceBetween, worldsOf } from './phrases.ts';
+import { bestOf, countOf, differenceBetween, worldsOf } from './phrases.ts';
 
 /** The row that the others are compared with. */
 export const ours = 'GRPO scaled by the batch';
@@ -27,32 +27,26 @@ export const price: Introduce = (study, _rows, results) => {
     `${differenceBetween(rows, ours, name)} (sampled answers: ${differenceBetween(sampled, ours, name)})`;
   return {
     title: 'A price for searching',
-    introduction: `A claim about a world is right or wrong, and checking it takes one search or three. A right answer is worth 1, and each search costs ${main}: utility is the
-exact match (EM) minus the price of the searches. A guess costs nothing and is worth 0.5, so that a claim of one hop is worth its search, and a claim of three hops is
-worth a guess. The tables have the mean utility of greedy answers to ${countOf(results)} test questions of each sort, as means over ${worldsOf(rows)} worlds with 95 % intervals. Every agent begins
-with the same policy and makes ${study.steps} updates, each from ${study.tasksPerStep * study.groupSize} episodes.
-
-- **What did the model know before?** It learned from demonstrations in other worlds, by players who do not know the price: they check six claims of ten and guess the
-  others, whatever the claim. Its utility: ${averageOf(rows, 'Start')}.
-- **What is the ceiling?** The demonstrator knows the world and the price, and guesses where a search does not pay: ${averageOf(rows, 'Demonstrator')}.
-- **What do the rows know?** SFT on demonstrations sees more of the same demonstrations. Four rows are rejection sampling: they imitate the right answers of each group of
-  ${study.groupSize}, all of them, or the 6, 4 or 1 with the fewest searches. Online DPO, PPO, RLOO, REINFORCE++ and GRPO see the utility. The demonstrations that know the price are
-  the solution itself.
-- **Why should imitation of right answers fail here?** One episode does not show whether its answer was a lucky guess, and a filter has one rule for all claims. All right answers
-  have fewer guesses than the policy; the cheapest right answer of eight is mostly a guess. Whatever share of claims a policy guesses, it earns 0.5 at this price if it
-  does not look at the claim. An advantage compares a guess with what the other episodes of the same claim earned.
-- **Does reinforcement learning teach what imitation does not?** GRPO, scaled by the batch, minus the best row of imitation${best ? `, ${best.name}: ${against(best.name)}` : ': not measured'}.${
+    introduction: `Do rewards teach when to search, and imitation of right answers not? GRPO, scaled by the batch, minus the best row of imitation${best ? `, ${best.name}: ${against(best.name)} of utility` : ': not measured'}.${
       best
         ? ` In the single worlds: ${byWorld(rows, best.name)}. The other algorithms that see the utility, minus that row: ${othersMinusImitation(study, results)}.`
         : ''
     }
-- **Why by the batch?** GRPO divides advantages by the standard deviation of their group. Among seven searches, a guess that is lucky then counts as much as a guess that is not, and
-  nothing keeps the policy from guessing. In some worlds, GRPO ends at guessing every claim. GRPO scaled by the batch minus GRPO is
-  ${against('GRPO')}; in the single worlds ${byWorld(rows, 'GRPO')}.
-- **Does it need the rewards?** GRPO with rewards that are shuffled in each rollout, minus the start: ${differenceBetween(rows, 'GRPO with shuffled rewards', 'Start')}.
-${otherPrices.length > 0 ? followsPrice(study, results, [main!, ...otherPrices]) : ''}- **What can this study not show?** The model is small, and its habit was taught on purpose. The two sorts and the price were chosen so that one rule for all claims earns as little as
-  possible: claims of two hops are worth the same either way. No learning rate was tuned: all are 1e-4, and the critic's 3e-4. With demonstrations that know the price, nothing is left to
-  reinforce: GRPO, scaled by the batch, minus SFT on demonstrations that know the price is ${against('SFT on demonstrations that know the price')}.`,
+
+Checking a claim takes one search or three. A right answer is worth 1, a guess 0.5, and each search costs ${main}: utility is the exact match (EM) minus the price of the
+searches. So a claim of one hop is worth its search, and a claim of three hops a guess. Means over ${worldsOf(rows)} worlds of greedy answers to ${countOf(results)} test questions of each sort, with 95 %
+intervals. Every agent makes ${study.steps} updates of ${study.tasksPerStep * study.groupSize} episodes.
+
+- **What do the rows know?** The start learned in other worlds from players who guess four claims of ten, whatever the claim; SFT sees more of them. Four rows imitate right answers of each group of
+  ${study.groupSize}: all, or the 6, 4 or 1 with the fewest searches. The others see the utility. The demonstrator knows the world and the price.
+- **Why does imitation fail?** One episode does not show whether its answer was a lucky guess, and a filter has one rule for all claims, which earns 0.5 at this price. An
+  advantage compares a guess with the other episodes of the same claim.
+- **Why by the batch?** GRPO divides by the standard deviation of a group, so among seven searches a lucky guess counts as much as an unlucky one, and in some worlds GRPO
+  ends at guessing every claim. By the batch minus GRPO: ${against('GRPO')}; in the single worlds ${byWorld(rows, 'GRPO')}.
+- **Does it need the rewards?** GRPO with shuffled rewards, minus the start: ${differenceBetween(rows, 'GRPO with shuffled rewards', 'Start')}.
+${otherPrices.length > 0 ? followsPrice(study, results, [main!, ...otherPrices]) : ''}- **What can this study not show?** The model is small, its habit was taught on purpose, and the sorts and the price were chosen so that one rule for all claims earns as little as
+  possible. No learning rate was tuned: all are 1e-4, and the critic's 3e-4. Demonstrations that know the price teach it too: GRPO, scaled by the batch, minus them is
+  ${against('SFT on demonstrations that know the price')}.`,
     explanation: '',
   };
 };
@@ -79,9 +73,9 @@ function followsPrice(study: Study, results: readonly Result[], prices: readonly
     const [greedy, sampled] = decodings.map((decoding) => minusBestImitator(study, results, price, decoding));
     return `at ${price}, ${greedy!.difference} (${greedy!.than}; sampled answers: ${sampled!.difference}, ${sampled!.than})`;
   });
-  return `- **Does it follow the price?** It pays most ${list.format(prices.map((price) => bestRule(study, price)))}. GRPO, scaled by the batch, was trained at each price. Its searches
-  for a claim of one hop and for a claim of three hops: ${searches.join(', ')}. Where one rule for all claims is best, imitation may happen to learn that
-  rule. GRPO minus the best row of imitation: ${gains.join('; ')}.
+  return `- **Does it follow the price?** It pays most ${list.format(prices.map((price) => bestRule(study, price)))}. Searches of GRPO, scaled by the batch, for a claim of one hop and
+  of three, trained at each price: ${searches.join(', ')}. Where one rule is best, imitation may happen to learn it. GRPO minus the best
+  row of imitation: ${gains.join('; ')}.
 `;
 }
 

@@ -5,25 +5,19 @@ import type { Result } from '../results.ts';
 import { slow, slower } from '../studies.ts';
 import { mean, type RowSummary } from '../summary.ts';
 import type { Introduce } from './introduction.ts';
-import { countOf, differenceBetween, worldsOf } from './phrases.ts';
+import { countOf, worldsOf } from './phrases.ts';
 
 export const staleness: Introduce = (study, rows, results) => ({
   title: 'Slow tools: rollouts that run ahead of the learner',
-  introduction: `\`--max-staleness N\` lets GRPO play up to N rollouts ahead of the learner. A slow search takes ${slow.join(' to ')} s here, and a slower search ${slower.join(' to ')} s, drawn
-uniformly. Each run makes ${study.steps} updates of ${study.tasksPerStep * study.groupSize} episodes of bridge questions, from the policy of the demo, on a machine with light other work. Exact match (EM) and F1 of
-greedy answers to ${countOf(results)} test questions, as means over ${worldsOf(rows)} worlds with 95 % intervals.
+  introduction: `\`--max-staleness N\` lets GRPO play up to N rollouts ahead of the learner. With slower searches (${slower.join(' to ')} s), a step takes ${timesAsLong(results, 'Slower searches')} times as long as with fast searches,
+${timesAsLong(results, 'Slower searches 1 behind')} times one behind and ${timesAsLong(results, 'Slower searches 2 behind')} times two behind. With slow searches (${slow.join(' to ')} s), it takes ${timesAsLong(results, 'Slow searches')} times as long, because the sampler plays other episodes meanwhile; one behind
+${timesAsLong(results, '1 behind')} times, two behind ${timesAsLong(results, '2 behind')}, and four behind ${timesAsLong(results, '4 behind')}.
 
-- **What do slow searches cost?** A step takes ${timesAsLong(results, 'Slow searches')} times as long as with fast searches, because the sampler plays the other episodes of the step while an episode waits. With slower searches, it
-  takes ${timesAsLong(results, 'Slower searches')} times as long.
-- **What does running ahead win back?** With slow searches, a step one behind takes ${timesAsLong(results, '1 behind')} times as long as with fast searches, two behind ${timesAsLong(results, '2 behind')}, and four behind
-  ${timesAsLong(results, '4 behind')}. With slower searches, one behind takes ${timesAsLong(results, 'Slower searches 1 behind')} times as long, and two behind ${timesAsLong(results, 'Slower searches 2 behind')}.
-- **What do old rollouts cost?** One behind, minus slow searches: ${differenceBetween(rows, '1 behind', 'Slow searches')} of EM. Two behind: ${differenceBetween(rows, '2 behind', 'Slow searches')}. Four
-  behind: ${differenceBetween(rows, '4 behind', 'Slow searches')}.
-- **What corrects a rollout that is behind?** Each token is weighed by its probability under the learner over that under the sampler, at most 3. The rows “unweighted” leave
-  the weights out. The weights are worth ${differenceBetween(rows, '1 behind', '1 behind unweighted')} of EM one behind, ${differenceBetween(rows, '2 behind', '2 behind unweighted')} two behind, and
-  ${differenceBetween(rows, '4 behind', '4 behind unweighted')} four behind, where the worst world ends at ${worstOf(rows, '4 behind unweighted')} without them and at ${worstOf(rows, '4 behind')} with them.
-- **What could not show an effect?** Greedy answers are near 1 after these updates, so old rollouts have little room to cost or to win anything there. Sampled answers have more.
-  All rows have the learning rate of [the budget](budget.md), which was chosen without staleness.
+Each token is weighed by its probability under the learner over that under the sampler, at most 3; the rows “unweighted” leave the weights out. Four behind, the
+worst world ends at ${worstOf(rows, '4 behind unweighted')} without them and at ${worstOf(rows, '4 behind')} with them. Greedy answers are near 1, so they could show little else.
+
+Each run makes ${study.steps} updates of ${study.tasksPerStep * study.groupSize} episodes of bridge questions from the policy of the demo, at the learning rate of [the budget](budget.md), on a machine with light other work.
+Exact match (EM) and F1 of greedy answers to ${countOf(results)} test questions, as means over ${worldsOf(rows)} worlds with 95 % intervals.
 
 ${timeTable(rows, results)}`,
   explanation: '',

@@ -5,33 +5,26 @@ import { chances } from '../sort-scores.ts';
 import type { Study } from '../studies.ts';
 import { mean, type RowSummary } from '../summary.ts';
 import type { Introduce } from './introduction.ts';
-import { averageOf, bestOf, countOf, differenceTo, worldsOf } from './phrases.ts';
+import { bestOf, countOf, differenceTo, worldsOf } from './phrases.ts';
 
 export const table: Introduce = (study, rows, results) => {
   const best = bestAgent(study, rows);
   return {
     title: 'Agents on synthetic worlds',
-    introduction: `Exact match (EM) and F1 of greedy answers to ${countOf(results)} test questions of each dataset, as means over ${worldsOf(rows)} worlds with 95 %
-intervals. All rows have the same model, search index and questions.
-
-- **What is the ceiling?** The demonstrator knows each world and plays a good strategy with the same search tool: ${averageOf(rows, 'Demonstrator')}.
-- **What can this table show, and what not?** How near each trainer comes to a skill that supervised training has already taught. It shows little of comparisons. Half of
-  their questions ask for yes or no, and half for one of two names. Who answers the first half and draws a name by a coin has 0.75; who draws each word of a
-  name of two words, 0.625. The trained rows are near these figures. They differ mostly
-  in the questions for a name: see the sorts of question below.
-- **What did the model know before?** It learned to search in other worlds, on bridge and comparison questions. A last supervised phase gave it bad habits on purpose: from ${averageOf(rows, 'Best supervised phase')} down to ${averageOf(rows, 'Base Tool Call')}, where every agent starts. So an agent must beat the row
-  “Best supervised phase”, which is from another run of the recipe, to show more than it could do before.${best ? ` The best agent, ${best.name}, minus that row: ${differenceTo(rows, best, 'Best supervised phase')}.` : ''}
-- **Is reinforcement learning needed?**${
+    introduction: `${
       best
-        ? ` ${best.name} minus supervised training on the demonstrator’s episodes: ${differenceTo(rows, best, 'SFT on demonstrations')}. Minus rejection sampling: ${differenceTo(rows, best, 'Rejection sampling')}. Rejection sampling
-  imitates the best of each ${study.groupSize} episodes even if its answer is wrong, because a found document has a reward of its own. [The study of the budget](budget.md) judges by
-  the answer.`
+        ? `The best agent, ${best.name}, minus supervised training on the demonstrator’s episodes: ${differenceTo(rows, best, 'SFT on demonstrations')} of exact match (EM). Minus rejection sampling: ${differenceTo(rows, best, 'Rejection sampling')}. Minus what
+the model could do before: ${differenceTo(rows, best, 'Best supervised phase')}. `
         : ''
-    }
-- **When did training end?** After ${study.patience} evaluations on ${study.evaluationEpisodes} validation questions without a new best, one every ${study.evaluateEvery} steps, or after ${study.steps} steps. The
-  weights of the best evaluation were scored; the table has their step. Each update uses ${study.tasksPerStep * study.groupSize} episodes.
-- **Who chose the learning rates?** Validation questions in another world: see below. REINFORCE++, REINFORCE++-baseline and RLOO have the rate of GRPO.
-- **Is it chance?** All rows played the same ${worldsOf(rows)} worlds, so differences are paired. Read the intervals below, not the order of the rows.`,
+    }Means over ${worldsOf(rows)} worlds of greedy answers to ${countOf(results)} test questions of each dataset, with 95 % intervals.
+
+- **What can this table not show?** More than the return of a skill. The model learned to search in other worlds (“Best supervised phase”, of another run of the recipe), and a last phase gave it
+  bad habits on purpose, where every agent starts (“Base Tool Call”). Comparisons show little: half of them ask for yes or no and half for one of two names, so who
+  draws the name by a coin has 0.75, and who draws each word of it 0.625.
+- **When did training end?** After ${study.patience} evaluations on ${study.evaluationEpisodes} validation questions without a new best, one every ${study.evaluateEvery} steps, or after ${study.steps} steps of ${study.tasksPerStep * study.groupSize} episodes. The best weights
+  were scored.
+- **What do the rows know?** The demonstrator knows each world, and searches with the same tool. Rejection sampling imitates the best of each ${study.groupSize} episodes even if its answer is wrong, because a
+  found document has a reward; [the budget](budget.md) judges by the answer. REINFORCE++, REINFORCE++-baseline and RLOO have the learning rate of GRPO.`,
     explanation: sortSection(rows, results),
   };
 };
@@ -49,7 +42,7 @@ function sortSection(rows: readonly RowSummary[], results: readonly Result[]): s
   const chance = ['A guess of the right kind', ...sorts.map((sort) => chances[sort]!.toFixed(3)), ''];
   return `## Comparisons by sort of question
 
-Exact match of greedy answers, in the worlds that were measured by sort.
+Exact match of greedy answers, where it was measured by sort.
 
 ${markdownTable(['row', ...sorts, 'worlds'], [chance, ...lines])}`;
 }
