@@ -3,7 +3,7 @@ import { type Comment, type DeclarationReflection, type Reflection, ReflectionKi
 import type { Example } from './examples.ts';
 
 /** Pages to which the end of a page leads. */
-const mostPages = 5;
+const maxPages = 5;
 
 interface Context {
   /** The address of a reflection's page on the site: `/api/@toolenv/core/functions/openEnv.md`. */
@@ -52,7 +52,7 @@ function importOf({ kind, name }: DeclarationReflection, exported: string, entry
 
 function examplesText([shortest, ...others]: readonly Example[]): string[] {
   if (shortest === undefined) return [];
-  const links = others.slice(0, mostPages).map(({ title, page }) => `[${title}](/${page})`);
+  const links = others.slice(0, maxPages).map(({ title, page }) => `[${title}](/${page})`);
   return [
     `\n## Example\n\nFrom [${shortest.title}](/${shortest.page}):\n\n\`\`\`ts\n${shortest.code}\n\`\`\`\n`,
     ...(links.length === 0 ? [] : [`\nSee also ${links.join(', ')}.\n`]),

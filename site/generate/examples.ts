@@ -12,7 +12,7 @@ export interface Example {
 }
 
 /** Longer blocks are for their page. */
-const mostLines = 40;
+const maxLines = 40;
 
 /**
  * Examples by entry point and name, `@toolenv/core#openEnv`: of each page that imports the name, the shortest block that
@@ -35,7 +35,7 @@ export function examplesOn(page: string, text: string): Map<string, Example> {
   for (const [name, local] of blocks.flatMap(importsOf)) {
     const word = new RegExp(`\\b${local.replaceAll('$', '\\$')}\\b`);
     const using = blocks.filter(
-      (code) => word.test(withoutImports(code)) && code.split('\n').length <= mostLines,
+      (code) => word.test(withoutImports(code)) && code.split('\n').length <= maxLines,
     );
     const [code] = using.sort((one, other) => one.length - other.length);
     if (code !== undefined) examples.set(name, { title, page, code });

@@ -14,8 +14,8 @@ export interface Setup {
   environment: string;
 }
 
-export const mostSteps = 200;
-const mostSeed = 2 ** 31 - 1;
+export const maxSteps = 200;
+const maxSeed = 2 ** 31 - 1;
 
 const first: Setup = { question: 0, steps: 10, seed: 1, reward: '', environment: '' };
 
@@ -28,9 +28,9 @@ export function readSetup(hash: string): Setup {
     return text !== null && Number.isInteger(value) && value >= least && value <= most ? value : first[name];
   };
   return {
-    question: number('question', 0, mostSeed),
-    steps: number('steps', 1, mostSteps),
-    seed: number('seed', 0, mostSeed),
+    question: number('question', 0, maxSeed),
+    steps: number('steps', 1, maxSteps),
+    seed: number('seed', 0, maxSeed),
     reward: fields.get('reward') ?? '',
     environment: fields.get('environment') ?? '',
   };

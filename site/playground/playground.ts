@@ -20,7 +20,7 @@ import { checkResult } from './check-result.ts';
 import { fetchCheckpoint, type PolicyName } from './checkpoint-files.ts';
 import { learnedEpisodes } from './learned-episodes.ts';
 import type { Compared, Order, PlaygroundState, Work } from './messages.ts';
-import { envOptions, mostQuestions, training } from './setting.ts';
+import { envOptions, maxQuestions, training } from './setting.ts';
 import { environmentDefinition, rewardFunction, withReward } from './user-code.ts';
 
 const out = '/trained';
@@ -126,7 +126,7 @@ export class Playground {
   /** Plays the environment from now on. */
   async #show(env: Env): Promise<void> {
     const { test } = env.tasks;
-    const count = Math.min(await test.length, mostQuestions);
+    const count = Math.min(await test.length, maxQuestions);
     const tasks = await Promise.all(Array.from({ length: count }, (_, index) => test.get(index)));
     this.#env = env;
     this.#set({ questions: tasks.map(questionOf), rewardSpec: env.episode().spec.rewards });

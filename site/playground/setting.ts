@@ -13,4 +13,4 @@ export const training = {
 };
 
 /** Questions in the list. */
-export const mostQuestions = 200;
+export const maxQuestions = 200;

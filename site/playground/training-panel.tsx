@@ -4,7 +4,7 @@ import { Chart } from '../../packages/view/page/curves/chart.tsx';
 import { chartData } from '../../packages/view/page/curves/chart-data.ts';
 import type { ChartSpec } from '../../packages/view/page/curves/chart-specs.ts';
 import type { Theme } from '../../packages/view/page/theme.ts';
-import { mostSteps, type Setup } from './link.ts';
+import { maxSteps, type Setup } from './link.ts';
 import type { Order, PlaygroundState } from './messages.ts';
 import { training } from './setting.ts';
 
@@ -50,7 +50,7 @@ export function TrainingPanel({ state, setup, onChange, order, stop, theme }: Pr
           <input
             type="number"
             min="1"
-            max={mostSteps}
+            max={maxSteps}
             required
             value={setup.steps}
             onInput={({ currentTarget }) => onChange({ steps: currentTarget.valueAsNumber })}

@@ -5,13 +5,13 @@ import search from '@toolenv/tools-search/search-v1';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { environmentExample, rewardExample, safeRewardExample } from '../playground/code-examples.ts';
-import { mostSteps, readSetup, writeSetup } from '../playground/link.ts';
+import { maxSteps, readSetup, writeSetup } from '../playground/link.ts';
 import { defaultExport, environmentDefinition, rewardFunction, withReward } from '../playground/user-code.ts';
 
 test('a link carries what the reader set', () => {
   const setups = fc.record({
     question: fc.nat(),
-    steps: fc.integer({ min: 1, max: mostSteps }),
+    steps: fc.integer({ min: 1, max: maxSteps }),
     seed: fc.nat(),
     reward: fc.string(),
     environment: fc.string(),

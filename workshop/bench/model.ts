@@ -83,7 +83,7 @@ export function modelShape(config: ModelConfig) {
  * Number of random numbers per matrix, which are then repeated, because drawing half a billion would take minutes. A prime, so
  * that no two rows are equal.
  */
-const mostDrawn = 1_000_003;
+const maxDrawn = 1_000_003;
 
 /** The model with random weights of standard deviation 0.02. */
 export function randomModel(config: ModelConfig): Model {
@@ -93,7 +93,7 @@ export function randomModel(config: ModelConfig): Model {
     const data = new Float32Array(shape.reduce((product, dim) => product * dim, 1));
     const centre = name.endsWith('norm.weight') ? 1 : 0;
     const spread = 0.02 * Math.sqrt(12);
-    const drawn = Math.min(data.length, mostDrawn);
+    const drawn = Math.min(data.length, maxDrawn);
     for (let i = 0; i < drawn; i++) data[i] = centre + spread * (rng.float() - 0.5);
     for (let i = drawn; i < data.length; i += drawn) data.copyWithin(i, 0, drawn);
     weights[name] = tensor(data, shape);

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { ToolEnvError } from '@toolenv/core';
-import { writeWhole } from '@toolenv/training';
+import { writeAtomic } from '@toolenv/training';
 import type { Check } from './part.ts';
 import { parts } from './parts.ts';
 import type { PartReport } from './soak.ts';
@@ -19,7 +19,7 @@ export async function writeReport(page: string, reports: readonly PartReport[]):
   const cores = cpus();
   const machine = `${cores.length} cores of ${cores[0]?.model.trim()}, Node ${process.versions.node}`;
   const measured = { date: new Date().toISOString().slice(0, 10), machine };
-  await writeWhole(page, withTable(await readFile(page, 'utf8'), table(reports, measured)));
+  await writeAtomic(page, withTable(await readFile(page, 'utf8'), table(reports, measured)));
 }
 
 /** @throws ToolEnvError `usage.chaos_page` for a page without the markers. */

@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Split } from '@toolenv/core';
-import { makeFolder, writing } from '@toolenv/core/recording';
+import { ensureDir, withDiskErrors } from '@toolenv/core/recording';
 import { createWorld, type QuestionFamily } from '@toolenv/envs-qa';
 import { aliasLines, toMusique, toMusiqueFull, toWikimultihop, worldRecords } from './world-dataset.ts';
 
@@ -23,8 +23,8 @@ export async function writeDatasets(
   const paths: string[] = [];
   const write = async (dataset: string, file: string, text: string) => {
     const path = join(folder, dataset, file);
-    await makeFolder(join(folder, dataset));
-    await writing(path, () => writeFile(path, text));
+    await ensureDir(join(folder, dataset));
+    await withDiskErrors(path, () => writeFile(path, text));
     paths.push(path);
   };
   for (const [split, name] of Object.entries(names) as [Split, string][]) {

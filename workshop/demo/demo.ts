@@ -19,7 +19,7 @@ import {
   refuseUsedFolder,
   train,
   trainingCurves,
-  writeWhole,
+  writeAtomic,
 } from '@toolenv/training';
 import { svgChart } from '@toolenv/training/reports';
 import {
@@ -97,11 +97,11 @@ async function demo(flags: DemoFlags, signal: AbortSignal): Promise<void> {
     { name: 'held-out EM after', step: steps, value: after.greedy.means.em ?? 0 },
   ];
   const chart = svgChart({ title, valueLabel: 'mean of a step', curves, markers });
-  await writeWhole(join(out, 'curves.svg'), chart);
+  await writeAtomic(join(out, 'curves.svg'), chart);
 
   const seconds = (performance.now() - begun) / 1000;
   const summary = { ...summarise(before, after, metrics), steps, seconds, seed, shuffleRewards };
-  await writeWhole(join(out, 'summary.json'), `${JSON.stringify(summary, null, 2)}\n`);
+  await writeAtomic(join(out, 'summary.json'), `${JSON.stringify(summary, null, 2)}\n`);
   const { emBefore, emAfter, emBeforeSampled, emAfterSampled } = summary;
   if (flags.record !== undefined) await recordRun(flags.record, summary);
   say(

@@ -53,7 +53,7 @@ export type Create = (
 /** What the names of the events of nodes end with. */
 export const eventSuffix = '_kernel_time';
 /** An int64 vector of more numbers is not a shape. */
-const mostDims = 8;
+const maxDims = 8;
 
 export const cpuProvider = 'CPUExecutionProvider';
 
@@ -109,7 +109,7 @@ export function nodesOffDevice(nodes: readonly PlacedNode[]): PlacedNode[] {
 
 /** Whether a tensor can be a shape, or a part of one: a few whole numbers. */
 function isShape({ type, dims }: PlacedTensor): boolean {
-  return type === 'int64' && dims.length <= 1 && (dims[0] ?? 1) <= mostDims;
+  return type === 'int64' && dims.length <= 1 && (dims[0] ?? 1) <= maxDims;
 }
 
 /** One line: the node, its type, and the tensors that it reads and writes. */

@@ -2,7 +2,7 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { collect, deriveSeed, type EnvHandle, type Policy, rollout, type Trajectory } from '@toolenv/core';
-import { drawEpisodes, writeWhole } from '@toolenv/training';
+import { drawEpisodes, writeAtomic } from '@toolenv/training';
 import { conversationOf, demonstrate } from '../tiny-policy/demonstrations.ts';
 import { type Family, type FamilyOptions, openFamily } from '../tiny-policy/families.ts';
 import type { Mix } from '../tiny-policy/strategies.ts';
@@ -69,5 +69,5 @@ function pairOf(group: readonly Trajectory[]): unknown[] {
 
 async function writeLines(file: string, lines: readonly unknown[]): Promise<void> {
   await mkdir(dirname(file), { recursive: true });
-  await writeWhole(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  await writeAtomic(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
 }

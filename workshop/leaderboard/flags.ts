@@ -1,6 +1,6 @@
 /** The flags of `npm run leaderboard`. */
 import type { OptionsOf } from '@toolenv/core/schemas';
-import { mostSeeds } from './intervals.ts';
+import { maxSeeds } from './intervals.ts';
 
 export const leaderboardFlags = {
   type: 'object',
@@ -14,7 +14,7 @@ export const leaderboardFlags = {
     seeds: {
       type: 'integer',
       minimum: 1,
-      maximum: mostSeeds,
+      maximum: maxSeeds,
       description: 'runs of each row, each in its own world (default: those of the study)',
     },
     tune: {
@@ -46,7 +46,7 @@ export const leaderboardFlags = {
     world: {
       type: 'integer',
       minimum: 1,
-      maximum: mostSeeds,
+      maximum: maxSeeds,
       description: 'measure the rows in this world only, and write no page',
     },
     results: {

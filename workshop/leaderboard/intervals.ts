@@ -9,12 +9,12 @@ export interface Estimate {
 
 /** The 97.5 % quantiles of Student's t distribution with 1, 2, 3 … degrees of freedom. */
 const quantiles = [12.7062, 4.30265, 3.18245, 2.77645, 2.57058, 2.44691, 2.36462, 2.306, 2.26216];
-export const mostSeeds = quantiles.length + 1;
+export const maxSeeds = quantiles.length + 1;
 
-/** @throws RangeError for no value, or for more than {@link mostSeeds}. */
+/** @throws RangeError for no value, or for more than {@link maxSeeds}. */
 export function estimate(values: readonly number[]): Estimate {
   const { length } = values;
-  if (length === 0 || length > mostSeeds) throw new RangeError(`${length} values: 1 to ${mostSeeds} can be.`);
+  if (length === 0 || length > maxSeeds) throw new RangeError(`${length} values: 1 to ${maxSeeds} can be.`);
   const mean = values.reduce((sum, value) => sum + value, 0) / length;
   if (length === 1) return { mean, low: null, high: null };
   const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (length - 1);

@@ -5,7 +5,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ToolEnvError } from '@toolenv/core';
-import { writeWhole } from '@toolenv/training';
+import { writeAtomic } from '@toolenv/training';
 import { parseFlags, runAsProcess, timeText } from 'toolenv';
 import { atOnce } from '../at-once.ts';
 import { runAgain } from '../run-node.ts';
@@ -107,11 +107,11 @@ async function writePage(study: Study, flags: LeaderboardFlags): Promise<void> {
   const tuning = resultsOf(tuningOf(study), [tuningSeed], setting, known);
   const name = join(flags.out, study.name);
   await mkdir(flags.out, { recursive: true });
-  await writeWhole(`${name}.md`, pageOf(study, results, tuning));
+  await writeAtomic(`${name}.md`, pageOf(study, results, tuning));
   const [price] = study.prices ?? [];
   const rows = price === undefined ? summarise(study, results) : rowsAt(study, results, price);
-  await writeWhole(`${name}.svg`, barChart(study, rows));
-  if (study.prices) await writeWhole(`${name}-curve.svg`, priceCurve(study, results));
+  await writeAtomic(`${name}.svg`, barChart(study, rows));
+  if (study.prices) await writeAtomic(`${name}-curve.svg`, priceCurve(study, results));
   process.stdout.write(`The page is ${name}.md.\n`);
 }
 

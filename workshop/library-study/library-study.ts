@@ -5,11 +5,11 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { OptionsOf } from '@toolenv/core/schemas';
-import { writeWhole } from '@toolenv/training';
+import { writeAtomic } from '@toolenv/training';
 import { parseFlags, runAsProcess } from 'toolenv';
 import { atOnce } from '../at-once.ts';
 import { commit } from '../leaderboard/commit.ts';
-import { mostSeeds } from '../leaderboard/intervals.ts';
+import { maxSeeds } from '../leaderboard/intervals.ts';
 import { appendResult, readResults } from '../leaderboard/results.ts';
 import { digestOf } from '../leaderboard/study-results.ts';
 import { runAgain } from '../run-node.ts';
@@ -41,7 +41,7 @@ const schema = {
     seeds: {
       type: 'integer',
       minimum: 1,
-      maximum: mostSeeds,
+      maximum: maxSeeds,
       default: 3,
       description: 'runs of each row, in environments that the policy has seen',
     },
@@ -61,7 +61,7 @@ const schema = {
     seed: {
       type: 'integer',
       minimum: 1,
-      maximum: mostSeeds,
+      maximum: maxSeeds,
       description: 'measure the runs of this seed only, and write no page',
     },
     results: {
@@ -107,7 +107,7 @@ await runAsProcess(async (signal) => {
   }
   if (flags.seed !== undefined) return;
   await mkdir(dirname(page), { recursive: true });
-  await writeWhole(page, pageOf((await readResults<Result>(file)).filter(ofStudy)));
+  await writeAtomic(page, pageOf((await readResults<Result>(file)).filter(ofStudy)));
   console.log(`The page is ${page}.`);
 });
 

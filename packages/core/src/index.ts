@@ -1,7 +1,7 @@
 /** @toolenv/core: the toolenv standard, and the loop that runs it. */
 export { defineToolEnv, type OnlyParts, type ToolEnvDefinition } from './env/define-tool-env.ts';
 export type * from './env/env-definition.ts';
-export { defineEnv, mostAtOnce } from './env/env-definition.ts';
+export { defineEnv, maxConcurrency } from './env/env-definition.ts';
 export type * from './env/episode.ts';
 export type * from './env/player.ts';
 export type * from './env/player-declaration.ts';

@@ -8,7 +8,7 @@ import { readFailure } from './read-failure.ts';
 import type { Row } from './row.ts';
 
 /** Characters. A quote that nobody closes would collect the rest of the file. */
-const longestRow = 64 * 2 ** 20;
+const maxRowLength = 64 * 2 ** 20;
 
 /**
  * The first line names the columns. All values are texts. Empty lines are left out.
@@ -22,7 +22,7 @@ export async function* csvRows(path: string, delimiter: string): AsyncGenerator<
     columns: (header: string[]) => namesOf(header, path),
     info: true,
     skip_empty_lines: true,
-    max_record_size: longestRow,
+    max_record_size: maxRowLength,
   });
   const text = Readable.from(decoded(path));
   text.on('error', (error) => parser.destroy(error));

@@ -4,7 +4,7 @@ import { ToolEnvError } from '@toolenv/core';
 const [quote, backslash, open, close, openArray, closeArray] = Buffer.from('"\\{}[]');
 const separators = Buffer.from(' \n\r\t,');
 /** Largest size of one object, in bytes. A quote that nobody closes would collect the rest of the file. */
-export const longestObject = 64 * 2 ** 20;
+export const maxObjectLength = 64 * 2 ** 20;
 
 /**
  * The unparsed texts of the top-level objects. Only `[`, `]`, commas and white space may stand between them. Holds one object at a time.
@@ -43,7 +43,7 @@ export async function* objectsOf(chunks: AsyncIterable<Uint8Array>, path: string
     if (depth === 0) continue;
     parts.push(chunk.subarray(start));
     length += chunk.length - start;
-    if (length > longestObject) throw broken(path, `record ${number + 1} does not end within 64 MiB`);
+    if (length > maxObjectLength) throw broken(path, `record ${number + 1} does not end within 64 MiB`);
   }
   if (depth > 0 || arrays !== 0) {
     const after = number === 0 ? 'before its first record ends' : `after record ${number}`;

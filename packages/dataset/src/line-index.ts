@@ -1,7 +1,7 @@
 /** openLines: the lines of a file by their number. Memory holds where each of them begins. */
 import { type FileHandle, open } from 'node:fs/promises';
 import { ToolEnvError } from '@toolenv/core';
-import { decode, longestObject, refuseUtf16 } from './json-objects.ts';
+import { decode, maxObjectLength, refuseUtf16 } from './json-objects.ts';
 import { parseRow } from './json-rows.ts';
 import { readFailure } from './read-failure.ts';
 import type { Row } from './row.ts';
@@ -77,7 +77,7 @@ async function findLines(file: FileHandle, path: string): Promise<{ starts: numb
         starts.push(offset + at);
         isBlank = false;
       }
-      if (offset + end - lineStart > longestObject) {
+      if (offset + end - lineStart > maxObjectLength) {
         const message = `${path}, line ${starts.length + blanks.length + Number(isBlank)} does not end within 64 MiB: give a file of JSON lines.`;
         throw new ToolEnvError('usage.broken_file', message);
       }

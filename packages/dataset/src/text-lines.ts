@@ -2,7 +2,7 @@
 import { ToolEnvError } from '@toolenv/core';
 import { tryJson } from '@toolenv/core/schemas';
 import { fileBytes } from './file-bytes.ts';
-import { decode, longestObject, refuseUtf16 } from './json-objects.ts';
+import { decode, maxObjectLength, refuseUtf16 } from './json-objects.ts';
 import { readFailure } from './read-failure.ts';
 
 const newline = 10;
@@ -40,7 +40,7 @@ export async function* textLines(
       }
       parts.push(chunk.subarray(start));
       length += chunk.length - start;
-      if (length > longestObject) {
+      if (length > maxObjectLength) {
         const message = `${place()} does not end within 64 MiB: give a file of JSON lines.`;
         throw new ToolEnvError('usage.broken_file', message);
       }

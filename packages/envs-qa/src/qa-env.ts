@@ -61,7 +61,7 @@ const unanswerableRewards = {
   answerable: { kind: 'outcome', weight: 0 },
 } as const;
 /** Upper end of the range of `searches`; further searches do not count. */
-const mostSearches = 100;
+const maxSearches = 100;
 
 export function defineQaEnv<Options extends QaOptions, Task extends QaTask = QaRecord>(
   family: QaFamily<Options, Task>,
@@ -116,9 +116,9 @@ export function defineQaEnv<Options extends QaOptions, Task extends QaTask = QaR
       searches: {
         kind: 'outcome',
         weight: 0,
-        range: [0, mostSearches],
+        range: [0, maxSearches],
         score: ({ calls }) =>
-          Math.min(calls.filter(({ result }) => result !== undefined).length, mostSearches),
+          Math.min(calls.filter(({ result }) => result !== undefined).length, maxSearches),
       },
       // The type has them in any case, so that `onAnswer` may give them.
       ...(ofUnanswerable as typeof unanswerableRewards),

@@ -22,7 +22,7 @@ import {
 import { expectStep, scoreTruncation, scoreTurn } from '@toolenv/core/env';
 import { boundText, callMistake, mistakeText } from '@toolenv/core/tools';
 import { type AgentContext, AgentEpisode } from './agent-episode.ts';
-import { agentFault, type Blame } from './agent-fault.ts';
+import { agentFault, type FaultSource } from './agent-fault.ts';
 import type { Gateway } from './gateway.ts';
 import type { Malformed, Placed, Turn } from './history.ts';
 import { RunningAgent } from './running-agent.ts';
@@ -32,7 +32,7 @@ export interface AgentEnvParts {
   agent(context: AgentContext): unknown;
   state?(context: AgentEpisode): unknown;
   malformed?: Malformed;
-  blame?(error: unknown): Blame | undefined;
+  blame?(error: unknown): FaultSource | undefined;
   spec: EnvSpec;
   rewards: Parameters<typeof scoreTurn>[0];
   options: unknown;

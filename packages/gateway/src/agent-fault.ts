@@ -16,14 +16,14 @@ const tooManyTurns = new Set(['GraphRecursionError', 'MaxTurnsExceededError']);
 const wrongOutput = new Set(['ModelBehaviorError', 'AI_NoSuchToolError', 'AI_InvalidToolInputError']);
 
 /** Who is to blame for an error of an agent. */
-export type Blame = 'model' | 'agent';
+export type FaultSource = 'model' | 'agent';
 
 /**
  * How an episode ends whose agent has thrown. A fault of the model is scored: dropping it would favour policies that crash their agent. Anything else is
  * aborted, and only a fault of the network or of other machinery is worth a second try.
  * @throws The error itself, if it is a ToolEnvError of a bug or of wrong usage.
  */
-export function agentFault(error: unknown, blame?: (error: unknown) => Blame | undefined): Outcome {
+export function agentFault(error: unknown, blame?: (error: unknown) => FaultSource | undefined): Outcome {
   const name = nameOf(error);
   const blamed = blame?.(error);
   if (blamed === undefined && tooManyTurns.has(name)) return truncated('max_turns');

@@ -126,7 +126,7 @@ async function run(
   const result: CommandResult = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) {
     child[name]!.setEncoding('utf8').on('data', (text: string) => {
-      result[name] = (result[name] + text).slice(-longestOutput);
+      result[name] = (result[name] + text).slice(-maxOutputLength);
     });
   }
   // A program need not read its input.
@@ -150,7 +150,7 @@ async function run(
   }
 }
 
-const longestOutput = 2 ** 20;
+const maxOutputLength = 2 ** 20;
 
 async function closed(stream: NodeJS.ReadableStream & { closed?: boolean }): Promise<void> {
   if (!stream.closed) await once(stream, 'close');

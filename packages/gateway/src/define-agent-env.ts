@@ -1,10 +1,10 @@
 /** defineAgentEnv: an environment whose loop an agent writes: one that exists, in any framework or language. */
 import type { EnvDefinition, EnvLimits } from '@toolenv/core';
 import { declareEnv, type EnvDeclaration } from '@toolenv/core/env';
-import type { ArgumentsSchema, EnvOptions, Flat, GivenEnvOptions } from '@toolenv/core/schemas';
+import type { ArgumentsSchema, EnvOptions, EnvOptionsInput, Simplify } from '@toolenv/core/schemas';
 import { AgentEnv, type AgentEnvParts } from './agent-env.ts';
 import type { AgentContext, AgentEpisodeContext } from './agent-episode.ts';
-import type { Blame } from './agent-fault.ts';
+import type { FaultSource } from './agent-fault.ts';
 import { agentIdentity } from './agent-identity.ts';
 import { Gateway } from './gateway.ts';
 import type { Malformed } from './history.ts';
@@ -48,7 +48,7 @@ export interface AgentEnvDefinition<
    * Who is to blame for an error that the agent has thrown: the model, and the episode is scored, or the agent, and it is aborted. `undefined`
    * for errors that it does not know. The errors of known frameworks are known.
    */
-  blame?(error: unknown): Blame | undefined;
+  blame?(error: unknown): FaultSource | undefined;
 }
 
 /**
@@ -70,7 +70,7 @@ export function defineAgentEnv<
   const Text extends string = never,
 >(
   definition: AgentEnvDefinition<Task, Name, Schema, Shared, State, Result, Text>,
-): EnvDefinition<Task, Flat<GivenEnvOptions<Schema> & EnvLimits>>;
+): EnvDefinition<Task, Simplify<EnvOptionsInput<Schema> & EnvLimits>>;
 export function defineAgentEnv<Task>(): <
   const Name extends string,
   const Schema extends ArgumentsSchema = { properties: Record<never, never> },
@@ -80,7 +80,7 @@ export function defineAgentEnv<Task>(): <
   const Text extends string = never,
 >(
   definition: AgentEnvDefinition<Task, Name, Schema, Shared, State, Result, Text>,
-) => EnvDefinition<Task, Flat<GivenEnvOptions<Schema> & EnvLimits>>;
+) => EnvDefinition<Task, Simplify<EnvOptionsInput<Schema> & EnvLimits>>;
 export function defineAgentEnv(
   ...definitions: [] | [AgentEnvDefinition<unknown, string, ArgumentsSchema, unknown, unknown, unknown>]
 ): unknown {

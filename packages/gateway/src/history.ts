@@ -22,7 +22,7 @@ import type { ModelRequest, SentCall, SentMessage } from './wire/model-request.t
 export type Relation = 'first' | 'continued' | 'helper' | 'compaction' | 'edit' | 'sample';
 
 /**
- * What becomes of a turn whose calls do not parse. `text`: the client receives what the model wrote, as from servers of models. `call`: it receives
+ * What becomes of a turn whose calls do not parse. `text`: the client receives what the model wrote, as from model servers. `call`: it receives
  * calls with the arguments as they were written, and its framework answers with an error. `correct`: the policy is told what is wrong, as in a ToolEnv,
  * and the client receives what it answers then.
  */

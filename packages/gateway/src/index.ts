@@ -1,6 +1,6 @@
 /** @toolenv/gateway: trains agents that exist. */
 export type { AgentContext, AgentEpisodeContext } from './agent-episode.ts';
-export type { Blame } from './agent-fault.ts';
+export type { FaultSource } from './agent-fault.ts';
 export { type CaptureService, capture } from './capture/capture.ts';
 export { type CaptureOptions, captureSchema } from './capture/capture-options.ts';
 export { CommandFailed, type CommandOptions, type CommandResult, command } from './command.ts';

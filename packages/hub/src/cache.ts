@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { link, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
-import { makeFolder, writing } from '@toolenv/core/recording';
+import { ensureDir, withDiskErrors } from '@toolenv/core/recording';
 import type { Repo } from './hub-fetch.ts';
 import { isCommit } from './hub-name.ts';
 import type { HubFile } from './listing.ts';
@@ -65,8 +65,8 @@ export class CachedRepo {
   /** Gives a blob the name of its file in a snapshot. */
   async place(commit: string, file: HubFile): Promise<void> {
     const [path, blob] = [join(this.snapshot(commit), file.path), this.blob(file)];
-    await makeFolder(dirname(path));
-    await writing(path, async () => {
+    await ensureDir(dirname(path));
+    await withDiskErrors(path, async () => {
       // A link to a blob that was deleted.
       await rm(path, { force: true });
       // Windows may allow no symbolic links.
@@ -83,9 +83,9 @@ export class CachedRepo {
   }
 
   async #write(file: string, content: string): Promise<void> {
-    await makeFolder(dirname(file));
+    await ensureDir(dirname(file));
     const partial = `${file}.${randomUUID()}.partial`;
-    await writing(file, () => writeFile(partial, content).then(() => rename(partial, file)));
+    await withDiskErrors(file, () => writeFile(partial, content).then(() => rename(partial, file)));
   }
 }
 

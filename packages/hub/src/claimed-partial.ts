@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { open, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { processLiveness, processStart, writing } from '@toolenv/core/recording';
+import { processLiveness, processStart, withDiskErrors } from '@toolenv/core/recording';
 
 /** Milliseconds without a byte after which a claim counts for nothing: longer than the longest pause that a server asks for. */
 const expiry = 600_000;
@@ -31,7 +31,7 @@ export async function claimPartial(blob: string): Promise<{ file: string } | { e
   const left = others.filter((each) => !isAtWork(each)).sort((a, b) => b.bytes - a.bytes)[0];
   const busy = others.find(isAtWork);
   if (busy) return { elsewhere: busy.bytes };
-  if (left === undefined) await writing(own, async () => (await open(own, 'wx')).close());
+  if (left === undefined) await withDiskErrors(own, async () => (await open(own, 'wx')).close());
   // Another process may have taken it.
   else if (!(await renamed(left.file, own))) return { elsewhere: left.bytes };
   const now = new Date();

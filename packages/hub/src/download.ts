@@ -2,8 +2,8 @@
 import { existsSync } from 'node:fs';
 import { open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { messageOf, ToolEnvError } from '@toolenv/core';
-import { refuseLostFolder, writing } from '@toolenv/core/recording';
-import { Later, persist, Refused } from './persist.ts';
+import { refuseLostFolder, withDiskErrors } from '@toolenv/core/recording';
+import { PermanentError, persist, RetryLater } from './persist.ts';
 
 export interface Download {
   url: string;
@@ -54,7 +54,7 @@ export async function download(plan: Download): Promise<void> {
     const message = `${url} cannot be fetched (${reasonOf(error)}).${remains} ${otherwise}`;
     throw new ToolEnvError('infrastructure.download', message, { cause: error });
   }
-  await writing(file, () => rename(partial, file)).catch((error: unknown) => {
+  await withDiskErrors(file, () => rename(partial, file)).catch((error: unknown) => {
     requirePartial(partial);
     throw error;
   });
@@ -93,16 +93,17 @@ async function fetchRest(plan: Download, partial: string, have: number): Promise
     if (status === 416) return await endOrRestart(partial, have, headers.get('content-range'), known?.bytes);
     refuse(response, plan);
     const start = status === 206 ? startOf(headers.get('content-range')) : 0;
-    if (start !== 0 && start !== have) throw new Refused(`it sent byte ${start} instead of byte ${have}`);
+    if (start !== 0 && start !== have)
+      throw new PermanentError(`it sent byte ${start} instead of byte ${have}`);
     const length = Number(headers.get('content-length') ?? 0);
     const total = known?.bytes ?? (length > 0 ? start + length : 0);
     if (known && length > 0 && start + length !== total)
-      throw new Refused(`it has ${start + length} bytes, and not ${total}`);
+      throw new PermanentError(`it has ${start + length} bytes, and not ${total}`);
     // The check of a known file says whether its parts belong together.
     const note = `${JSON.stringify({ url, validator: validatorOf(headers) })}\n`;
-    if (!known) await writing(partial, () => writeFile(`${partial}.json`, note));
+    if (!known) await withDiskErrors(partial, () => writeFile(`${partial}.json`, note));
     await append(partial, start, body!, (bytes) => {
-      if (known && bytes > total) throw new Refused(`it sends more than its ${total} bytes`);
+      if (known && bytes > total) throw new PermanentError(`it sends more than its ${total} bytes`);
       timer.refresh();
       onProgress(bytes, total);
     });
@@ -119,12 +120,12 @@ function refuse(response: Response, { explain, known }: Download): void {
   if (status === 200 || status === 206) {
     // Servers answer with a page that asks for a login or a confirmation.
     if (!known && /^text\/html/i.test(headers.get('content-type') ?? ''))
-      throw new Refused('the server sent a page instead of the file');
+      throw new PermanentError('the server sent a page instead of the file');
     return;
   }
   void response.body?.cancel().catch(() => {});
-  if (status >= 500 || status === 429) throw new Later(response);
-  throw explain?.(response) ?? new Refused(`HTTP ${status} ${statusText}`.trim());
+  if (status >= 500 || status === 429) throw new RetryLater(response);
+  throw explain?.(response) ?? new PermanentError(`HTTP ${status} ${statusText}`.trim());
 }
 
 /** @param onBytes Called before the bytes are written; what it throws ends the download. */
@@ -134,7 +135,7 @@ async function append(
   body: ReadableStream<Uint8Array>,
   onBytes: (bytes: number) => void,
 ): Promise<void> {
-  const handle = await writing(partial, () => open(partial, start === 0 ? 'w' : 'a'));
+  const handle = await withDiskErrors(partial, () => open(partial, start === 0 ? 'w' : 'a'));
   try {
     let bytes = start;
     for await (const chunk of body) {
@@ -142,7 +143,7 @@ async function append(
       onBytes(bytes);
       await refuseLostFolder(partial);
       requirePartial(partial);
-      await writing(partial, () => handle.appendFile(chunk));
+      await withDiskErrors(partial, () => handle.appendFile(chunk));
     }
   } finally {
     await handle.close();
@@ -159,7 +160,7 @@ async function endOrRestart(
   if (bytes === undefined && total === have) return;
   await rm(partial, { force: true });
   if (bytes !== undefined && total > 0 && total !== bytes)
-    throw new Refused(`it has ${total} bytes, and not ${bytes}`);
+    throw new PermanentError(`it has ${total} bytes, and not ${bytes}`);
   throw new Error('the file has changed on the server');
 }
 

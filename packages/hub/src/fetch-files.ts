@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { ToolEnvError } from '@toolenv/core';
 import { type DownloadPlan, type DownloadWatch, startDownload } from '@toolenv/core/plugins';
-import { makeFolder } from '@toolenv/core/recording';
+import { ensureDir } from '@toolenv/core/recording';
 import { CachedRepo, hasSize } from './cache.ts';
 import { claimPartial, releasePartial } from './claimed-partial.ts';
 import { download } from './download.ts';
@@ -138,7 +138,7 @@ async function fetchFile(
 ): Promise<void> {
   const blob = cached.blob(file);
   const url = fileUrl(file, repo, settings);
-  await makeFolder(dirname(blob));
+  await ensureDir(dirname(blob));
   while (!(await hasSize(blob, file.bytes))) {
     signal?.throwIfAborted();
     const claim = await claimPartial(blob);

@@ -3,7 +3,7 @@ import { messageOf, ToolEnvError } from '@toolenv/core';
 import { AnswerTooLarge, bounded, isTransient } from '@toolenv/core/remote';
 import { reasonOf } from './download.ts';
 import type { HubSettings } from './hub-settings.ts';
-import { Later, persist, Refused } from './persist.ts';
+import { PermanentError, persist, RetryLater } from './persist.ts';
 
 /** What requests are about. */
 export interface Repo {
@@ -39,14 +39,14 @@ export function hubFetch(settings: HubSettings, repo: Repo, signal?: AbortSignal
       try {
         const all = AbortSignal.any([...signals, quiet.signal]);
         const response = await fetch(url, { ...init, headers, signal: all });
-        if (isTransient(response.status) && response.status !== 409) throw new Later(response);
+        if (isTransient(response.status) && response.status !== 409) throw new RetryLater(response);
         const body = await bytesOf(response, () => timer.refresh());
         // A repository or branch that exists already is not a failure.
         if (response.ok || response.status === 409)
           return new Response(body.length > 0 ? body : null, response);
         throw (
           refusalOf(response, settings, repo) ??
-          new Refused(`HTTP ${response.status} ${response.statusText}`.trim())
+          new PermanentError(`HTTP ${response.status} ${response.statusText}`.trim())
         );
       } finally {
         clearTimeout(timer);

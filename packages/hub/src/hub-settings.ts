@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { ToolEnvError } from '@toolenv/core';
-import { keepSecret } from '@toolenv/core/secrets';
+import { registerSecret } from '@toolenv/core/secrets';
 
 export interface HubSettings {
   /** Without a slash at its end. */
@@ -32,7 +32,7 @@ export async function hubSettings(): Promise<HubSettings> {
     throw badSetting('HF_HUB_DOWNLOAD_TIMEOUT', 'it is not a number of seconds');
   const file = env.HF_TOKEN_PATH || join(home, 'token');
   const text = env.HF_TOKEN || env.HUGGING_FACE_HUB_TOKEN || (await readFile(file, 'utf8').catch(() => ''));
-  const token = keepSecret(text.trim());
+  const token = registerSecret(text.trim());
   return {
     endpoint,
     ...(token !== '' && { token }),

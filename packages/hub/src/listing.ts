@@ -15,8 +15,8 @@ export interface HubFile {
 }
 
 /** Files and pages of a listing at most. */
-const mostFiles = 100_000;
-const mostPages = 1000;
+const maxFiles = 100_000;
+const maxPages = 1000;
 
 /** The commit that a revision names. @throws What {@link hubFetch} throws. */
 export async function fetchCommit(settings: HubSettings, repo: Repo, signal?: AbortSignal): Promise<string> {
@@ -49,7 +49,7 @@ export async function fetchListing(
   const request = hubFetch(settings, repo, signal);
   const fetch: typeof globalThis.fetch = (url, init) => {
     pages += 1;
-    if (pages > mostPages || files.length > mostFiles) throw new Error('its list of files does not end');
+    if (pages > maxPages || files.length > maxFiles) throw new Error('its list of files does not end');
     return request(url, init);
   };
   const ask = { repo: { type, name }, revision, hubUrl: settings.endpoint, fetch };

@@ -4,17 +4,17 @@ import { ToolEnvError } from '@toolenv/core';
 import { retryAfter } from '@toolenv/core/remote';
 
 /** Attempts in a row that bring nothing, before the request fails. */
-const mostFutile = 4;
+const maxFutile = 4;
 /** Milliseconds before the second attempt; each further one waits twice as long. */
 const firstPause = 500;
 /** Milliseconds that a server can make a client wait. */
-const longestPause = 300_000;
+const maxPause = 300_000;
 
 /** The answer of a server that will not change its mind. */
-export class Refused extends Error {}
+export class PermanentError extends Error {}
 
 /** The answer of a server that may serve later. */
-export class Later extends Error {
+export class RetryLater extends Error {
   /** Milliseconds that the server asks for. */
   readonly after: number | undefined;
 
@@ -27,7 +27,7 @@ export class Later extends Error {
 /**
  * Repeats `attempt` until four attempts in a row bring nothing.
  * @param about.progress What attempts have brought so far; more of it begins the count anew.
- * @throws A ToolEnvError or {@link Refused} at once, else the last error; the signal's reason.
+ * @throws A ToolEnvError or {@link PermanentError} at once, else the last error; the signal's reason.
  */
 export async function persist<Result>(
   attempt: () => Promise<Result>,
@@ -43,12 +43,12 @@ export async function persist<Result>(
       return await attempt();
     } catch (error) {
       signal?.throwIfAborted();
-      if (ToolEnvError.isInstance(error) || error instanceof Refused) throw error;
+      if (ToolEnvError.isInstance(error) || error instanceof PermanentError) throw error;
       futile = (await progress()) > before ? 0 : futile + 1;
-      if (futile >= mostFutile) throw error;
+      if (futile >= maxFutile) throw error;
       const pause =
-        (error instanceof Later ? error.after : undefined) ?? firstPause * 2 ** Math.max(0, futile - 1);
-      await wait(Math.min(pause, longestPause), undefined, { signal }).catch(() => {});
+        (error instanceof RetryLater ? error.after : undefined) ?? firstPause * 2 ** Math.max(0, futile - 1);
+      await wait(Math.min(pause, maxPause), undefined, { signal }).catch(() => {});
     }
   }
 }

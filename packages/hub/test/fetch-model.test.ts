@@ -18,7 +18,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type DownloadPlan, watchDownloads } from '@toolenv/core/plugins';
 import { processStart } from '@toolenv/core/recording';
-import { withoutSecrets } from '@toolenv/core/secrets';
+import { redactSecrets } from '@toolenv/core/secrets';
 import { fetchModel } from '@toolenv/hub';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { claimPartial } from '../src/claimed-partial.ts';
@@ -252,7 +252,7 @@ describe('the token', () => {
     expect(length).toBe(1);
     for (const { part, authorization } of hub.seen)
       expect(authorization).toBe(part === 'storage' ? undefined : `Bearer ${token}`);
-    expect(withoutSecrets(`a ${token}`)).not.toContain(token);
+    expect(redactSecrets(`a ${token}`)).not.toContain(token);
     for (const each of await readdir(home, { recursive: true, withFileTypes: true }))
       if (each.isFile())
         expect(await readFile(join(each.parentPath, each.name), 'latin1')).not.toContain(token);

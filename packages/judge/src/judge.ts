@@ -7,8 +7,8 @@ import type { JudgedText, JudgeResult } from './judge-v1.ts';
 import { type Scale, scaleMistake } from './scale.ts';
 
 /** Characters. Both are arguments of a call, whose size is bounded. */
-const longestPrompt = 20_000;
-const longestText = 40_000;
+const maxPromptLength = 20_000;
+const maxTextLength = 40_000;
 
 /** What a judge may know of an episode: `result` is what an agent returned. The types are those of the environment. */
 export type JudgedEpisode<Task, State, Shared, Options, Result> = EpisodeContext<
@@ -63,11 +63,11 @@ export function judge<Task = unknown, State = unknown, Shared = unknown, Options
     const text = judged ? judged(context) : context.answer;
     if (text === undefined) return null;
     const instructions = typeof prompt === 'string' ? prompt : prompt(context);
-    if (instructions.length > longestPrompt) {
-      const message = `The prompt of the judge has ${instructions.length} characters: write at most ${longestPrompt}.`;
+    if (instructions.length > maxPromptLength) {
+      const message = `The prompt of the judge has ${instructions.length} characters: write at most ${maxPromptLength}.`;
       throw new ToolEnvError('bug.judge', message);
     }
-    const asked: JudgedText = { instructions, judged: cutMiddle(text, longestText), scale };
+    const asked: JudgedText = { instructions, judged: cutMiddle(text, maxTextLength), scale };
     const { result, text: said } = await context.call(this, { ...asked });
     const { score } = Object(result.structuredContent) as Partial<JudgeResult>;
     if (typeof score === 'number' && result.isError !== true) return score;

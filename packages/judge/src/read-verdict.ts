@@ -14,8 +14,8 @@ export interface Verdict {
 }
 
 /** Characters. A longer reply is not read. */
-const longestReply = 200_000;
-const longestReason = 2000;
+const maxReplyLength = 200_000;
+const maxReasonLength = 2000;
 
 /** The verdicts of a reply, or what is wrong with it, without its words: a server may repeat in them what it was sent. */
 export function readVerdict(
@@ -25,7 +25,7 @@ export function readVerdict(
 ): Verdict | { problem: string } {
   if (stopReason === 'length') return { problem: 'its reply was cut off before its end' };
   if (toolCalls.length > 0) return { problem: 'it called a tool' };
-  if (text.length > longestReply) return { problem: `its reply has ${text.length} characters` };
+  if (text.length > maxReplyLength) return { problem: `its reply has ${text.length} characters` };
   const written = text.trimEnd().split(/\r?\n/);
   const head = written.slice(0, Math.max(0, written.length - lines.length));
   const tail = written.slice(head.length).map((line) => line.trim());
@@ -46,6 +46,6 @@ export function readVerdict(
   return {
     verdicts,
     scores,
-    reason: reason.length > longestReason ? `${reason.slice(0, longestReason)}…` : reason,
+    reason: reason.length > maxReasonLength ? `${reason.slice(0, maxReasonLength)}…` : reason,
   };
 }

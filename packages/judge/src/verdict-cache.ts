@@ -1,12 +1,12 @@
 /** VerdictCache: verdicts by question, in memory and in a file that several processes and later runs share. */
 import { appendFile, open } from 'node:fs/promises';
-import { writing } from '@toolenv/core/recording';
+import { withDiskErrors } from '@toolenv/core/recording';
 import { tryJson } from '@toolenv/core/schemas';
 import { jsonWithoutSecrets } from '@toolenv/core/secrets';
 import type { Verdict } from './read-verdict.ts';
 
 /** Verdicts in memory; the oldest leave. */
-const mostInMemory = 100_000;
+const maxInMemory = 100_000;
 
 /**
  * Of several verdicts on a question, the first line of the file counts for every process: a process appends its verdict, then reads
@@ -36,7 +36,7 @@ export class VerdictCache {
     if (file !== undefined) {
       // A line break before it too, so that half a line of a killed process spoils no other.
       const line = `\n${jsonWithoutSecrets({ key, ...verdict })}\n`;
-      await writing(file, () => appendFile(file, line));
+      await withDiskErrors(file, () => appendFile(file, line));
       await this.#catchUp(file);
     }
     this.#add(key, verdict);
@@ -46,12 +46,12 @@ export class VerdictCache {
   #add(key: string, verdict: Verdict): void {
     if (this.#known.has(key)) return;
     this.#known.set(key, verdict);
-    if (this.#known.size > mostInMemory) this.#known.delete(this.#known.keys().next().value!);
+    if (this.#known.size > maxInMemory) this.#known.delete(this.#known.keys().next().value!);
   }
 
   /** Reads the lines that were appended since. */
   #catchUp(file: string): Promise<void> {
-    this.#reading = this.#reading.catch(() => {}).then(() => writing(file, () => this.#readOn(file)));
+    this.#reading = this.#reading.catch(() => {}).then(() => withDiskErrors(file, () => this.#readOn(file)));
     return this.#reading;
   }
 

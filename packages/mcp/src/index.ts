@@ -2,7 +2,6 @@
 
 export { connectMcp } from './client/connect-mcp.ts';
 export { loginMcp, logoutMcp } from './client/login-mcp.ts';
-export type { McpMaterial } from './client/material-tools.ts';
 export type { McpClient, McpProgress, McpRequestOptions, McpToolDefinition } from './client/mcp-client.ts';
 export type { McpConnection, McpOptions } from './client/mcp-connection.ts';
 export type { McpForm, McpFormAnswer, McpHooks, McpSample } from './client/mcp-hooks.ts';
@@ -24,6 +23,7 @@ export {
 export type { McpTool, McpToolResult } from './client/mcp-tool.ts';
 export { mcpToolFactory } from './client/mcp-tool-factory.ts';
 export { type PolicyHooksOptions, policyHooks } from './client/policy-hooks.ts';
+export type { McpPrimitive } from './client/primitive-tools.ts';
 export { type ServerAdditions, withAdditions } from './client/server-additions.ts';
 export type { ServerOptions } from './client/server-options.ts';
 export type { McpLogin } from './client/stored-login.ts';

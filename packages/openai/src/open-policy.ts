@@ -108,7 +108,7 @@ async function openTokens(
 }
 
 function specOf({ url }: Server, model: string, contextLength = Number.MAX_SAFE_INTEGER): PolicySpec {
-  if (contextLength >= 1) return { name: `openai:${url}#${model}`, contextLength, samplesElsewhere: true };
+  if (contextLength >= 1) return { name: `openai:${url}#${model}`, contextLength, usesSeparateSampler: true };
   const message = `contextLength is ${contextLength}; give a whole number above 0.`;
   throw new ToolEnvError('usage.bad_option', message);
 }

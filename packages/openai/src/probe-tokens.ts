@@ -4,7 +4,7 @@ import type { Json } from './answer.ts';
 import { errorOf } from './refusal.ts';
 import { samplingFields } from './sampling-fields.ts';
 import type { Server } from './server.ts';
-import { type Asked, firstAlternatives, readTokenReply } from './token-reply.ts';
+import { firstAlternatives, readTokenReply, type TokenRequest } from './token-reply.ts';
 
 /**
  * `one`: before the temperature, as vLLM's `raw_logprobs` and llama.cpp. `sampling`: after it, as vLLM's
@@ -24,7 +24,7 @@ const noFields: ReadonlySet<string> = new Set();
 export async function probeTokens(
   server: Server,
   model: string,
-  { prompt, vocabularySize }: Pick<Asked, 'prompt' | 'vocabularySize'>,
+  { prompt, vocabularySize }: Pick<TokenRequest, 'prompt' | 'vocabularySize'>,
 ): Promise<LogprobTemperature> {
   const maxTokens = 2;
   const alternativesAt = async (temperature: number) => {

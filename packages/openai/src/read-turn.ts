@@ -20,14 +20,14 @@ export interface Said {
 }
 
 /** Calls of one turn beyond it are not read. */
-const mostCalls = 256;
+const maxCalls = 256;
 
 /** @param tools Without tools, nothing in the text is a call. */
 export function readTurn(
   { content, reasoning, calls, isCut }: Said,
   tools: readonly ToolDescription[],
 ): Action {
-  const native = calls.slice(0, mostCalls).map(readCall);
+  const native = calls.slice(0, maxCalls).map(readCall);
   const written = hermesFormat.parse(content, { tools, readsCalls: tools.length > 0 });
   // Servers draw ids at random.
   const toolCalls = [...native, ...written.toolCalls].map((call, index) =>

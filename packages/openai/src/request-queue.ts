@@ -17,7 +17,7 @@ export interface QueueOptions {
 export type Attempt<T> = { value: T } | { fault: ToolEnvError; after?: number | undefined };
 
 /** Milliseconds: a server that asks for a longer wait is not waited for. */
-const longestWait = 120_000;
+const maxWait = 120_000;
 
 export class RequestQueue {
   readonly #options: QueueOptions;
@@ -52,7 +52,7 @@ export class RequestQueue {
         if ('value' in result) return result.value;
         const { fault, after } = result;
         if (count > retries) throw fault;
-        if (after !== undefined && after > longestWait) {
+        if (after !== undefined && after > maxWait) {
           const message = `${fault.message} It asks to wait ${Math.ceil(after / 1000)} s: start again later.`;
           throw new ToolEnvError('infrastructure.model_rate_limit', message, { cause: fault });
         }

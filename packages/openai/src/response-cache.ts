@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { canonical, makeFolder, readRegular, writing } from '@toolenv/core/recording';
+import { canonical, ensureDir, readRegular, withDiskErrors } from '@toolenv/core/recording';
 import { isObject, tryObject } from '@toolenv/core/schemas';
 import { jsonWithoutSecrets } from '@toolenv/core/secrets';
 import type { Answer, Json } from './answer.ts';
@@ -45,9 +45,9 @@ export class ResponseCache {
       return kept;
     }
     const answer = await ask();
-    await makeFolder(dirname(file));
+    await ensureDir(dirname(file));
     const partial = `${file}.${process.pid}-${this.#partials++}`;
-    await writing(file, async () => {
+    await withDiskErrors(file, async () => {
       await writeFile(partial, jsonWithoutSecrets({ request: digest, ...answer }));
       await rename(partial, file);
     });

@@ -11,7 +11,7 @@ export interface Reply {
 }
 
 /** Milliseconds: the longest delay of setTimeout. */
-const longestTimer = 2 ** 31 - 1;
+const maxTimer = 2 ** 31 - 1;
 
 export interface SendOptions {
   /** Sent as JSON by POST; absent for GET. */
@@ -38,7 +38,7 @@ export function send(url: string, { body, headers, timeout, signal }: SendOption
     });
     // Bytes that drip do not prolong it.
     const late = () => outgoing.destroy(new Error(`the server sent no whole reply in ${timeout / 1000} s`));
-    const timer = setTimeout(late, Math.min(timeout, longestTimer));
+    const timer = setTimeout(late, Math.min(timeout, maxTimer));
     outgoing.on('error', reject);
     outgoing.on('close', () => clearTimeout(timer));
     outgoing.on('response', (incoming) => {

@@ -2,7 +2,7 @@
 import { asClause, messageOf, ToolEnvError } from '@toolenv/core';
 import { isTransient, retryAfter } from '@toolenv/core/remote';
 import { tryObject } from '@toolenv/core/schemas';
-import { keepSecret } from '@toolenv/core/secrets';
+import { registerSecret } from '@toolenv/core/secrets';
 import type { Answer, Json } from './answer.ts';
 import type { Prices } from './prices.ts';
 import { refusalOf, transientError } from './refusal.ts';
@@ -33,7 +33,7 @@ export class Server {
 
   constructor(options: ServerOptions) {
     this.url = options.url;
-    keepSecret(options.apiKey);
+    registerSecret(options.apiKey);
     this.#options = options;
     this.usage = new UsageCount(options);
     this.#queue = new RequestQueue(options);

@@ -4,7 +4,7 @@ import { type SampledTokens, tokensMistake } from '@toolenv/core/remote';
 import type { Json } from './answer.ts';
 
 /** What is compared with a reply. */
-export interface Asked {
+export interface TokenRequest {
   prompt: Int32Array;
   maxTokens: number;
   vocabularySize: number;
@@ -14,7 +14,7 @@ export interface Asked {
  * The sampled tokens. Servers leave tokens out or add some in silence, so every count that the reply has is compared.
  * @throws ToolEnvError `infrastructure.model_tokens` if ids, log-probabilities and counts do not agree.
  */
-export function readTokenReply(body: Json, asked: Asked, who: string): SampledTokens {
+export function readTokenReply(body: Json, asked: TokenRequest, who: string): SampledTokens {
   const choice = Object(Array.isArray(body.choices) ? body.choices[0] : undefined);
   const { ids, logprobs } = sampled(choice);
   const wrong = mistake(ids, logprobs, { choice, usage: Object(body.usage), asked });
@@ -36,7 +36,11 @@ function sampled(choice: Record<string, unknown>): { ids: unknown; logprobs: unk
 function mistake(
   ids: unknown,
   logprobs: unknown,
-  { choice, usage, asked }: { choice: Record<string, unknown>; usage: Record<string, unknown>; asked: Asked },
+  {
+    choice,
+    usage,
+    asked,
+  }: { choice: Record<string, unknown>; usage: Record<string, unknown>; asked: TokenRequest },
 ): string | undefined {
   const { prompt } = asked;
   if (!Array.isArray(ids) || ids.length === 0) return 'gives no token ids';

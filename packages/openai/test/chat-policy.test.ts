@@ -179,7 +179,7 @@ test('what a server refuses by name is not sent to it again', async () => {
   };
   await using server = await startWireServer(options);
   const policy = await openAiPolicy({ url: server.url, model: 'hosted' });
-  expect(policy.spec).toMatchObject({ name: `openai:${server.url}#hosted`, samplesElsewhere: true });
+  expect(policy.spec).toMatchObject({ name: `openai:${server.url}#hosted`, usesSeparateSampler: true });
   await policy.act(question, sampling);
   const { messages, tools, ...fields } = server.requests.at(-1)!.body;
   expect(fields).toEqual({ model: 'hosted', max_completion_tokens: 32, temperature: 1, top_p: 1, seed: 7 });

@@ -1,7 +1,7 @@
 /** A server that repeats the headers of a request does not bring its key into records. */
 import { defineToolEnv, openEnv, playTask } from '@toolenv/core';
 import { encodeTrajectory } from '@toolenv/core/recording';
-import { withoutSecrets } from '@toolenv/core/secrets';
+import { redactSecrets } from '@toolenv/core/secrets';
 import { expect, test } from 'vitest';
 import { openAiPolicy } from '../src/open-policy.ts';
 import { startWireServer, type WireRequest } from './wire-server.ts';
@@ -50,5 +50,5 @@ test('a key in an answer, in the name of an argument and in an error is not reco
     expect(line).not.toContain(apiKey);
   }
   // As on the terminal.
-  expect(withoutSecrets(String(Object(failed.outcome).cause))).not.toContain(apiKey);
+  expect(redactSecrets(String(Object(failed.outcome).cause))).not.toContain(apiKey);
 });

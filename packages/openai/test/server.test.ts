@@ -143,7 +143,7 @@ test('no more requests than the limit are open at once', async () => {
   await using wire = await startWireServer({ delay: 10 });
   const server = new Server({ url: wire.url, concurrency: 3 });
   await Promise.all(Array.from({ length: 12 }, () => server.ask('chat/completions', body)));
-  expect(wire.mostAtOnce).toBe(3);
+  expect(wire.maxConcurrency).toBe(3);
 });
 
 test('the key is sent as a bearer token', async () => {

@@ -98,7 +98,7 @@ test('an action has no more tokens than the context has room for', async () => {
   const length = tokens.chat.prompt(question).length + 3;
   await using server = await startWireServer({ contextLength: length });
   const policy = await openAiPolicy({ url: server.url, tokens });
-  expect(policy.spec).toMatchObject({ contextLength: length, samplesElsewhere: true });
+  expect(policy.spec).toMatchObject({ contextLength: length, usesSeparateSampler: true });
   const action = await policy.act(question, { ...sampling, seed: 3 });
   expect(action.tokens!.action.length).toBeLessThanOrEqual(3);
   const longer = {

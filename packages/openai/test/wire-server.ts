@@ -44,7 +44,7 @@ export interface WireServer extends AsyncDisposable {
   /** Those of its own. */
   replies: WireReply[];
   /** Largest number of requests that were open at once. */
-  mostAtOnce: number;
+  maxConcurrency: number;
 }
 
 /** The tokens of the tiny policy: its end of a turn is 845. */
@@ -66,7 +66,7 @@ export async function startWireServer(options: WireOptions = {}): Promise<WireSe
     };
     const number = requests.push(request) - 1;
     open += 1;
-    started.mostAtOnce = Math.max(started.mostAtOnce, open);
+    started.maxConcurrency = Math.max(started.maxConcurrency, open);
     if (options.delay) await new Promise((resolve) => setTimeout(resolve, options.delay));
     open -= 1;
     const own = options.intercept?.(request, number);
@@ -82,7 +82,7 @@ export async function startWireServer(options: WireOptions = {}): Promise<WireSe
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
     requests,
     replies: [],
-    mostAtOnce: 0,
+    maxConcurrency: 0,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

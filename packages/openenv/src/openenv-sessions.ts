@@ -1,8 +1,8 @@
 /** OpenEnvSessions: the open sessions of OpenEnv's clients, with WebSockets or without. */
 import {
+  CapacityError,
   type CompleteServeOptions,
   type EpisodeOptions,
-  NoPlace,
   OpenSessions,
   type ServedEnv,
 } from '@toolenv/core/serving';
@@ -23,7 +23,7 @@ export class OpenEnvSessions extends OpenSessions<OpenEnvSession> {
     try {
       return super.open({});
     } catch (error) {
-      if (!(error instanceof NoPlace)) throw error;
+      if (!(error instanceof CapacityError)) throw error;
       const { open, most } = error.places;
       const details = { active_sessions: open, max_sessions: most };
       throw new FrameError('CAPACITY_REACHED', error.message, details);

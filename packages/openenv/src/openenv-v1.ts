@@ -1,6 +1,6 @@
 /** The environment `openenv-v1`: an environment on an OpenEnv server, `openenv:<url>` for short. */
 import { defineToolEnv, type EnvDefinition, type Message, type TaskSet } from '@toolenv/core';
-import { inToolTime } from '@toolenv/core/tools';
+import { withToolTimeout } from '@toolenv/core/tools';
 import { answerName } from './action.ts';
 import type { StepResult } from './frame.ts';
 import { describeServer, readAddress, type ServerDescription } from './server-address.ts';
@@ -81,7 +81,7 @@ const definition: EnvDefinition<OpenEnvTask> = defineToolEnv({
           if (!hasAnswers) return { end: 'answered' };
           const action = { type: 'call_tool', tool_name: answerName, arguments: { text: answer } };
           const time = { toolTimeout: limits.toolTimeout, signal };
-          await inToolTime(answerName, time, (signal) => turn.act(action, signal));
+          await withToolTimeout(answerName, time, (signal) => turn.act(action, signal));
           // An answer must have a reply.
           return { reply: 'Go on.', ...turn.end() };
         },

@@ -2,12 +2,12 @@
 import { type JsonSchema, messageOf, ToolEnvError } from '@toolenv/core';
 import { boundedFetch } from '@toolenv/core/remote';
 import { isObject } from '@toolenv/core/schemas';
-import { keepSecret } from '@toolenv/core/secrets';
+import { registerSecret } from '@toolenv/core/secrets';
 
 /** Milliseconds that a server has to describe itself. */
 const describeTimeout = 30_000;
 /** Characters of a description that reach the policy. */
-const longestDescription = 4_000;
+const maxDescriptionLength = 4_000;
 
 export interface ServerDescription {
   url: string;
@@ -38,7 +38,7 @@ export function readAddress(address: string): string {
 
 /** The token is in a variable, because options are recorded. */
 export function accessHeaders(): Record<string, string> {
-  const token = keepSecret(process.env.OPENENV_TOKEN);
+  const token = registerSecret(process.env.OPENENV_TOKEN);
   return token ? { authorization: `Bearer ${token}` } : {};
 }
 
@@ -47,7 +47,7 @@ export async function describeServer(url: string): Promise<ServerDescription> {
   const [schema, metadata] = await Promise.all([get(url, '/schema'), get(url, '/metadata')]);
   const { action } = schema;
   if (!isObject(action)) throw cannotUse(url, 'GET /schema has no schema of actions');
-  const description = String(metadata.description ?? metadata.name ?? '').slice(0, longestDescription);
+  const description = String(metadata.description ?? metadata.name ?? '').slice(0, maxDescriptionLength);
   return { url, description, action: toolActions.includes(String(action.title)) ? undefined : action };
 }
 

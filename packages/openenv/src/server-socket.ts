@@ -8,7 +8,7 @@ import type { StepResult } from './frame.ts';
 import { accessHeaders } from './server-address.ts';
 
 /** Bytes of a frame. */
-const largestFrame = 64 * 1024 * 1024;
+const maxFrameSize = 64 * 1024 * 1024;
 /** Milliseconds between attempts to get a place: the first and the longest. */
 const attempts = { first: 50, longest: 2_000 };
 
@@ -16,7 +16,7 @@ const attempts = { first: 50, longest: 2_000 };
 export const refused = 'infrastructure.openenv_refused';
 
 /** The server is full. */
-class NoPlace extends Error {}
+class CapacityError extends Error {}
 
 interface Waiting {
   resolve(text: string): void;
@@ -58,7 +58,7 @@ export class ServerSocket {
         return { socket, step: await socket.ask('reset', data, signal) };
       } catch (error) {
         socket.close();
-        if (!(error instanceof NoPlace)) throw error;
+        if (!(error instanceof CapacityError)) throw error;
         if (performance.now() + pause > end) {
           const message = `The OpenEnv server at ${url} is full: ${error.message}: raise its capacity, or lower the concurrency of the run.`;
           throw new ToolEnvError('infrastructure.openenv_full', message);
@@ -89,7 +89,7 @@ export class ServerSocket {
     const socket = new WebSocket(`${url.replace(/^http/, 'ws')}/ws`, {
       headers: accessHeaders(),
       handshakeTimeout: Math.max(1, timeout),
-      maxPayload: largestFrame,
+      maxPayload: maxFrameSize,
     });
     const connection = new ServerSocket(url, socket);
     try {
@@ -163,7 +163,7 @@ export class ServerSocket {
 
   #toError({ code, message }: Record<string, unknown>): Error {
     const why = `${String(message).slice(0, 1_000)} (${code})`;
-    if (code === 'CAPACITY_REACHED') return new NoPlace(why);
+    if (code === 'CAPACITY_REACHED') return new CapacityError(why);
     if (code === 'VALIDATION_ERROR') {
       return new ToolEnvError(refused, `The OpenEnv server refuses this: ${why}`);
     }

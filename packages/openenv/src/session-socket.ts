@@ -7,11 +7,11 @@ import type { OpenEnvSession } from './openenv-session.ts';
 import type { OpenEnvSessions } from './openenv-sessions.ts';
 
 /** Frames that may wait for their answer. OpenEnv's client sends one at a time. */
-const longestQueue = 256;
+const maxQueueLength = 256;
 /** Milliseconds between pings, which keep proxies from closing the socket. A client that computes need not answer. */
 const pingInterval = 45_000;
 /** Bytes of answers that a client may leave unread. */
-const longestBacklog = 64 * 1024 * 1024;
+const maxBacklog = 64 * 1024 * 1024;
 
 export function serveSession(
   socket: WebSocket,
@@ -23,7 +23,7 @@ export function serveSession(
   let waiting = 0;
   const send = (frame: object) => {
     if (socket.readyState !== socket.OPEN) return;
-    if (socket.bufferedAmount > longestBacklog) socket.terminate();
+    if (socket.bufferedAmount > maxBacklog) socket.terminate();
     else socket.send(jsonWithoutSecrets(frame));
   };
   /** Says why, and closes the socket. */
@@ -33,7 +33,8 @@ export function serveSession(
     void session.close();
   };
   const enqueue = (work: () => Promise<object | undefined>) => {
-    if (waiting >= longestQueue) return fail(`At most ${longestQueue} frames may wait for their answers.`);
+    if (waiting >= maxQueueLength)
+      return fail(`At most ${maxQueueLength} frames may wait for their answers.`);
     waiting += 1;
     last = last.then(async () => {
       // Nobody reads the answer.

@@ -1,7 +1,7 @@
 /** Serving to clients of OpenEnv: whole episodes, mistakes, faults, and what clients may do to a server. */
 import { connect as connectSocket } from 'node:net';
 import { defineTool, defineToolEnv, type EnvHandle, openEnv, ToolEnvError } from '@toolenv/core';
-import { keepSecret } from '@toolenv/core/secrets';
+import { registerSecret } from '@toolenv/core/secrets';
 import { type OpenEnvService, type ServeOpenEnvOptions, serveOpenEnv } from '@toolenv/openenv';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { ClientOptions } from 'ws';
@@ -47,7 +47,7 @@ async function until(condition: () => boolean): Promise<number> {
 
 describe('an episode', () => {
   test('tells its client nothing of the secrets of the server, whatever a tool repeats', async () => {
-    const key = keepSecret('sk-of-the-server');
+    const key = registerSecret('sk-of-the-server');
     const definition = defineToolEnv({
       name: 'echo-v1',
       description: 'Echo.',

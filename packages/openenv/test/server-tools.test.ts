@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { listedTools } from '../src/server-tools.ts';
 
-test('models call tools by names that servers of models accept, and the server hears its own', async () => {
+test('models call tools by names that model servers accept, and the server hears its own', async () => {
   const called: unknown[] = [];
   const turn = { call: async (action: { tool_name: string }) => void called.push(action.tool_name) };
   const listed = ['look up', 'look_up', '🐍'].map((name) => ({ name, input_schema: { type: 'object' } }));

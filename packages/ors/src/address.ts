@@ -1,7 +1,7 @@
 /** Reads the address of an environment on an ORS server, and the secrets that go to the server. */
 import { ToolEnvError } from '@toolenv/core';
 import { parseAddress } from '@toolenv/core/remote';
-import { keepSecret, shortestSecret } from '@toolenv/core/secrets';
+import { registerSecret, shortestSecret } from '@toolenv/core/secrets';
 
 export interface Address {
   /** Base URL of the server, without a slash at its end. */
@@ -27,7 +27,7 @@ export function readAddress(address: string): Address {
  * @throws ToolEnvError `usage.ors_key` for a key that no header can hold.
  */
 export function keyHeaders(): Record<string, string> {
-  const key = keepSecret(process.env.ORS_API_KEY);
+  const key = registerSecret(process.env.ORS_API_KEY);
   if (key && !/^[\x21-\x7e]+$/.test(key)) {
     throw new ToolEnvError(
       'usage.ors_key',
@@ -49,7 +49,7 @@ export function readSecrets(given: readonly string[]): Secrets {
   const entries = given.map((text) => {
     const [name, variable = name] = text.split('=', 2) as [string, string | undefined];
     const value = process.env[variable] ?? '';
-    if (value.length >= shortestSecret) return [name, keepSecret(value)] as const;
+    if (value.length >= shortestSecret) return [name, registerSecret(value)] as const;
     const why = value === '' ? 'is empty: set it' : 'is too short to be kept out of records';
     const message = `The variable ${variable} of the secret "${name}" ${why}: it needs ${shortestSecret} characters.`;
     throw new ToolEnvError('usage.ors_secret', message);
@@ -62,5 +62,5 @@ export function secretsHeader(secrets: Secrets): Record<string, string> {
   const named = Object.entries(secrets).map(([name, value]) => [name, { value }]);
   if (named.length === 0) return {};
   const header = Buffer.from(JSON.stringify(Object.fromEntries(named))).toString('base64');
-  return { 'x-secrets': keepSecret(header) };
+  return { 'x-secrets': registerSecret(header) };
 }

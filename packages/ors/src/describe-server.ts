@@ -22,7 +22,7 @@ export interface Times {
 /** Tasks that are read at once when tasks are asked for in order. */
 const page = 32;
 /** A training run shuffles the numbers of all tasks. */
-const mostTasks = 2 ** 24;
+const maxTasks = 2 ** 24;
 
 const types: readonly string[] = ['train', 'validation', 'test'] satisfies Split[];
 
@@ -100,10 +100,10 @@ export async function orsTasks(
       throw server.malformed(`/${environment}`, `task ${first + offset} of ${split} is not an object`);
     });
   const length = Object(await ask('num_tasks', {})).num_tasks;
-  if (!Number.isInteger(length) || length < 0 || length > mostTasks)
+  if (!Number.isInteger(length) || length < 0 || length > maxTasks)
     throw server.malformed(
       `/${environment}/num_tasks`,
-      `the split ${split} has no number of tasks from 0 to ${mostTasks}`,
+      `the split ${split} has no number of tasks from 0 to ${maxTasks}`,
     );
   /** Of the last page. */
   let pageStart = 0;

@@ -22,7 +22,7 @@ export function writeEvent(response: ServerResponse, event: string, data: string
 }
 
 /** The result of `work`. Meanwhile, the stream gets comments. */
-export async function keepingAlive<T>(response: ServerResponse, work: Promise<T>): Promise<T> {
+export async function withKeepAlive<T>(response: ServerResponse, work: Promise<T>): Promise<T> {
   const pings = setInterval(() => response.write(': ping\r\n\r\n'), pingInterval);
   try {
     return await work;

@@ -2,14 +2,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { bigintsAs, exactJson, isObject } from '@toolenv/core/schemas';
 import {
-  NoPlace,
+  CapacityError,
   type OpenSessions,
   prometheusType,
   readBody,
   replyJson,
   requestUrl,
 } from '@toolenv/core/serving';
-import { beginEvents, chunksOf, keepingAlive, writeEvent } from './event-stream.ts';
+import { beginEvents, chunksOf, withKeepAlive, writeEvent } from './event-stream.ts';
 import { Problem } from './problem.ts';
 import type { ServedSession } from './served-session.ts';
 import type { ServedTasks } from './served-tasks.ts';
@@ -112,7 +112,7 @@ export async function answerOrs(
     const answer = await table[route]!(request, response, routes);
     if (answer) replyJson(response, 200, answer);
   } catch (error) {
-    if (error instanceof NoPlace) {
+    if (error instanceof CapacityError) {
       // Clients of OpenReward then wait for a place.
       response.setHeader('x-backend-state', 'starting');
       return replyJson(response, 503, { detail: error.message });
@@ -152,7 +152,7 @@ async function call(request: IncomingMessage, response: ServerResponse, routes: 
   try {
     if (!running) throw new Problem(404, 'unknown task_id');
     writeEvent(response, 'task_id', running.id);
-    const chunks = chunksOf(await keepingAlive(response, running.result));
+    const chunks = chunksOf(await withKeepAlive(response, running.result));
     for (const [index, chunk] of chunks.entries()) {
       writeEvent(response, index === chunks.length - 1 ? 'end' : 'chunk', chunk);
     }

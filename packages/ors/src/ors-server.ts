@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { asClause, type ErrorCode, messageOf, ToolEnvError } from '@toolenv/core';
 import { AnswerTooLarge, backoff, bounded } from '@toolenv/core/remote';
 import { isObject, tryJson, tryJsonWithDigits } from '@toolenv/core/schemas';
-import { withoutSecrets } from '@toolenv/core/secrets';
+import { redactSecrets } from '@toolenv/core/secrets';
 import { Deadline } from '@toolenv/core/tools';
 import { keyHeaders } from './address.ts';
 import { readEvents, type ServerEvent } from './read-events.ts';
@@ -52,7 +52,7 @@ export class Refused extends ToolEnvError {
 /** A server has not answered in time. */
 class Late extends Error {}
 
-export interface Asked {
+export interface RequestOptions {
   /** Sent as JSON by POST. A request without a body is a GET, unless `method` says otherwise. */
   body?: object;
   method?: 'GET' | 'POST';
@@ -64,7 +64,7 @@ export interface Asked {
 }
 
 /** How long to try again, in milliseconds. */
-export interface Patience {
+export interface RetryPolicy {
   /** While nobody listens. */
   connectTimeout: number;
   /** While the server says "later", and all in all. */
@@ -83,7 +83,7 @@ export class OrsServer {
    * Asks once, and reads JSON.
    * @throws Transient; Refused; ToolEnvError `infrastructure.ors_reply`, `infrastructure.ors_error`; the signal's reason.
    */
-  async ask(path: string, asked: Asked): Promise<unknown> {
+  async ask(path: string, asked: RequestOptions): Promise<unknown> {
     const deadline = deadlineOf(asked);
     try {
       const response = await this.#send(path, asked, deadline.signal);
@@ -103,7 +103,7 @@ export class OrsServer {
    * Asks, and yields the events of the answer. Throws as {@link ask} does.
    * @param silence Milliseconds without a byte after which the stream counts as cut.
    */
-  async *stream(path: string, asked: Partial<Asked>, silence: number): AsyncGenerator<ServerEvent> {
+  async *stream(path: string, asked: Partial<RequestOptions>, silence: number): AsyncGenerator<ServerEvent> {
     const deadline = deadlineOf(asked);
     const timer = setTimeout(() => deadline.abort(new Late(`silent for ${silence / 1000} s`)), silence);
     try {
@@ -128,7 +128,7 @@ export class OrsServer {
    * Repeats `work`, which may be repeated, after transient faults.
    * @throws The last fault.
    */
-  async retrying<T>(work: () => Promise<T>, { connectTimeout, timeout, signal }: Patience): Promise<T> {
+  async retrying<T>(work: () => Promise<T>, { connectTimeout, timeout, signal }: RetryPolicy): Promise<T> {
     const start = performance.now();
     for (let attempt = 1; ; attempt++) {
       signal?.throwIfAborted();
@@ -151,7 +151,7 @@ export class OrsServer {
 
   async #send(
     path: string,
-    { body, method, session, headers }: Partial<Asked>,
+    { body, method, session, headers }: Partial<RequestOptions>,
     signal: AbortSignal,
   ): Promise<Response> {
     const response = await fetch(this.url + path, {
@@ -226,7 +226,7 @@ export class OrsServer {
   }
 
   #message(path: string, why: string): string {
-    return withoutSecrets(`The ORS server at ${this.url} fails at ${path}: ${asClause(why)}.`);
+    return redactSecrets(`The ORS server at ${this.url} fails at ${path}: ${asClause(why)}.`);
   }
 }
 
@@ -236,13 +236,13 @@ function readAnswer(text: string, path: string): unknown {
 }
 
 /** Ends with the signal of a request, and when its time has passed. */
-function deadlineOf({ timeout, signal }: Partial<Asked>): Deadline {
+function deadlineOf({ timeout, signal }: Partial<RequestOptions>): Deadline {
   const reason = () => new Late(`no answer in ${timeout! / 1000} s`);
   return new Deadline({ ...(timeout && { after: timeout }), ...(signal && { parent: signal }), reason });
 }
 
 /** The beginning of a server's text, without the secrets that it repeats. */
 export function excerptOf(text: string): string {
-  const clean = withoutSecrets(text.slice(0, 100_000));
+  const clean = redactSecrets(text.slice(0, 100_000));
   return clean.length > 1_000 ? `${clean.slice(0, 1_000)}…` : clean;
 }

@@ -21,7 +21,7 @@ export interface SessionTimes {
 /** Milliseconds for each request that ends a session. The server goes on without the client. */
 const closeTimeout = 3_000;
 /** Times that a stream that was cut is resumed. */
-const mostCuts = 5;
+const maxCuts = 5;
 /** Milliseconds before the first and the last of them. */
 const waits = { first: 100, longest: 5_000 };
 
@@ -121,7 +121,7 @@ export class OrsSession {
           signal.throwIfAborted();
           if (!(error instanceof Transient)) throw error;
           // The tool may have run, and nobody can ask for its result.
-          if ((running === undefined && !error.isUntouched) || cuts > mostCuts) throw error.fault;
+          if ((running === undefined && !error.isUntouched) || cuts > maxCuts) throw error.fault;
           await sleep(error.after ?? backoff(cuts, waits), undefined, { signal }).catch(() => {});
           signal.throwIfAborted();
         }

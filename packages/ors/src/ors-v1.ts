@@ -7,14 +7,14 @@ import {
   type TaskSource,
   ToolEnvError,
 } from '@toolenv/core';
-import { inToolTime } from '@toolenv/core/tools';
+import { withToolTimeout } from '@toolenv/core/tools';
 import { readAddress, readSecrets } from './address.ts';
 import { findEnvironment, findSplits, type OrsTask, orsTasks } from './describe-server.ts';
 import { OrsServer } from './ors-server.ts';
 import { OrsSession } from './ors-session.ts';
 import { readTools } from './server-tools.ts';
 import { ServerTurn } from './server-turn.ts';
-import { largestReward, readMessages } from './tool-output.ts';
+import { maxReward, readMessages } from './tool-output.ts';
 
 const milliseconds = (standard: number, description: string) =>
   ({ type: 'integer', minimum: 1, default: standard, milliseconds: true, description }) as const;
@@ -71,7 +71,7 @@ const options = {
 /** The word that a trajectory has for an answer that reached nobody. */
 const unheard = 'answer_without_tool';
 
-const range = [-largestReward, largestReward] as const;
+const range = [-maxReward, maxReward] as const;
 
 const definition: EnvDefinition<OrsTask> = defineToolEnv({
   name: 'ors-v1',
@@ -133,7 +133,7 @@ const definition: EnvDefinition<OrsTask> = defineToolEnv({
           if (!taker) return { end: unheard, rewards: { reward: null } };
           const args = taker.argument === undefined ? {} : { [taker.argument]: answer };
           const time = { toolTimeout: limits.toolTimeout, signal };
-          const { content } = await inToolTime(taker.name, time, (signal) =>
+          const { content } = await withToolTimeout(taker.name, time, (signal) =>
             turn.call(taker.name, args, signal),
           );
           const said = content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');

@@ -22,7 +22,7 @@ import {
 } from './wire-blocks.ts';
 
 /** Results that are kept for a client whose stream was cut. ORS's clients call one tool after another. */
-const mostKept = 16;
+const maxKept = 16;
 
 /** A call whose result can be asked for again. */
 export interface RunningCall {
@@ -70,7 +70,7 @@ export class ServedSession extends ClientSession {
     call.result.catch(() => {});
     this.#calls.set(call.id, call);
     const [oldest] = this.#calls.keys();
-    if (this.#calls.size > mostKept) this.#calls.delete(oldest!);
+    if (this.#calls.size > maxKept) this.#calls.delete(oldest!);
     return call;
   }
 

@@ -11,7 +11,7 @@ export interface TaskPlace {
 }
 
 /** Tasks in one answer. */
-const mostListed = 10_000;
+const maxListed = 10_000;
 const allSplits: readonly Split[] = ['train', 'validation', 'test'];
 
 export class ServedTasks {
@@ -67,8 +67,8 @@ export class ServedTasks {
       );
     };
     const [first, end] = [bound(start, 0), bound(stop, length)];
-    if (end - first > mostListed) {
-      throw new Problem(400, `At most ${mostListed} tasks are listed at once: use num_tasks and task_range.`);
+    if (end - first > maxListed) {
+      throw new Problem(400, `At most ${maxListed} tasks are listed at once: use num_tasks and task_range.`);
     }
     return Array.from({ length: Math.max(0, end - first) }, (_, offset) => ({
       split,

@@ -3,7 +3,7 @@ import { failure, type ToolResult, type TurnDecision } from '@toolenv/core';
 import { servedEnd } from '@toolenv/core/serving';
 import pLimit, { type LimitFunction } from 'p-limit';
 import type { OrsSession } from './ors-session.ts';
-import { largestReward, type ToolOutput } from './tool-output.ts';
+import { maxReward, type ToolOutput } from './tool-output.ts';
 
 export class ServerTurn {
   readonly #session: OrsSession;
@@ -47,7 +47,7 @@ export class ServerTurn {
     const metadata = outputs.flatMap(({ metadata }) => (metadata ? [metadata] : []));
     return {
       rewards: {
-        reward: scored.length === 0 ? null : Math.max(-largestReward, Math.min(largestReward, sum)),
+        reward: scored.length === 0 ? null : Math.max(-maxReward, Math.min(maxReward, sum)),
       },
       ...(last && { end: servedEnd(last.metadata, 'finished') }),
       ...(metadata.length > 0 && { info: { metadata } }),

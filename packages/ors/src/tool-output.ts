@@ -16,7 +16,7 @@ export interface ToolOutput {
 export type Block = { type: 'text'; text: string } | { type: 'image'; data: string; mimeType: string };
 
 /** Larger than any reward that a server gives. */
-export const largestReward = 1e9;
+export const maxReward = 1e9;
 
 /**
  * @param text JSON of ORS's RunToolOutput.
@@ -32,10 +32,8 @@ export function readToolOutput(text: string): ToolOutput {
     throw new Error('the result of a call has neither an output nor an error');
   const { blocks, metadata = null, reward = null, finished = false } = output;
   if (typeof finished !== 'boolean') throw new Error('"finished" is not true or false');
-  if (reward !== null && !(typeof reward === 'number' && Math.abs(reward) <= largestReward))
-    throw new Error(
-      `the reward is ${excerpt(reward)}, not a number from -${largestReward} to ${largestReward}`,
-    );
+  if (reward !== null && !(typeof reward === 'number' && Math.abs(reward) <= maxReward))
+    throw new Error(`the reward is ${excerpt(reward)}, not a number from -${maxReward} to ${maxReward}`);
   if (metadata !== null && !isObject(metadata)) throw new Error('the metadata is not an object');
   const isError = metadata?.is_error === true;
   return {

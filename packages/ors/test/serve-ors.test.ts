@@ -1,6 +1,6 @@
 /** Serving to clients of ORS: every request, whole episodes, faults, and what clients may do to a server. */
 import { defineTool, defineToolEnv, type EnvHandle, openEnv } from '@toolenv/core';
-import { keepSecret } from '@toolenv/core/secrets';
+import { registerSecret } from '@toolenv/core/secrets';
 import type { ServedEnv } from '@toolenv/core/serving';
 import { type OrsService, type ServeOrsOptions, serveOrs } from '@toolenv/ors';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -237,7 +237,7 @@ describe('an episode', () => {
   });
 
   test('tells its client nothing of the secrets of the server, whatever a tool repeats', async () => {
-    const key = keepSecret('sk-of-the-server');
+    const key = registerSecret('sk-of-the-server');
     const definition = defineToolEnv({
       name: 'door-v1',
       description: 'Echo.',

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { readTools } from '../src/server-tools.ts';
 import type { ServerTurn } from '../src/server-turn.ts';
 
-test('models call tools by names that servers of models accept, and the server hears its own', async () => {
+test('models call tools by names that model servers accept, and the server hears its own', async () => {
   const called: string[] = [];
   const turn = {
     async call(name: string) {

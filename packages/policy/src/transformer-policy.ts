@@ -173,7 +173,7 @@ export async function createPolicy(
     contextLength: checkpoint.config.max_position_embeddings,
     ...(chat.toldTools === false && { capabilities: { knownTools: true } }),
     // Other weights sample than those that learn.
-    ...(options.sampler?.precision === 'int8' && { samplesElsewhere: true }),
+    ...(options.sampler?.precision === 'int8' && { usesSeparateSampler: true }),
   };
   const sampler = new Sampler(runtime, model, options.sampler);
   // The adapter that is saved names its base, which others find by its name.

@@ -57,8 +57,8 @@ it.each([
 
 it('samples in int8 on demand, and says that the probabilities are not those of the learner', async () => {
   const [exact, rounded] = [await open({}), await open({ rolloutPrecision: 'int8' })];
-  expect(exact.spec.samplesElsewhere).toBeUndefined();
-  expect(rounded.spec.samplesElsewhere).toBe(true);
+  expect(exact.spec.usesSeparateSampler).toBeUndefined();
+  expect(rounded.spec.usesSeparateSampler).toBe(true);
   const observation = { messages: [{ role: 'user' as const, content: 'Hello' }], tools: [] };
   const act = ({ act }: typeof exact, policy: typeof exact) =>
     act.call(policy, observation, { temperature: 1, seed: 1, maxTokens: 8 });

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { completeOptions, type SandboxProvider } from '@toolenv/core/plugins';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { MachineService } from '../src/remote/machine.ts';
-import { type Patience, RemoteHost } from '../src/remote/remote-host.ts';
+import { RemoteHost, type RetryPolicy } from '../src/remote/remote-host.ts';
 import type { RemoteOptions } from '../src/remote/remote-options.ts';
 import { providerCases } from '../test/provider-cases.ts';
 import { type Api, type FaultKind, StandIn } from './stand-in/stand-in.ts';
@@ -31,7 +31,7 @@ export interface RemoteCases<Options extends RemoteOptions> {
 }
 
 /** Short, because tests wait for it. */
-const patience: Patience = { begin: 20_000, answer: 4_000 };
+const patience: RetryPolicy = { begin: 20_000, answer: 4_000 };
 const code = 'infrastructure.sandbox';
 
 export function remoteCases<Options extends RemoteOptions>(cases: RemoteCases<Options>): void {

@@ -1,6 +1,6 @@
 /** What every provider checks before it runs a command. */
 import { type CommandOptions, type CommandResult, ToolEnvError } from '@toolenv/core';
-import { longestCommand } from './limits.ts';
+import { maxCommandLength } from './limits.ts';
 
 /**
  * The result of a command that cannot be started; `undefined` for every other command.
@@ -17,8 +17,10 @@ export function refusedCommand(command: string, { env, signal }: CommandOptions)
   // As quoted for a shell.
   const given = [command, ...Object.entries(env ?? {}).flat()].join(' ').replaceAll("'", "'\\''");
   const bytes = Buffer.byteLength(given);
-  if (bytes > longestCommand) {
-    return failed(`the command has ${bytes} bytes, and ${longestCommand} is the most: write a file instead`);
+  if (bytes > maxCommandLength) {
+    return failed(
+      `the command has ${bytes} bytes, and ${maxCommandLength} is the most: write a file instead`,
+    );
   }
   return command.includes('\0') ? failed('the command contains a NUL character') : undefined;
 }

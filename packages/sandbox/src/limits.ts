@@ -46,16 +46,16 @@ export const processLimitProperties = {
 export const workFolder = '/work';
 
 /** Bytes of a command. A longer one is not started: Linux allows no longer argument. */
-export const longestCommand = 100_000;
+export const maxCommandLength = 100_000;
 
 /** Milliseconds that reading or writing a file may take. */
 export const fileTime = 30_000;
 
 /** Bytes of a file that `read` returns. */
-export const longestFile: number = 16 * 2 ** 20;
+export const maxFileSize: number = 16 * 2 ** 20;
 
 /** Entries that `list` returns. */
-export const mostEntries = 10_000;
+export const maxEntries = 10_000;
 
 /** A command that writes so many times the kept bytes is killed. */
 export const wastedOutput = 64;

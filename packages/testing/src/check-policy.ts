@@ -4,7 +4,7 @@ import type { Observation } from '@toolenv/core';
 import { type Action, type Policy, parsedCalls, type SamplingOptions, ToolEnvError } from '@toolenv/core';
 import { validate, wireSchemas } from '@toolenv/core/schemas';
 import { checkEncode } from './check-encode.ts';
-import { answered, inTime } from './in-time.ts';
+import { answered, withTimeout } from './in-time.ts';
 import { notJson } from './json-value.ts';
 import { type CheckOptions, type Report, Reporter } from './report.ts';
 import type { RuleId } from './rules.ts';
@@ -25,7 +25,7 @@ export interface CheckPolicyOptions extends CheckOptions {
 /** Milliseconds in which an action must settle once its signal aborts. */
 const grace = 2000;
 /** The check for overflow fills the context; longer contexts are not checked. */
-const longestContext = 1_000_000;
+const maxContextLength = 1_000_000;
 
 const question: Observation = {
   messages: [
@@ -166,8 +166,8 @@ class Asker {
   async overflows(): Promise<void> {
     const { policy, report, timeout } = this.#of;
     const { contextLength } = policy.spec;
-    if (contextLength > longestContext) {
-      report.skip(['POL-7'], `contextLength is above ${longestContext}`);
+    if (contextLength > maxContextLength) {
+      report.skip(['POL-7'], `contextLength is above ${maxContextLength}`);
       return;
     }
     await report.check(['POL-7'], async () => {
@@ -196,7 +196,7 @@ class Asker {
       await sleep(delay);
       controller.abort(reason);
       const expected = 'act() to settle once its signal aborts';
-      const received = await inTime('POL-8', expected, limit, () => settled);
+      const received = await withTimeout('POL-8', expected, limit, () => settled);
       policy.endEpisode?.('cancelled');
       // An action that was cancelled later may have been finished already.
       if (delay === 0 ? received === reason : received === reason || typeof received === 'string') continue;

@@ -1,7 +1,7 @@
 /** checkSandbox: checks a provider of sandboxes against the SBX rules of the spec. */
 import { type CommandResult, messageOf, type Sandbox, ToolEnvError } from '@toolenv/core';
 import { completeOptions, type SandboxHost, type SandboxProvider } from '@toolenv/core/plugins';
-import { answered, inTime } from './in-time.ts';
+import { answered, withTimeout } from './in-time.ts';
 import { leaksOf } from './leaks.ts';
 import { checkOptionsSchema } from './options-schema.ts';
 import { type CheckOptions, type Report, Reporter } from './report.ts';
@@ -113,10 +113,10 @@ async function checkHost(host: SandboxHost, report: Reporter, timeout: number): 
     if (seen) throw new Violation('SBX-7', 'no variable of this process', seen[0]);
   });
   await report.check(['SBX-8'], async () => {
-    await inTime('SBX-8', 'close() to settle', timeout, () => sandbox.close());
-    await inTime('SBX-8', 'close() to settle again', timeout, () => sandbox.close());
+    await withTimeout('SBX-8', 'close() to settle', timeout, () => sandbox.close());
+    await withTimeout('SBX-8', 'close() to settle again', timeout, () => sandbox.close());
     const result = sandbox.run('echo on').then(brief, (error: unknown) => error);
-    const error = await inTime('SBX-8', 'run() after close() to settle', timeout, () => result);
+    const error = await withTimeout('SBX-8', 'run() after close() to settle', timeout, () => result);
     if (ToolEnvError.isInstance(error) && error.code.startsWith('infrastructure.')) return;
     throw new Violation('SBX-8', 'an infrastructure error of run() after close()', brief(error));
   });

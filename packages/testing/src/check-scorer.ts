@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defineToolEnv, playTask, rewardTolerance, type Trajectory } from '@toolenv/core';
 import { completeOptions, type OpenScorer, type ScoredEpisode, type Scorer } from '@toolenv/core/plugins';
-import { answered, inTime } from './in-time.ts';
+import { answered, withTimeout } from './in-time.ts';
 import { leaksOf } from './leaks.ts';
 import { type CheckOptions, type Report, Reporter } from './report.ts';
 import { brief, Violation } from './violation.ts';
@@ -68,7 +68,7 @@ export async function checkScorer(scorer: Scorer<never>, options: CheckScorerOpt
       await using open = disposable(await begin());
       const signal = AbortSignal.abort(new Error('cancelled by the check'));
       const scoring = (async () => open.scorer.score(groups[0]!, { signal }))().then(brief, brief);
-      await inTime('SCR-5', 'scoring to settle when its signal has aborted', grace, () => scoring);
+      await withTimeout('SCR-5', 'scoring to settle when its signal has aborted', grace, () => scoring);
     });
     await report.check(['SCR-6'], async () => {
       const left = await leaksOf(async () => {

@@ -5,7 +5,7 @@ import { createRng, deriveSeed } from '@toolenv/core';
 import { validate, wireSchemas } from '@toolenv/core/schemas';
 import fc from 'fast-check';
 import { schemaError } from './env/transition-rules.ts';
-import { answered, inTime } from './in-time.ts';
+import { answered, withTimeout } from './in-time.ts';
 import { notJson } from './json-value.ts';
 import { leaksOf } from './leaks.ts';
 import { isObjectSchema } from './options-schema.ts';
@@ -128,7 +128,7 @@ class Caller {
     const given = structuredClone(args);
     const what = `a result for ${brief(args)}`;
     const result = await answered('TOOL-6', what, 2 * this.timeout, () =>
-      inTime('TOOL-12', what, this.timeout, () => this.tool.execute(given, this.context(index))),
+      withTimeout('TOOL-12', what, this.timeout, () => this.tool.execute(given, this.context(index))),
     );
     if (JSON.stringify(given) !== JSON.stringify(args)) {
       this.report.add(new Violation('TOOL-7', `arguments left as they were: ${brief(args)}`, brief(given)));
@@ -207,7 +207,7 @@ async function cancel(caller: Caller, args: Arguments): Promise<void> {
     const settled = call.then(brief, brief);
     await sleep(delay);
     controller.abort(new Error('cancelled by the check'));
-    await inTime('TOOL-8', expected, limit, () => settled);
+    await withTimeout('TOOL-8', expected, limit, () => settled);
   }
 }
 

@@ -5,7 +5,7 @@ import type { RuleId } from './rules.ts';
 import { thrownText, Violation } from './violation.ts';
 
 /** The result of `work`. It breaks `rule` to take more than `timeout` milliseconds. */
-export async function inTime<T>(
+export async function withTimeout<T>(
   rule: RuleId,
   expected: string,
   timeout: number,
@@ -20,7 +20,7 @@ export async function inTime<T>(
   }
 }
 
-/** Like {@link inTime}; to throw breaks `rule` as well. */
+/** Like {@link withTimeout}; to throw breaks `rule` as well. */
 export async function answered<T>(
   rule: RuleId,
   expected: string,
@@ -28,7 +28,7 @@ export async function answered<T>(
   work: () => Promise<T>,
 ): Promise<T> {
   try {
-    return await inTime(rule, expected, timeout, work);
+    return await withTimeout(rule, expected, timeout, work);
   } catch (error) {
     throw error instanceof Violation ? error : new Violation(rule, expected, thrownText(error));
   }

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 /** In the order of the spec. An id is never given to another rule. */
 const hints = {
   'TOOL-1':
-    'Give the tool a name of 1 to 64 letters, digits, "_" or "-", which servers of models accept, and a description.',
+    'Give the tool a name of 1 to 64 letters, digits, "_" or "-", which model servers accept, and a description.',
   'TOOL-2': 'Give inputSchema a valid JSON Schema (2020-12) of type "object".',
   'TOOL-3': 'Return structuredContent that follows outputSchema, or correct outputSchema.',
   'TOOL-4': 'Return { content: [{ type: "text", text }] }, or another block of tool-result.schema.json.',

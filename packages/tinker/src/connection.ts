@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf, ToolEnvError } from '@toolenv/core';
 import type { PolicyUsage } from '@toolenv/core/plugins';
 import { AnswerTooLarge, backoff, boundedFetch, isTransient } from '@toolenv/core/remote';
-import { keepSecret } from '@toolenv/core/secrets';
+import { registerSecret } from '@toolenv/core/secrets';
 import { type Reply, readJson, refusal } from './reply.ts';
 
 export interface ConnectionOptions {
@@ -32,7 +32,7 @@ export type Body = Readonly<Record<string, unknown>> | Uint8Array;
 
 const protobuf = 'application/x-protobuf';
 /** Milliseconds. Servers answer at once, even where the result takes long. */
-const longestAnswer = 120_000;
+const maxAnswerLength = 120_000;
 
 export class Connection {
   readonly url: string;
@@ -49,7 +49,7 @@ export class Connection {
   constructor(options: ConnectionOptions) {
     this.url = options.url.replace(/\/+$/, '');
     this.#options = options;
-    keepSecret(options.apiKey);
+    registerSecret(options.apiKey);
   }
 
   /**
@@ -111,7 +111,7 @@ export class Connection {
     const { signal, retries = this.#options.retries ?? 5 } = options;
     for (let faults = 1; ; faults++) {
       const made = typeof body === 'function' ? body() : body;
-      const attempt = await this.#send(path, made, longestAnswer, options);
+      const attempt = await this.#send(path, made, maxAnswerLength, options);
       if ('reply' in attempt) {
         const { status } = attempt.reply;
         if (status < 300) return attempt.reply;

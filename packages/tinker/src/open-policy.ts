@@ -76,7 +76,7 @@ export async function tinkerPolicy(options: TinkerPolicyOptions): Promise<Tinker
     const name = `tinker:${connection.url}#${session.baseModel}`;
     // The server samples with another engine than it trains with.
     const known = chat.toldTools === false && { capabilities: { knownTools: true } };
-    const spec = { name, contextLength, samplesElsewhere: true, ...known };
+    const spec = { name, contextLength, usesSeparateSampler: true, ...known };
     return new TinkerPolicy({ spec, connection, shared, learner, chat, vocabularySize, encode, leave });
   } catch (error) {
     leave();

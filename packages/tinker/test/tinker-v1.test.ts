@@ -26,7 +26,7 @@ test('the command line’s name of a model opens it', async () => {
   expect(policy.spec).toEqual({
     name: `tinker:${server.url}#random-qwen3`,
     contextLength: 1024,
-    samplesElsewhere: true,
+    usesSeparateSampler: true,
     capabilities: { knownTools: true },
   });
   expect(policy.vocabulary!.get(845)).toBe('<|im_end|>');

@@ -26,7 +26,7 @@ export interface FileRequest {
 }
 
 /** Lines that a search shows. */
-const mostLines = 100;
+const maxLines = 100;
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
@@ -102,7 +102,7 @@ const actions: Readonly<Record<FileRequest['action'], Act>> = {
   },
   async search(sandbox, { path, pattern = '' }, signal) {
     const env = { SEARCHED: pattern, SEARCHED_PATH: path };
-    const command = `cd /work && grep -rnF -e "$SEARCHED" -- "$SEARCHED_PATH" | head -n ${mostLines + 1} | cut -c 1-500`;
+    const command = `cd /work && grep -rnF -e "$SEARCHED" -- "$SEARCHED_PATH" | head -n ${maxLines + 1} | cut -c 1-500`;
     // In a shell of its own, which leaves the folder and the variables of the model's.
     const { stdout, stderr } = await sandbox.run(`( ${command} ); unset SEARCHED SEARCHED_PATH`, {
       env,
@@ -110,8 +110,8 @@ const actions: Readonly<Record<FileRequest['action'], Act>> = {
     });
     const lines = stdout.split('\n').filter((line) => line !== '');
     if (lines.length === 0) return stderr === '' ? text('No line has it.') : failure(stderr.trim());
-    const more = lines.length > mostLines ? [`[more than ${mostLines} lines: search for a longer text]`] : [];
-    return text([...lines.slice(0, mostLines), ...more].join('\n'));
+    const more = lines.length > maxLines ? [`[more than ${maxLines} lines: search for a longer text]`] : [];
+    return text([...lines.slice(0, maxLines), ...more].join('\n'));
   },
 };
 

@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { giveLanceThreads } from '../src/lance-threads.ts';
+import { setLanceThreads } from '../src/lance-threads.ts';
 
 const program = `
 import { createSearchIndex } from '@toolenv/tools-search';
@@ -45,9 +45,9 @@ test('the variables of the user win', () => {
     LANCE_DEFAULT_IO_BUFFER_SIZE: '1000000',
   };
   const env = { ...own };
-  giveLanceThreads(env);
+  setLanceThreads(env);
   expect(env).toEqual(own);
   const other: NodeJS.ProcessEnv = { LANCE_FTS_NUM_SHARDS: '64' };
-  giveLanceThreads(other);
+  setLanceThreads(other);
   expect(Number(other.LANCE_CPU_THREADS)).toBeGreaterThan(64);
 });

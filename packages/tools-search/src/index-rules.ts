@@ -3,7 +3,7 @@ import { ToolEnvError } from '@toolenv/core';
 import type { SearchDocument, SearchHit } from './document.ts';
 
 /** Characters of a query that are used. Longer queries come from models that do not stop. */
-export const longestQuery = 1_000;
+export const maxQueryLength = 1_000;
 
 /** The title counts three times, so that the document with a name as its title ranks above documents that mention the name. */
 export function indexedText({ title, text }: SearchDocument): string {

@@ -2,7 +2,7 @@
 import { availableParallelism } from 'node:os';
 
 /** Workers that build a full-text index. */
-const mostShards = 4;
+const maxShards = 4;
 
 /**
  * MiB of postings that a worker holds before it writes them as a partition of the index. By default LanceDB's workers held all of two
@@ -18,8 +18,8 @@ const readAhead = 64 * 2 ** 20;
  * pool. On three cores or fewer the pool has one thread, and building an index of more than a few thousand documents never ends
  * (lancedb/lancedb#3568). The variables of the user win.
  */
-export function giveLanceThreads(env: NodeJS.ProcessEnv = process.env): void {
-  const shards = Number(env.LANCE_FTS_NUM_SHARDS) || Math.min(mostShards, availableParallelism());
+export function setLanceThreads(env: NodeJS.ProcessEnv = process.env): void {
+  const shards = Number(env.LANCE_FTS_NUM_SHARDS) || Math.min(maxShards, availableParallelism());
   env.LANCE_FTS_NUM_SHARDS ??= String(shards);
   env.LANCE_FTS_PARTITION_SIZE ??= String(partitionSize);
   env.LANCE_DEFAULT_IO_BUFFER_SIZE ??= String(readAhead);

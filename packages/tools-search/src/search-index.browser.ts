@@ -3,7 +3,7 @@
  * (BM25: Robertson and Zaragoza 2009, section 3).
  */
 import type { SearchDocument } from './document.ts';
-import { byScore, checkDocuments, indexedText, longestQuery } from './index-rules.ts';
+import { byScore, checkDocuments, indexedText, maxQueryLength } from './index-rules.ts';
 import type { SearchIndex, SearchIndexOptions } from './search-index.ts';
 
 /** How fast repetitions of a word saturate, and how much long documents lose. */
@@ -44,7 +44,7 @@ class WordIndex implements SearchIndex {
 
   async search(query: string, limit: number): ReturnType<SearchIndex['search']> {
     const scores = new Map<number, number>();
-    for (const word of new Set(wordsOf(query.slice(0, longestQuery)))) {
+    for (const word of new Set(wordsOf(query.slice(0, maxQueryLength)))) {
       const counts = this.#counts.get(word) ?? new Map<number, number>();
       const rarity = Math.log(1 + (this.#documents.length - counts.size + 0.5) / (counts.size + 0.5));
       for (const [id, count] of counts) {

@@ -4,8 +4,8 @@ import { createHash } from 'node:crypto';
 import { type Connection, connect, Index, MatchQuery, type Table } from '@lancedb/lancedb';
 import { LRUCache } from 'lru-cache';
 import type { SearchDocument, SearchHit } from './document.ts';
-import { byScore, checkDocuments, indexedText, longestQuery } from './index-rules.ts';
-import { giveLanceThreads } from './lance-threads.ts';
+import { byScore, checkDocuments, indexedText, maxQueryLength } from './index-rules.ts';
+import { setLanceThreads } from './lance-threads.ts';
 import { openTable } from './passages/index-record.ts';
 
 export interface SearchIndexOptions {
@@ -38,7 +38,7 @@ const spareHits = 8;
  */
 export async function createSearchIndex({ documents, folder }: SearchIndexOptions): Promise<SearchIndex> {
   checkDocuments(documents);
-  giveLanceThreads();
+  setLanceThreads();
   const name = `documents-${digest(documents)}`;
   const connection = await connect(folder ?? 'memory://');
   const kept = await openKept(connection, name);
@@ -50,7 +50,7 @@ export async function createSearchIndex({ documents, folder }: SearchIndexOption
       const key = `${limit} ${query}`;
       const known = cache.get(key);
       if (known) return known;
-      const hits = find(table, documents, query.slice(0, longestQuery), limit);
+      const hits = find(table, documents, query.slice(0, maxQueryLength), limit);
       cache.set(key, hits);
       // Do not cache failures: the next call may succeed.
       hits.catch(() => cache.delete(key));

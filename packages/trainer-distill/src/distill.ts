@@ -10,23 +10,23 @@ import {
   type AdvantageEstimator,
   type AlgorithmContext,
   advantageInputs,
+  assertCorrection,
   type ConfigurableTrainer,
+  computeLogprobs,
   correctionOf,
   defineTrainer,
   estimateAdvantages,
   advantages as estimators,
   type Loss,
   learnDefaults,
-  learnFrom,
   losses,
   meanOverTokens,
   penalisedRewards,
   type RolloutBatch,
   type RunOptions,
-  refuseUnfitCorrection,
+  runOptimizerSteps,
   samplerMetrics,
-  samplesElsewhere,
-  scoreTokens,
+  usesSeparateSampler,
 } from '@toolenv/training';
 import { type DistillOptions, distillOptions } from './distill-options.ts';
 import { Teacher } from './teacher.ts';
@@ -70,7 +70,7 @@ async function update(batch: RolloutBatch, teacher: Teacher, context: Context): 
   const mask = rows.map((row) => row.mask);
 
   // 1. What the student, its sampler and the teacher say of each token that the student sampled.
-  const scored = await scoreTokens(rows, mask, {
+  const scored = await computeLogprobs(rows, mask, {
     // With one update per rollout, the sampled log-probabilities are the student's own: nothing needs to be computed.
     ...(needsForward(context) && { learner }),
     reference: teacher,
@@ -88,7 +88,7 @@ async function update(batch: RolloutBatch, teacher: Teacher, context: Context): 
   // 3. The optimizer steps.
   const tokens = { ...scored, rows, mask, advantages };
   return {
-    ...(await learnFrom(tokens, [...rows.keys()], { seed, klInLoss: 0 }, context)),
+    ...(await runOptimizerSteps(tokens, [...rows.keys()], { seed, klInLoss: 0 }, context)),
     ...(outputs && samplerMetrics(outputs.logprobs, sampledLogprobs, mask)),
     ...metrics,
     'time/teacher': teacher.takeSeconds(),
@@ -138,14 +138,14 @@ export function rateTokens(
 
 function needsForward({ options, run }: Context): boolean {
   // How far another sampler is from the learner is measured also without a correction.
-  const differs = samplesElsewhere(run) || correctionOf(options, run) !== undefined;
+  const differs = usesSeparateSampler(run) || correctionOf(options, run) !== undefined;
   return differs || options.entropyCoefficient > 0;
 }
 
 /** @throws ToolEnvError `usage.bad_option` */
 function refuseUnfit({ options, parts, run }: Context): void {
   const loss = (parts.loss as Loss | undefined) ?? losses[String(options.loss)]!;
-  refuseUnfitCorrection('distill', loss, correctionOf(options, run));
+  assertCorrection('distill', loss, correctionOf(options, run));
   if (options.rewardCoefficient === 0) return;
   const refuse = (option: string, why: string) =>
     new ToolEnvError('usage.bad_option', `distill: option "${option}": ${why}.`);

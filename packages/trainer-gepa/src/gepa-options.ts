@@ -46,7 +46,7 @@ export const gepaOptions = {
     description:
       'reward component that is the score of an episode, such as em (default: the weighted sum of the outcome rewards)',
   },
-  longestText: {
+  maxTextLength: {
     type: 'integer',
     minimum: 1,
     maximum: 100_000,

@@ -1,6 +1,6 @@
 /** Reads the answer of a reflection policy, strictly: what is not a text as asked is refused. */
 import type { Action } from '@toolenv/core';
-import { withoutSecrets } from '@toolenv/core/secrets';
+import { redactSecrets } from '@toolenv/core/secrets';
 
 /** A new text, or why there is none, without words of the answer. */
 export type Answer = { text: string } | { refused: string };
@@ -13,7 +13,7 @@ interface Limits {
 }
 
 /** Characters. A longer answer is not read. */
-const longestAnswer = 200_000;
+const maxAnswerLength = 200_000;
 const fence = /^\s*```/;
 
 /** The text between the first and the last line of three backticks. */
@@ -22,7 +22,7 @@ export function readAnswer({ text, toolCalls, stopReason }: Action, limits: Limi
   if (typeof text !== 'string') return { refused: 'it is not a text' };
   if (stopReason === 'length') return { refused: 'it was cut off before its end' };
   if (toolCalls?.length > 0) return { refused: 'it called a tool' };
-  if (text.length > longestAnswer) return { refused: `it has ${text.length} characters` };
+  if (text.length > maxAnswerLength) return { refused: `it has ${text.length} characters` };
   const lines = text.split(/\r?\n/);
   const first = lines.findIndex((line) => fence.test(line));
   const last = lines.findLastIndex((line) => fence.test(line));
@@ -41,7 +41,7 @@ export function textMistake(text: string, { longest, old }: Limits): string | un
   if (text.length > longest)
     return `its text has ${text.length} characters, and at most ${longest} are allowed`;
   if (unprintable.test(text)) return 'its text has control characters';
-  if (withoutSecrets(text) !== text) return 'its text has a secret of this process';
+  if (redactSecrets(text) !== text) return 'its text has a secret of this process';
   if (text === old.trim()) return 'its text is the old one';
   return undefined;
 }

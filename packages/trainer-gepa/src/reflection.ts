@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { type Action, type Policy, ToolEnvError } from '@toolenv/core';
 import { openPolicy, type PolicyHandle, type PolicySource, type Run } from '@toolenv/core/plugins';
 import { readJsonLines } from '@toolenv/core/recording';
-import { withoutSecrets } from '@toolenv/core/secrets';
+import { redactSecrets } from '@toolenv/core/secrets';
 import { withinDeadline } from '@toolenv/core/tools';
-import { writeWhole } from '@toolenv/training';
+import { writeAtomic } from '@toolenv/training';
 import type { GepaOptions } from './gepa-options.ts';
 import { type Answer, readAnswer, textMistake } from './read-answer.ts';
 import { type ReflectionQuestion, reflectionMessages } from './reflection-messages.ts';
@@ -27,7 +27,7 @@ interface ReflectionLine {
   answer: string;
 }
 
-const longestKept = 8000;
+const maxKeptLength = 8000;
 
 export class Reflection {
   readonly #policy: Policy;
@@ -75,10 +75,10 @@ export class Reflection {
     seed,
     ...question
   }: ReflectionQuestion & { step: number; seed: number }): Promise<Answer> {
-    const { longestText, episodeCharacters } = this.#options;
-    const messages = reflectionMessages(question, { longestText, episodeCharacters });
+    const { maxTextLength, episodeCharacters } = this.#options;
+    const messages = reflectionMessages(question, { maxTextLength, episodeCharacters });
     const { name, prompts } = question;
-    const limits = { longest: longestText, old: prompts[name]! };
+    const limits = { longest: maxTextLength, old: prompts[name]! };
     const request = createHash('sha256').update(JSON.stringify(messages)).digest('hex');
     const known = this.#lines.find((line) => line.step === step + 1 && line.request === request);
     if (known)
@@ -87,11 +87,11 @@ export class Reflection {
     const action = await this.#act(messages, { step, seed });
     const answer =
       action === undefined ? { refused: 'it took too long' } : readAnswer(Object(action), limits);
-    const kept = withoutSecrets(String(action?.text ?? '')).slice(0, longestKept);
+    const kept = redactSecrets(String(action?.text ?? '')).slice(0, maxKeptLength);
     const line: ReflectionLine = { step: step + 1, name, request, ...answer, answer: kept };
     // A resumed run may come to another request, after which the answers of later steps are of no use.
     this.#lines = [...this.#lines.filter((other) => other.step <= step), line];
-    await writeWhole(this.#file, this.#lines.map((each) => `${JSON.stringify(each)}\n`).join(''));
+    await writeAtomic(this.#file, this.#lines.map((each) => `${JSON.stringify(each)}\n`).join(''));
     return answer;
   }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { openEnv, type Policy } from '@toolenv/core';
 import type { TrainEvent } from '@toolenv/core/plugins';
 import { readPrompts } from '@toolenv/core/recording';
-import { keepSecret } from '@toolenv/core/secrets';
+import { registerSecret } from '@toolenv/core/secrets';
 import { type GepaOptions, gepaWith } from '@toolenv/trainer-gepa';
 import { type RunOptions, train } from '@toolenv/training';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -62,7 +62,7 @@ const hostile: [string, Policy, RegExp][] = [
 ];
 
 test.each(hostile)('%s is refused, and the run goes on', async (_, policy, why) => {
-  keepSecret(key);
+  registerSecret(key);
   const metrics = await updates(policy, { reflections: 3 });
   expect(metrics.filter((each) => each['prompts/refused'] === 1)).toHaveLength(3);
   expect(metrics.at(-1)!['prompts/candidates']).toBe(1);

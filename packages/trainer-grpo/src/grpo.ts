@@ -7,37 +7,37 @@ import {
   type AlgorithmContext,
   advantageInputs,
   advantageOptions,
+  applyLengthRewards,
+  assertCorrection,
   type ConfigurableTrainer,
+  computeLogprobs,
   correctionOf,
   defineTrainer,
+  emptyUpdate,
   estimateAdvantages,
   advantages as estimators,
   type LengthOptions,
   type Loss,
   learnDefaults,
   learnedAdvantages,
-  learnFrom,
   lengthOptions,
   losses,
   lossOptions,
   meanOverTokens,
-  nothingLearned,
   type RolloutBatch,
   type RunOptions,
-  refuseUnfitCorrection,
   rewardTokens,
+  runOptimizerSteps,
   samplerMetrics,
-  samplesElsewhere,
-  scoreTokens,
   selectionOptions,
-  shapedByLength,
   tokenMasks,
   updateOptions,
+  usesSeparateSampler,
   withoutZeroVariance,
 } from '@toolenv/training';
 import { resolveAlgorithm, withAlgorithmDefaults } from './algorithms.ts';
 import { type GrpoOptions, grpoOptions } from './grpo-options.ts';
-import { comparedEpisodes, idleGroupsOf, learnedRows } from './idle-groups.ts';
+import { comparedEpisodes, learnedRows, zeroVarianceGroupsOf } from './zero-variance-groups.ts';
 
 export const grpo: ConfigurableTrainer<GrpoOptions & RunOptions> = defineTrainer<
   JsonSchema,
@@ -62,7 +62,7 @@ export const grpo: ConfigurableTrainer<GrpoOptions & RunOptions> = defineTrainer
     const options = resolveAlgorithm(context.options);
     refuseCritic(context.parts.advantage as AdvantageEstimator | undefined);
     const loss = (context.parts.loss as Loss | undefined) ?? losses[String(options.loss)]!;
-    refuseUnfitCorrection('grpo', loss, correctionOf(options, context.run));
+    assertCorrection('grpo', loss, correctionOf(options, context.run));
     const reference = options.beta > 0 || options.klEvery > 0 ? await context.learner.reference() : undefined;
     return {
       update: (batch) => update(batch, reference, { ...context, options }),
@@ -87,14 +87,14 @@ async function update(
   const { options, parts, learner, report } = context;
   const { beta, klIn, temperature } = options;
   const own = parts.advantage as AdvantageEstimator | undefined;
-  const idle = idleGroupsOf(options, own !== undefined);
-  const { lengthRewards, ...shaped } = shapedByLength(played, options, context.run);
+  const idle = zeroVarianceGroupsOf(options, own !== undefined);
+  const { lengthRewards, ...shaped } = applyLengthRewards(played, options, context.run);
   const { trajectories, rows } = comparedEpisodes(shaped, idle);
-  if (rows.length === 0) return nothingLearned;
+  if (rows.length === 0) return emptyUpdate;
 
   // 1. What the policy, the sampler and the reference say of each token.
   const masks = tokenMasks(rows, options);
-  const scored = await scoreTokens(rows, masks.learned, {
+  const scored = await computeLogprobs(rows, masks.learned, {
     // With one update per rollout, the sampled log-probabilities are the policy's own: nothing needs to be computed.
     ...(needsForward(context) && { learner }),
     ...(beta > 0 && reference && { reference }),
@@ -118,11 +118,11 @@ async function update(
 
   // 3. The optimizer steps, on the episodes that have something to teach: the others would dilute the averages.
   const learned = learnedRows(rows, advantages, idle, options.truncated);
-  if (learned.length === 0) return nothingLearned;
+  if (learned.length === 0) return emptyUpdate;
   const tokens = { ...scored, rows, mask: masks.learned, advantages };
   const klInLoss = klIn === 'loss' ? beta : 0;
   return {
-    ...(await learnFrom(tokens, learned, { seed, klInLoss }, context)),
+    ...(await runOptimizerSteps(tokens, learned, { seed, klInLoss }, context)),
     ...(outputs && samplerMetrics(outputs.logprobs, sampledLogprobs, masks.learned)),
     ...metrics,
   };
@@ -131,7 +131,7 @@ async function update(
 function needsForward({ options, run }: Context): boolean {
   const needsEntropy = options.entropyCoefficient > 0 || options.topEntropyQuantile < 1;
   // How far another sampler is from the learner is measured also without a correction.
-  const differs = samplesElsewhere(run) || correctionOf(options, run) !== undefined;
+  const differs = usesSeparateSampler(run) || correctionOf(options, run) !== undefined;
   return needsEntropy || differs || !options.actionMask;
 }
 

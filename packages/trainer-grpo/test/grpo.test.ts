@@ -95,7 +95,7 @@ test('the first update equals a policy gradient computed by hand', async () => {
 
 /** A server that samples with half of the learner's probabilities. */
 const halvingServer = (softmax: Softmax): Policy => ({
-  spec: { ...softmax.spec, samplesElsewhere: true },
+  spec: { ...softmax.spec, usesSeparateSampler: true },
   act: async (...request) => {
     const action = await softmax.act(...request);
     const logprobs = action.tokens!.logprobs.map((value) => value - Math.log(2));

@@ -8,27 +8,27 @@ import {
   type AlgorithmContext,
   adaptBeta,
   advantageInputs,
+  applyLengthRewards,
+  assertCorrection,
   type ConfigurableTrainer,
+  computeLogprobs,
   correctionOf,
   defineTrainer,
+  emptyUpdate,
   explainedVariance,
   type Loss,
   learnDefaults,
   learnedAdvantages,
-  learnFrom,
   lengthOptions,
   losses,
   mean,
   meanOverEpisodes,
-  nothingLearned,
   type RolloutBatch,
   type RunOptions,
-  refuseUnfitCorrection,
   rewardTokens,
+  runOptimizerSteps,
   samplerMetrics,
-  scoreTokens,
   selectionOptions,
-  shapedByLength,
   tokenMasks,
   tokenStatistics,
   updateOptions,
@@ -82,10 +82,10 @@ async function update(
   const { options, parts, learner, report } = context;
   const { temperature } = options;
   const isLearned = ({ outcome }: Trajectory) => options.truncated !== 'mask' || outcome.kind !== 'truncated';
-  const { lengthRewards, ...shaped } = shapedByLength(played, options, context.run);
+  const { lengthRewards, ...shaped } = applyLengthRewards(played, options, context.run);
   const trajectories = shaped.trajectories.filter(isLearned);
   const rows = shaped.rows.filter(({ trajectory }) => isLearned(trajectory));
-  if (rows.length === 0) return nothingLearned;
+  if (rows.length === 0) return emptyUpdate;
   const episodes = rows.map(({ trajectory }) => trajectory);
 
   // 1. What policy, critic and reference say of each token.
@@ -93,7 +93,7 @@ async function update(
   const { action, learned, credited } = masks;
   const seen = learned === action ? credited : learned;
   const penalised = options.beta > 0 && reference ? { reference } : {};
-  const scored = await scoreTokens(rows, seen, { learner, ...penalised, temperature });
+  const scored = await computeLogprobs(rows, seen, { learner, ...penalised, temperature });
   const { values, entropy, logprobs } = withValues(scored.outputs!);
 
   // 2. What each token earned.
@@ -120,7 +120,7 @@ async function update(
   if (entropy) report('entropies', rows, entropy);
   // 4. The optimizer steps of policy and critic. The critic learns where there are returns, the policy after the warm-up.
   const { returns, decisions } = estimated;
-  const optimized = await learnFrom(
+  const optimized = await runOptimizerSteps(
     { ...scored, rows, mask: learned, advantages },
     [...rows.keys()],
     // The penalty is in the rewards.
@@ -155,7 +155,7 @@ function refuseUnfit({ options, learner, run, parts }: AlgorithmContext<PpoOptio
       'ppo: option "zeroVariance": resample compares the episodes of a task: give a groupSize of 2 or more.';
     throw new ToolEnvError('usage.bad_option', message);
   }
-  refuseUnfitCorrection(
+  assertCorrection(
     'ppo',
     (parts.loss as Loss | undefined) ?? losses[String(options.loss)]!,
     correctionOf(options, run),

@@ -92,7 +92,7 @@ test('weighs tokens by learner over sampler probability, up to the cap', async (
 test('where a server samples, the correction is the default', async () => {
   const server = (table: Table): Policy => {
     const policy = halving(table);
-    return { ...policy, spec: { ...policy.spec, samplesElsewhere: true } };
+    return { ...policy, spec: { ...policy.spec, usesSeparateSampler: true } };
   };
   const metricsOf = async (options: Partial<PpoOptions>) =>
     (await train({ criticWarmup: 0, beta: 0, ...options }, server)).updates[0]!;

@@ -3,8 +3,8 @@ import type { JsonSchema, Trajectory } from '@toolenv/core';
 import {
   type ConfigurableTrainer,
   defineTrainer,
+  emptyUpdate,
   groupBy,
-  nothingLearned,
   type RolloutBatch,
   type RunOptions,
 } from '@toolenv/training';
@@ -25,7 +25,7 @@ export const onlineDpo: ConfigurableTrainer<PreferenceOptions & RunOptions> = de
     return {
       async update(batch) {
         const pairs = pairsOf(batch);
-        const learned = pairs.length > 0 ? await learnPairs(context, reference, pairs) : nothingLearned;
+        const learned = pairs.length > 0 ? await learnPairs(context, reference, pairs) : emptyUpdate;
         return { ...learned, pairs: pairs.length };
       },
     };

@@ -5,10 +5,10 @@ import {
   type AlgorithmContext,
   type ConfigurableTrainer,
   defineTrainer,
+  emptyUpdate,
   groupBy,
   meanMetrics,
   miniBatchesOf,
-  nothingLearned,
   outcomeScore,
   type RolloutBatch,
   type RunOptions,
@@ -72,7 +72,7 @@ async function update(
   const kept = new Set(bestOfGroups(trajectories, options, seed));
   const best = rows.filter(({ trajectory }) => kept.has(trajectory));
   const accepted = { accepted: kept.size / trajectories.length };
-  if (best.length === 0) return { ...nothingLearned, ...accepted };
+  if (best.length === 0) return { ...emptyUpdate, ...accepted };
   const updates = [];
   for (const part of miniBatchesOf([...best.keys()], options, seed)) {
     const batch = part.map((b) => best[b]!);

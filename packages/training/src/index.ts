@@ -24,8 +24,8 @@ export type {
   Diagnosis,
   DiagnosisName,
   DiagnosisRule,
-  EpisodesToRead,
   Evidence,
+  ExampleEpisodes,
   Finding,
 } from './diagnosis/diagnosis.ts';
 export { readDiagnoses } from './diagnosis/read-diagnoses.ts';
@@ -60,13 +60,13 @@ export { adaptBeta, penalisedRewards } from './losses/kl-penalty.ts';
 export { type LossOptions, lossOptions, type OptionSchema, optionsOfParts } from './losses/loss-options.ts';
 export { losses } from './losses/losses.ts';
 export { policyLoss } from './losses/policy-loss.ts';
-export { correctionOf, refuseUnfitCorrection, samplesElsewhere } from './losses/sampler-mismatch.ts';
+export { assertCorrection, correctionOf, usesSeparateSampler } from './losses/sampler-mismatch.ts';
 export { valueLoss } from './losses/value-loss.ts';
 export { abortShares } from './metrics/abort-metrics.ts';
-export { headlineMetric, headlineScore, scoreLabel } from './metrics/headline-score.ts';
 export { meanMetrics } from './metrics/mean-metrics.ts';
 export { metricNames } from './metrics/metric-names.ts';
-export { klToStart, policyMetrics, samplerMetrics } from './metrics/policy-metrics.ts';
+export { klToReference, policyMetrics, samplerMetrics } from './metrics/policy-metrics.ts';
+export { headlineMetric, primaryMetric, scoreLabel } from './metrics/primary-metric.ts';
 export { type EvaluationOptions, evaluationOptions } from './options/evaluation-options.ts';
 export { hasFixedSchedule } from './options/optimizer-options.ts';
 export { refuseConstrainedRollouts } from './options/refuse-constrained-rollouts.ts';
@@ -75,7 +75,7 @@ export { type SelectionOptions, selectionOptions } from './options/selection-opt
 export { trainSettings } from './options/train-settings.ts';
 export { type UpdateOptions, updateOptions } from './options/update-options.ts';
 export { rolloutOptions } from './options/worker-options.ts';
-export { type LengthOptions, lengthOptions, shapedByLength } from './rewards/length-rewards.ts';
+export { applyLengthRewards, type LengthOptions, lengthOptions } from './rewards/length-rewards.ts';
 export { outcomeScore } from './rewards/outcome-score.ts';
 export { successShare } from './rewards/success-share.ts';
 export { AbortWatch } from './rollouts/abort-watch.ts';
@@ -103,7 +103,7 @@ export { type RunStatus, readStatus } from './run-folder/run-end.ts';
 export { refuseRun, refuseUsedFolder } from './run-folder/run-folder.ts';
 export { type MetricsLine, RunLog, readMetrics } from './run-folder/run-log.ts';
 export { isSameValue, placeOf } from './run-folder/same-value.ts';
-export { removePartials, writeWhole } from './run-folder/write-whole.ts';
+export { removePartials, writeAtomic } from './run-folder/write-atomic.ts';
 export type {
   Algorithm,
   AlgorithmContext,
@@ -113,9 +113,9 @@ export type {
 } from './trainer/algorithm.ts';
 export { partNouns, partProperties } from './trainer/choose-parts.ts';
 export type { ConfigurablePart } from './trainer/trainer-part.ts';
-export { learnDefaults, learnFrom, nothingLearned } from './update/learn-from.ts';
+export { computeLogprobs } from './update/compute-logprobs.ts';
 export { rewardTokens } from './update/reward-tokens.ts';
-export { scoreTokens } from './update/score-tokens.ts';
+export { emptyUpdate, learnDefaults, runOptimizerSteps } from './update/run-optimizer-steps.ts';
 export { learnedAdvantages, tokenMasks } from './update/token-masks.ts';
 export { mergeGroups } from './workers/merge-groups.ts';
 export { checkVersioned, withVersion } from './workers/policy-versions.ts';

@@ -1,4 +1,4 @@
-/** Attacks by the servers of models. */
+/** Attacks by the model servers. */
 import { once } from 'node:events';
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

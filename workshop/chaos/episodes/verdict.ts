@@ -6,9 +6,9 @@ import { faults } from './faults.ts';
 import type { EpisodePlan } from './plan.ts';
 
 /** Characters of the cause of an aborted episode. */
-const longestCause = 4_096;
+const maxCauseLength = 4_096;
 /** Characters that each call may add to a trajectory. An observation repeats the earlier turns' texts. */
-const longestTrajectory = 1_000_000;
+const maxTrajectoryLength = 1_000_000;
 
 /** Faults of an episode that make its score invalid. Faults of closing come after the score. */
 const aborting = new Set<string>([
@@ -31,7 +31,7 @@ export function verdict(
     const { code, message } = outcome.cause;
     if (!fault && !plan.episodeFault) return `aborted without a fault: ${code} ${message}`;
     if (!/^(infrastructure|bug)\.\w+/.test(String(code))) return `after "${fault}" aborted without a code`;
-    if (message.length > longestCause) return `after "${fault}" aborted with ${message.length} characters`;
+    if (message.length > maxCauseLength) return `after "${fault}" aborted with ${message.length} characters`;
     if (reward !== null) return `after "${fault}" aborted with the reward ${reward}`;
   } else {
     if (fault) return `scored ${reward} after "${fault}"`;
@@ -45,7 +45,7 @@ export function verdict(
 function unwritable(trajectory: Trajectory, fault: string | undefined): string | undefined {
   try {
     const { length } = encodeTrajectory(trajectory);
-    return length > longestTrajectory ? `after "${fault}" is ${length} characters long` : undefined;
+    return length > maxTrajectoryLength ? `after "${fault}" is ${length} characters long` : undefined;
   } catch (error) {
     return `after "${fault}" cannot be written: ${String(error)}`;
   }

@@ -12,7 +12,7 @@ interface Call {
 }
 
 /** Times that the user agrees, so that a server that asks forever is left. */
-const mostAgreements = 2;
+const maxAgreements = 2;
 
 const url = process.argv.at(-1)!;
 const context: Registered & { toolCalls?: Call[] } = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? '{}');
@@ -43,7 +43,7 @@ async function withUser<Result>(work: () => Promise<Result>): Promise<Result> {
     try {
       return await work();
     } catch (error) {
-      if (agreements === mostAgreements || !(await user.finish(url))) throw error;
+      if (agreements === maxAgreements || !(await user.finish(url))) throw error;
     }
   }
 }

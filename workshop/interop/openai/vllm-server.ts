@@ -14,7 +14,7 @@ export interface VllmServer {
 }
 
 /** Milliseconds: on two cores, vLLM takes one to three minutes to begin. */
-const mostToBegin = 600_000;
+const maxToBegin = 600_000;
 
 /**
  * Serves the checkpoint under the name `tiny`.
@@ -62,7 +62,7 @@ export async function startVllm(
     await gone;
   };
   const url = `http://127.0.0.1:${port}`;
-  const until = Date.now() + mostToBegin;
+  const until = Date.now() + maxToBegin;
   while (!(await isUp(url))) {
     if (child.exitCode !== null || Date.now() > until) {
       await stop();

@@ -1,4 +1,4 @@
-/** `toolenv capture`: a proxy in front of a server of models, which records conversations as training data. */
+/** `toolenv capture`: a proxy in front of a model server, which records conversations as training data. */
 import type { JsonSchema } from '@toolenv/core';
 import { readKey } from '@toolenv/core/remote';
 import { type ServeOptions, serveProperties } from '@toolenv/core/serving';
@@ -47,7 +47,7 @@ export const make: MakeCommand = async (command, { signal }) => {
   };
   command
     .description(
-      'Forwards requests to a server of models, and records its conversations in a file that @toolenv/trainer-sft/sft-v1 takes as --data. Clients need no change but the base URL.',
+      'Forwards requests to a model server, and records its conversations in a file that @toolenv/trainer-sft/sft-v1 takes as --data. Clients need no change but the base URL.',
     )
     .requiredOption('--upstream <url>', 'base URL of the server, such as https://api.openai.com/v1')
     .requiredOption('--out <file>', 'append each conversation to this JSONL file once it grows no more');

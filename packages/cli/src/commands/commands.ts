@@ -17,13 +17,13 @@ export const commands: Readonly<Record<string, readonly [usage: string, summary:
   tools: ['[options]', 'list the tools of an MCP server, or call one'],
   mcp: ['[options] <action> <url>', 'log in at an MCP server that wants OAuth, or log out'],
   serve: ['[options] [environment]', 'serve an environment to clients of MCP or OpenEnv, or a policy'],
-  capture: ['[options]', 'record the conversations that clients have with a server of models'],
+  capture: ['[options]', 'record the traffic between clients and a model server'],
   tasks: ['[options] <captured...>', 'make tasks of recorded conversations, split and without duplicates'],
   push: ['[options] <run> <name>', 'upload a trained policy to the Hugging Face Hub'],
   data: ['[options] <name>', 'download a dataset from its authors'],
   index: ['[options] <passages>', 'build a search index from a file of passages'],
   init: ['[options] <folder>', 'make an environment from an MCP server and a task file'],
-  doctor: ['[options]', 'show what this machine can compute with'],
+  doctor: ['[options]', 'show the available devices'],
   completion: ['[options] <shell>', 'print a script that completes commands in bash, zsh or fish'],
 };
 

@@ -39,7 +39,7 @@ import {
   type EnvFlags,
   envFlags,
   environmentHelp,
-  lastingOptions,
+  identityOptions,
   openRun,
   openRunEnv,
   type RecordingFlags,
@@ -242,7 +242,7 @@ async function evaluateEntrant(
     const identity = {
       ...{ env: ref, envVersion: env.packageVersion, envOptions: options, tools: given.tool ?? [] },
       ...(prompts !== undefined && { prompts }),
-      ...{ policy: name, policyOptions: lastingOptions(chosen), ...ofRevision },
+      ...{ policy: name, policyOptions: identityOptions(chosen), ...ofRevision },
       ...{ split, temperature, maxTokens, topP, topK, minP, seed, ...(constrainCalls && { constrainCalls }) },
     };
     await gates?.checkMetrics(env);

@@ -7,7 +7,7 @@ import { plural } from '../display/number-text.ts';
 import { paint } from '../display/paint.ts';
 import { safeLine, terminalWidth } from '../display/terminal-text.ts';
 import { refuseWithout } from '../flags/needed-flags.ts';
-import { addPluginFlags, type Chosen } from '../flags/plugin-flags.ts';
+import { addPluginFlags, type ResolvedPlugin } from '../flags/plugin-flags.ts';
 import { completeFlags, schemaFlags } from '../flags/schema-flags.ts';
 import { type RecordedStart, readRecordedStart } from '../play/recorded-start.ts';
 import { NoMoreTurns, TerminalPlayer } from '../play/terminal-player.ts';
@@ -68,7 +68,7 @@ export const make: MakeCommand = async (command, { words, signal }) => {
 
 async function play(
   given: Flags,
-  { chosen, start }: { chosen: Chosen<'envs'>; start: RecordedStart | undefined },
+  { chosen, start }: { chosen: ResolvedPlugin<'envs'>; start: RecordedStart | undefined },
   signal: AbortSignal,
 ): Promise<void> {
   const { split, task: first, seed, port } = completeFlags(schema, given);

@@ -1,10 +1,10 @@
 /** `toolenv serve`: serves an environment to clients that speak MCP, OpenEnv or ORS, a policy to clients of models, or a search tool to trainers in Python. */
 import { once } from 'node:events';
 import { type JsonSchema, type OpenedEnv, ToolEnvError } from '@toolenv/core';
-import { keepSecret } from '@toolenv/core/secrets';
+import { registerSecret } from '@toolenv/core/secrets';
 import type { EpisodeOptions, ServeOptions } from '@toolenv/core/serving';
 import { httpFlags, readHttpFlags } from '../flags/http-flags.ts';
-import { addPluginFlags, type Chosen, type PluginFlags } from '../flags/plugin-flags.ts';
+import { addPluginFlags, type PluginFlags, type ResolvedPlugin } from '../flags/plugin-flags.ts';
 import { completeFlags, flagName, propertiesOf, readFlags, schemaFlags } from '../flags/schema-flags.ts';
 import { type EnvFlags, envFlags, environmentHelp, openRunEnv, readTools } from '../run/open-run.ts';
 import { announceEndpoint, withToken } from './announce-endpoint.ts';
@@ -120,7 +120,7 @@ function announce(name: string, url: string | undefined, token: string | undefin
 }
 
 interface Serving {
-  chosen: Chosen<'envs'>;
+  chosen: ResolvedPlugin<'envs'>;
   given: Flags;
   http: JsonSchema;
   signal: AbortSignal;
@@ -175,7 +175,7 @@ type Start = (
 
 async function mcpServer(scores: string | undefined): Promise<Start> {
   const { serveMcp } = await importMcp('toolenv serve');
-  const controlToken = keepSecret(process.env.TOOLENV_CONTROL_TOKEN);
+  const controlToken = registerSecret(process.env.TOOLENV_CONTROL_TOKEN);
   const control = controlToken === undefined ? {} : { controlToken };
   return (env, http, episodes) =>
     serveMcp(env, { transport: http ? { ...control, ...http, type: 'http' } : 'stdio', scores, ...episodes });

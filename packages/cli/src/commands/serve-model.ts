@@ -2,7 +2,7 @@
 import { ToolEnvError } from '@toolenv/core';
 import type { ServeOptions } from '@toolenv/core/serving';
 import { untilAborted } from '@toolenv/core/tools';
-import type { Chosen } from '../flags/plugin-flags.ts';
+import type { ResolvedPlugin } from '../flags/plugin-flags.ts';
 import { importGateway } from './import-optional.ts';
 
 /** The port of vLLM's own server. */
@@ -14,7 +14,7 @@ export const modelPort = 8_000;
  *   stays open.
  */
 export async function serveModel(
-  { plugin, options: policyOptions }: Chosen<'policies'>,
+  { plugin, options: policyOptions }: ResolvedPlugin<'policies'>,
   options: ServeOptions & Record<string, unknown>,
   { seed, signal }: { seed: number; signal: AbortSignal },
 ): Promise<{ url: string; close(): Promise<void> }> {

@@ -14,7 +14,7 @@ import { runView } from '../display/run-view.ts';
 import { terminalWidth } from '../display/terminal-text.ts';
 import { tokenLegend } from '../display/token-view.ts';
 import { completeFlags, schemaFlags } from '../flags/schema-flags.ts';
-import { EpisodeCensus } from '../show/episode-census.ts';
+import { EpisodeCounts } from '../show/episode-counts.ts';
 import { type FilterFlags, filterFlags, readFilter } from '../show/episode-filter.ts';
 import { orders, type Selection, selectEpisodes } from '../show/select-episodes.ts';
 import { tokenTextsOf } from '../show/token-texts.ts';
@@ -107,7 +107,7 @@ async function showEpisodes(
   { count, ...selection }: Selection,
   { view, isPaged }: { view: EpisodeViewOptions; isPaged: boolean },
 ): Promise<void> {
-  const census = new EpisodeCensus();
+  const census = new EpisodeCounts();
   const status = new LateStatus();
   const onRead = (read: number) => status.show(`${plural(read, 'episode')} read`);
   // One more than wanted, to know whether more follow.
@@ -135,7 +135,7 @@ async function showEpisodes(
 
 async function printLines(run: RecordedRun, selection: Selection): Promise<void> {
   if (run.episodes === undefined) throw new ToolEnvError('usage.no_run', `${run.folder} kept no episodes.`);
-  const census = new EpisodeCensus();
+  const census = new EpisodeCounts();
   let shown = 0;
   for await (const episode of selectEpisodes(run.episodes, selection, census)) {
     shown += 1;
@@ -151,7 +151,7 @@ function writeLine(episode: RecordedEpisode): Promise<boolean> {
   });
 }
 
-function nothing(census: EpisodeCensus): string {
+function nothing(census: EpisodeCounts): string {
   if (census.episodes === 0) return 'The file has no episodes.';
   return `${census.episodes === 1 ? 'The episode does not match' : `None of the ${countText(census.episodes)} episodes matches`}. The file has\n${census.text}`;
 }

@@ -24,11 +24,11 @@ import { safeLine, shellWord, terminalWidth } from '../display/terminal-text.ts'
 import { TrainingProgress } from '../display/training-progress.ts';
 import { trainingChart, validationTable } from '../display/training-summary.ts';
 import { refuseWithout } from '../flags/needed-flags.ts';
-import { addPluginFlags, type Chosen, type NamedPlugins } from '../flags/plugin-flags.ts';
+import { addPluginFlags, type NamedPlugins, type ResolvedPlugin } from '../flags/plugin-flags.ts';
 import { completeFlags, propertiesOf, schemaFlags } from '../flags/schema-flags.ts';
 import { beginPolicy } from '../run/begin-policy.ts';
 import { checkMemory } from '../run/memory-check.ts';
-import { envFlags, lastingOptions, openRun, recordingFlags } from '../run/open-run.ts';
+import { envFlags, identityOptions, openRun, recordingFlags } from '../run/open-run.ts';
 import { recordedOptions } from '../run/resumed-words.ts';
 import { chooseTrainingEnvs, type TrainingFlags } from '../run/training-envs.ts';
 import { defaultTrainer } from '../subject/load-named.ts';
@@ -45,7 +45,7 @@ interface OwnFlags extends TrainingFlags {
 export const make: MakeCommand = async (command, { words, signal }) => {
   command
     .description(
-      'Improves a policy in an environment. Writes metrics, episodes, checkpoints and the policy. A trainer of prompts improves texts of the environment instead, with any policy.',
+      'Improves a policy in an environment. Writes metrics, episodes, checkpoints and the policy. A prompt trainer optimizes the prompts of the environment instead, with any policy.',
     )
     .argument(
       '[environment...]',
@@ -96,7 +96,7 @@ async function trainPolicy(
     refuseWithout({ evaluateOn: given.evaluateOn }, { evaluateOn: 'evaluateEvery' });
   const envs = await chooseTrainingEnvs(namedEnv, texts, given, before);
   const policy = await beginPolicy(named, before);
-  const identity = { policy: given.policy, policyOptions: lastingOptions(policy) };
+  const identity = { policy: given.policy, policyOptions: identityOptions(policy) };
   // train refuses these too, but only after the environment and the policy were opened.
   await refuseLockedFolder(out);
   const trained = { trainer: given.trainer, trainerOptions: trainer.options };
@@ -200,10 +200,10 @@ async function printDiagnoses(out: string): Promise<void> {
 async function report(
   out: string,
   isAtWork: boolean,
-  { plugin, options }: Chosen<'trainers'>,
+  { plugin, options }: ResolvedPlugin<'trainers'>,
 ): Promise<void> {
   const isOfPrompts = plugin.improves === 'prompts';
-  // The budgets of a trainer of prompts say when its run is over.
+  // The budgets of a prompt trainer say when its run is over.
   const wanted = isOfPrompts ? 0 : Number(options.steps ?? 0);
   const more = isOfPrompts ? 'give more --episodes or --reflections' : 'give more --steps';
   const [metrics, width] = [await readMetrics(out), terminalWidth()];

@@ -1,8 +1,8 @@
 /** `toolenv view --export`: writes a report of runs. */
 import { resolve } from 'node:path';
 import { ToolEnvError } from '@toolenv/core';
-import { makeFolder, openRegular } from '@toolenv/core/recording';
-import { writeWhole } from '@toolenv/training';
+import { ensureDir, openRegular } from '@toolenv/core/recording';
+import { writeAtomic } from '@toolenv/training';
 import type { ReportOptions } from '@toolenv/view';
 import { countText } from '../display/number-text.ts';
 
@@ -17,8 +17,8 @@ export async function writeReport(path: string, options: ReportOptions, json = f
   await refuseOther(file);
   const { makeReport } = await import('@toolenv/view');
   const html = await makeReport(options);
-  await makeFolder(resolve(file, '..'));
-  await writeWhole(file, html);
+  await ensureDir(resolve(file, '..'));
+  await writeAtomic(file, html);
   const bytes = Buffer.byteLength(html);
   const text = `${path} has the report (${countText(Math.round(bytes / 1000))} kB). It opens in a browser without a server.`;
   process.stdout.write(`${json ? JSON.stringify({ file: path, bytes }) : text}\n`);

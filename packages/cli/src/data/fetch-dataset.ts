@@ -4,9 +4,9 @@ import { createReadStream, existsSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { type PublishedFile, ToolEnvError } from '@toolenv/core';
-import { lockFolder, makeFolder } from '@toolenv/core/recording';
+import { ensureDir, lockFolder } from '@toolenv/core/recording';
 import { download } from '@toolenv/hub';
-import { removePartials, writeWhole } from '@toolenv/training';
+import { removePartials, writeAtomic } from '@toolenv/training';
 import { Progress } from '../display/progress.ts';
 
 export interface FetchedFile {
@@ -30,7 +30,7 @@ export async function fetchDataset(
   files: readonly PublishedFile[],
   { folder, from, signal }: { folder: string; from?: string; signal: AbortSignal },
 ): Promise<FetchedFile[]> {
-  await makeFolder(folder);
+  await ensureDir(folder);
   // Two downloads into one file would mix it up.
   const lock = await lockFolder(folder);
   try {
@@ -118,5 +118,5 @@ async function recordedDigest(file: string): Promise<string | undefined> {
 
 /** Writes `<file>.sha256` in the format of `sha256sum`, so that `sha256sum -c` can check it too. */
 async function recordDigest(file: string, digest: string): Promise<void> {
-  await writeWhole(`${file}.sha256`, `${digest}  ${basename(file)}\n`);
+  await writeAtomic(`${file}.sha256`, `${digest}  ${basename(file)}\n`);
 }

@@ -2,7 +2,7 @@
 import {
   type EnvCapabilities,
   type EnvLimits,
-  mostAtOnce,
+  maxConcurrency,
   type Prompts,
   type RewardSpec,
   type ToolDescription,
@@ -105,7 +105,7 @@ function limitRows({ maxTurns, maxCallsPerTurn, toolTimeout, maxToolCharacters }
 }
 
 function capabilityRows({ seedable, concurrent, networked, remote }: Required<EnvCapabilities>): string {
-  const atOnce = mostAtOnce({ concurrent });
+  const atOnce = maxConcurrency({ concurrent });
   const rows = [
     `  ${seedable ? 'repeats from a seed' : 'does not repeat from a seed'}`,
     `  plays ${atOnce === 1 ? 'one episode at a time' : `${Number.isFinite(atOnce) ? `up to ${atOnce}` : 'any number of'} episodes at once`}`,

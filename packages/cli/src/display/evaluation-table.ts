@@ -8,8 +8,8 @@ import { countText, timeText } from './number-text.ts';
 import { safeLine } from './terminal-text.ts';
 
 /** Causes of aborted episodes that are shown, and the characters of each. */
-const mostCauses = 5;
-const longestCause = 400;
+const maxCauses = 5;
+const maxCauseLength = 400;
 
 /** @param usage What a policy on a server has asked of it. */
 export function evaluationTable(evaluation: Evaluation, usage?: PolicyUsage): string {
@@ -60,8 +60,8 @@ export function evaluationTable(evaluation: Evaluation, usage?: PolicyUsage): st
 /** The most frequent causes of aborted episodes, with their counts. */
 export function causeRows(causes: Evaluation['causes'] = {}): [string, string][] {
   return Object.entries(causes)
-    .slice(0, mostCauses)
-    .map(([cause, count]) => ['aborted', `${count} × ${safeLine(cause).slice(0, longestCause)}`]);
+    .slice(0, maxCauses)
+    .map(([cause, count]) => ['aborted', `${count} × ${safeLine(cause).slice(0, maxCauseLength)}`]);
 }
 
 function usageRow(

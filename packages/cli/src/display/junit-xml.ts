@@ -1,5 +1,5 @@
 /** junitXml: results as JUnit's XML, which CI services read. */
-import { withoutSecrets } from '@toolenv/core/secrets';
+import { redactSecrets } from '@toolenv/core/secrets';
 
 export interface TestSuite {
   name: string;
@@ -54,7 +54,7 @@ const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;
 
 /** Text that a model or a tool may have written. XML 1.0 has no control characters and no half of a surrogate pair (section 2.2). */
 function escapeXml(text: string): string {
-  return withoutSecrets(text)
+  return redactSecrets(text)
     .replaceAll(/[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu, '\u{fffd}')
     .replaceAll(/[&<>"]/g, (character) => entities[character]!);
 }

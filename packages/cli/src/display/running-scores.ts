@@ -1,6 +1,6 @@
 /** Means over the episodes so far, for the progress bar of an evaluation. */
 import { EpisodeStatistics, summariseEpisode, type Trajectory } from '@toolenv/core';
-import { headlineScore } from '@toolenv/training';
+import { primaryMetric } from '@toolenv/training';
 import { abortText } from './abort-text.ts';
 import { statusLine } from './status-line.ts';
 
@@ -23,7 +23,7 @@ export class RunningScores {
     const { reward, rewards, calls, generatedTokens, faults } = this.#statistics;
     const cut = abortText(faults, this.#episodes);
     if (reward === null) return cut;
-    const name = headlineScore(Object.keys(rewards));
+    const name = primaryMetric(Object.keys(rewards));
     const numbers = statusLine({
       reward,
       headline: name === undefined ? undefined : [name, rewards[name]!],

@@ -1,5 +1,5 @@
 /** Text of models, tools, servers and plugins, made fit for a terminal. */
-import { withoutSecrets } from '@toolenv/core/secrets';
+import { redactSecrets } from '@toolenv/core/secrets';
 
 /**
  * Control characters except tabs and line breaks, lone surrogates, and characters that break lines or reverse the direction
@@ -9,7 +9,7 @@ const controls = /(?![\n\t])[\p{Cc}\p{Surrogate}\u061c\u200e\u200f\u2028-\u202e\
 
 /** Text that cannot move the cursor, change colours or reverse itself: the characters that could are shown as `\u001b`. It has no secrets of this process. */
 export function safeText(text: string): string {
-  return withoutSecrets(text)
+  return redactSecrets(text)
     .replaceAll('\r\n', '\n')
     .replace(controls, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

@@ -1,6 +1,6 @@
 /** The flags of `toolenv serve` that say how to serve over HTTP, from the schema of `@toolenv/mcp`. */
 import { type JsonSchema, ToolEnvError } from '@toolenv/core';
-import { keepSecret } from '@toolenv/core/secrets';
+import { registerSecret } from '@toolenv/core/secrets';
 import { Option } from 'commander';
 import { flagName, propertiesOf, readFlags, schemaFlag } from './schema-flags.ts';
 
@@ -36,7 +36,7 @@ export function readHttpFlags(
     const properties = { [name]: propertiesOf(schema)[name] };
     options[name] = isList ? value : readFlags({ properties }, given)[name];
   }
-  const token = keepSecret((options.token as string | undefined) ?? process.env.TOOLENV_TOKEN);
+  const token = registerSecret((options.token as string | undefined) ?? process.env.TOOLENV_TOKEN);
   return { ...options, port, ...(token !== undefined && { token }) };
 }
 

@@ -25,7 +25,7 @@ type Kind = 'envs' | 'policies' | 'trainers';
 export type Given = Record<string, unknown> & { envOption?: string[] };
 
 /** A plugin that is to run, with its complete options. */
-export interface Chosen<K extends Kind> {
+export interface ResolvedPlugin<K extends Kind> {
   plugin: PluginTypes[K];
   /** A reference, or the plugin if no package lists it. */
   source: string | PluginTypes[K];
@@ -121,7 +121,7 @@ export class PluginFlags<K extends Kind = Kind> {
    * @param recorded Options of an earlier run, which the command line may set otherwise.
    * @throws ToolEnvError What {@link given} throws, `usage.unknown_option` and `usage.bad_option`.
    */
-  chosen(values: Given, recorded: Record<string, unknown> = {}): Chosen<K> {
+  chosen(values: Given, recorded: Record<string, unknown> = {}): ResolvedPlugin<K> {
     const { name, plugin } = this;
     if (!plugin) throw new ToolEnvError('usage.missing_package', `${name} cannot be loaded.`);
     const given = { ...recorded, ...this.given(values) };

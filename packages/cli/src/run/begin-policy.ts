@@ -1,14 +1,14 @@
 /** The options that a policy fixes when a run begins, such as the day that its prompts name. */
-import type { Chosen } from '../flags/plugin-flags.ts';
+import type { ResolvedPlugin } from '../flags/plugin-flags.ts';
 
 /**
  * The policy with these options. They are recorded with the others, so that a resumed run has the same prompts on another day.
  * @param recorded What the run that is resumed has recorded; `undefined` for a new run.
  */
 export async function beginPolicy(
-  chosen: Chosen<'policies'>,
+  chosen: ResolvedPlugin<'policies'>,
   recorded: { policyOptions?: unknown } | undefined,
-): Promise<Chosen<'policies'>> {
+): Promise<ResolvedPlugin<'policies'>> {
   const { plugin, options } = chosen;
   const fresh = (await plugin.begin?.(options)) ?? {};
   const before = recorded && ((recorded.policyOptions ?? {}) as Record<string, unknown>);

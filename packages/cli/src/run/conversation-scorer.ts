@@ -6,7 +6,7 @@ import { importFunction } from '../subject/import-function.ts';
 import { pluginFolders } from '../subject/plugin-folders.ts';
 
 /** Characters that the judge reads of a conversation: the middle of a longer conversation is left out. */
-const longestText = 40_000;
+const maxTextLength = 40_000;
 
 /** The flags that say how conversations are scored. */
 interface Scoring {
@@ -51,8 +51,8 @@ async function verdictOn(
     signal,
   }: { judgePrompt: string; text: string; callIndex: number; signal: AbortSignal },
 ): Promise<number | null> {
-  const half = longestText / 2;
-  const judged = text.length <= longestText ? text : `${text.slice(0, half)}\n[…]\n${text.slice(-half)}`;
+  const half = maxTextLength / 2;
+  const judged = text.length <= maxTextLength ? text : `${text.slice(0, half)}\n[…]\n${text.slice(-half)}`;
   const context = { signal, rng: createRng(1, 'tasks', callIndex), episodeId: 'tasks', callIndex };
   try {
     const result = await tool.execute({ instructions, judged, scale: [0, 10] }, context);

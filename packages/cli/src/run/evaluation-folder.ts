@@ -5,15 +5,15 @@ import { ToolEnvError, type Trajectory } from '@toolenv/core';
 import {
   append,
   encodeTrajectory,
+  ensureDir,
   type FolderLock,
   lockFolder,
-  makeFolder,
   readTrajectories,
   refuseLockedFolder,
   trajectoryMistake,
 } from '@toolenv/core/recording';
 import { jsonWithoutSecrets } from '@toolenv/core/secrets';
-import { isSameValue, refuseUsedFolder, removePartials, writeWhole } from '@toolenv/training';
+import { isSameValue, refuseUsedFolder, removePartials, writeAtomic } from '@toolenv/training';
 
 const identityFile = 'evaluation.json';
 const remedy = 'choose another folder, or resume the evaluation with --resume';
@@ -54,7 +54,7 @@ export class EvaluationFolder {
    * @throws ToolEnvError `usage.other_evaluation` if the folder has the episodes of something else, `infrastructure.disk`.
    */
   static async open(out: string, identity: Readonly<Record<string, unknown>>): Promise<EvaluationFolder> {
-    await makeFolder(out);
+    await ensureDir(out);
     await removePartials(out);
     const before = await readEvaluation(out);
     if (before === undefined) {
@@ -73,7 +73,7 @@ export class EvaluationFolder {
     const finished: Trajectory[] = [];
     for await (const trajectory of readFinished(file)) finished.push(trajectory);
     const lines = finished.map((trajectory) => `${encodeTrajectory(trajectory)}\n`);
-    await writeWhole(file, lines.join(''));
+    await writeAtomic(file, lines.join(''));
     return new EvaluationFolder(out, finished);
   }
 
@@ -86,7 +86,7 @@ export class EvaluationFolder {
 /** Writes a summary whole. */
 export async function writeJson(file: string, summary: object): Promise<void> {
   // The causes of aborted episodes repeat what servers said.
-  await writeWhole(file, `${jsonWithoutSecrets(summary, 2)}\n`);
+  await writeAtomic(file, `${jsonWithoutSecrets(summary, 2)}\n`);
 }
 
 /**

@@ -1,7 +1,7 @@
 /** The gates of an evaluation: what its scores must be for the command to succeed. */
 import { join } from 'node:path';
 import { type EnvHandle, ToolEnvError } from '@toolenv/core';
-import { writing } from '@toolenv/core/recording';
+import { withDiskErrors } from '@toolenv/core/recording';
 import {
   comparisonVerdict,
   type Evaluation,
@@ -10,7 +10,7 @@ import {
   scoredMetric,
   scoreVerdict,
   type Verdict,
-  writeWhole,
+  writeAtomic,
 } from '@toolenv/training';
 import type { Command } from 'commander';
 import { junitXml, type TestCase, type TestSuite } from '../display/junit-xml.ts';
@@ -130,7 +130,7 @@ export class EvaluationGates {
       suites.push({ name: `${ref}, ${policy}`, cases: [...cases, ...evaluation.tasks.map(taskCase)] });
     }
     const file = this.#junit;
-    if (file !== undefined) await writing(file, () => writeWhole(file, junitXml(suites)));
+    if (file !== undefined) await withDiskErrors(file, () => writeAtomic(file, junitXml(suites)));
   }
 }
 

@@ -4,7 +4,7 @@ import { changeableOptions, type OpeningRun, type PolicyHandle } from '@toolenv/
 import { readPrompts, recordEnv, replayEnv, type ToolTap } from '@toolenv/core/recording';
 import { untilAborted } from '@toolenv/core/tools';
 import { Option } from 'commander';
-import type { Chosen } from '../flags/plugin-flags.ts';
+import type { ResolvedPlugin } from '../flags/plugin-flags.ts';
 import { fullName } from '../subject/full-name.ts';
 
 /** The argument of a command that opens an environment. */
@@ -71,7 +71,7 @@ export interface OpenRun<Env> {
  */
 export async function openRun<Opened extends { close(): Promise<void> }>(
   open: (tap: ToolTap | undefined) => Promise<Opened>,
-  chosen: Chosen<'policies'>,
+  chosen: ResolvedPlugin<'policies'>,
   { record, replay, seed, signal, deadline, revision }: RecordingFlags & OpeningRun,
 ): Promise<OpenRun<Opened>> {
   const { plugin, options } = chosen;
@@ -90,7 +90,7 @@ export async function openRun<Opened extends { close(): Promise<void> }>(
     // A policy may ignore the signal.
     const openPolicy = () =>
       untilAborted(signal, () => plugin.open(options, { seed, signal, deadline, revision }));
-    const identity = { name: plugin.name, options: lastingOptions(chosen) };
+    const identity = { name: plugin.name, options: identityOptions(chosen) };
     const policy: PolicyHandle = tap ? await tap.policy(identity, openPolicy) : await openPolicy();
     try {
       if (name !== undefined) tap?.opened(name);
@@ -125,7 +125,7 @@ interface OpeningSettings {
 
 /** @throws ToolEnvError What `openEnv` and `readPrompts` throw. */
 export async function openRunEnv(
-  { source, options }: Pick<Chosen<'envs'>, 'source' | 'options'>,
+  { source, options }: Pick<ResolvedPlugin<'envs'>, 'source' | 'options'>,
   { seed, tap, tool, prompts: file, from }: EnvFlags & OpeningSettings,
 ): Promise<OpenedEnv<unknown>> {
   const prompts = file === undefined ? undefined : await readPrompts(file);
@@ -134,7 +134,7 @@ export async function openRunEnv(
 }
 
 /** The options of a policy that a resumed run must have too. */
-export function lastingOptions({ plugin, options }: Chosen<'policies'>): Record<string, unknown> {
+export function identityOptions({ plugin, options }: ResolvedPlugin<'policies'>): Record<string, unknown> {
   const mayChange = changeableOptions(plugin.options, options);
   return Object.fromEntries(Object.entries(options).filter(([name]) => !mayChange.includes(name)));
 }

@@ -3,7 +3,7 @@ import { type EnvHandle, type OpenedEnv, ToolEnvError } from '@toolenv/core';
 import { completeOptions } from '@toolenv/core/plugins';
 import { readPrompts, type ToolTap } from '@toolenv/core/recording';
 import { mixEnvs } from '@toolenv/core/wrappers';
-import type { Chosen, PluginFlags } from '../flags/plugin-flags.ts';
+import type { PluginFlags, ResolvedPlugin } from '../flags/plugin-flags.ts';
 import { propertiesOf, readPairs } from '../flags/schema-flags.ts';
 import { findEnv } from '../subject/find-subject.ts';
 import { type EnvFlags, openRunEnv, type RecordingFlags } from './open-run.ts';
@@ -16,7 +16,7 @@ export interface TrainingFlags extends EnvFlags, RecordingFlags {
 }
 
 /** An environment of the command line. */
-interface ListedEnv extends Pick<Chosen<'envs'>, 'source' | 'options'> {
+interface ListedEnv extends Pick<ResolvedPlugin<'envs'>, 'source' | 'options'> {
   /** As it was typed. */
   text: string;
   roles: readonly string[];

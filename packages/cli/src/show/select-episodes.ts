@@ -1,7 +1,7 @@
 /** Reads the episodes to show from a file, one at a time in memory, or the first of an order. */
 import { readTrajectories } from '@toolenv/core/recording';
 import type { RecordedEpisode } from '@toolenv/view/recorded';
-import type { EpisodeCensus } from './episode-census.ts';
+import type { EpisodeCounts } from './episode-counts.ts';
 import type { EpisodeFilter } from './episode-filter.ts';
 
 export const orders = ['reward', '-reward', 'step', '-step'] as const;
@@ -22,7 +22,7 @@ export interface Selection {
 export async function* selectEpisodes(
   file: string,
   { filter, order, count, signal, onRead }: Selection,
-  census: EpisodeCensus,
+  census: EpisodeCounts,
 ): AsyncGenerator<RecordedEpisode, void, void> {
   let found = 0;
   const first: RecordedEpisode[] = [];

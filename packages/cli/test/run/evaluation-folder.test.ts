@@ -2,14 +2,14 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { keepSecret } from '@toolenv/core/secrets';
+import { registerSecret } from '@toolenv/core/secrets';
 import { expect, it, onTestFinished } from 'vitest';
 import { EvaluationFolder } from '../../src/run/evaluation-folder.ts';
 
 it('keeps no key, and resumes all the same', async () => {
   const out = await mkdtemp(join(tmpdir(), 'toolenv-evaluation-'));
   onTestFinished(() => rm(out, { recursive: true }));
-  const key = keepSecret('sk-of-an-evaluation');
+  const key = registerSecret('sk-of-an-evaluation');
   const identity = { env: 'e', envOptions: { header: [`Authorization: Bearer ${key}`] } };
   await EvaluationFolder.open(out, identity);
   const kept = await readFile(join(out, 'evaluation.json'), 'utf8');

@@ -6,7 +6,7 @@ import { encodeTrajectory } from '@toolenv/core/recording';
 import type { RecordedEpisode } from '@toolenv/view/recorded';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { EpisodeCensus } from '../../src/show/episode-census.ts';
+import { EpisodeCounts } from '../../src/show/episode-counts.ts';
 import { type FilterFlags, readFilter } from '../../src/show/episode-filter.ts';
 import { type Order, selectEpisodes } from '../../src/show/select-episodes.ts';
 import { abortedEpisode, failedCall, refusedCall, someEpisode } from './some-episode.ts';
@@ -63,7 +63,7 @@ describe('selectEpisodes', () => {
     const { signal } = new AbortController();
     const selection = { filter: () => true, order, count, signal };
     const selected: RecordedEpisode[] = [];
-    for await (const each of selectEpisodes(file, selection, new EpisodeCensus())) selected.push(each);
+    for await (const each of selectEpisodes(file, selection, new EpisodeCounts())) selected.push(each);
     return selected;
   }
 

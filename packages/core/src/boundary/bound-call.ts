@@ -6,29 +6,29 @@ import { argumentBounds, type JsonBounds, jsonMistake } from '../schemas/json-bo
 import { copyJson } from './copy-json.ts';
 
 /** Characters of a call's name and of its id. Each answer repeats both. */
-export const longestName = 256;
+export const maxNameLength = 256;
 
 /** A copy of the call if its name, id and arguments are within the bounds. */
 export function boundCall(call: ToolCall | ParseFailure): ToolCall | ParseFailure {
-  if (!isParseFailure(call) && (call.name.length > longestName || call.id.length > longestName)) {
-    const parseFailure = `The name and the id of a call have at most ${longestName} characters.`;
-    return { parseFailure, text: call.name.slice(0, longestName) };
+  if (!isParseFailure(call) && (call.name.length > maxNameLength || call.id.length > maxNameLength)) {
+    const parseFailure = `The name and the id of a call have at most ${maxNameLength} characters.`;
+    return { parseFailure, text: call.name.slice(0, maxNameLength) };
   }
-  return ownCall(call, argumentBounds);
+  return cloneCall(call, argumentBounds);
 }
 
 /**
  * A copy of the call, so that whoever receives it cannot change what is recorded of the action. A parse failure if its arguments exceed
  * the bounds.
  */
-export function ownCall(call: ToolCall | ParseFailure, bounds: JsonBounds): ToolCall | ParseFailure {
+export function cloneCall(call: ToolCall | ParseFailure, bounds: JsonBounds): ToolCall | ParseFailure {
   if (isParseFailure(call)) return { parseFailure: call.parseFailure, text: call.text };
   const { id, name, arguments: args } = call;
   try {
     return { id, name, arguments: copyJson(args, bounds) as ToolCall['arguments'] };
   } catch {
     const wrong = jsonMistake(args, bounds) ?? unreadable;
-    const text = `${name.slice(0, longestName)} with ${wrong.received}`;
+    const text = `${name.slice(0, maxNameLength)} with ${wrong.received}`;
     return { parseFailure: `Give arguments of ${wrong.expected}.`, text };
   }
 }

@@ -15,7 +15,7 @@ export class BrokenRule extends Error implements Violation {
 }
 
 /** The result of `work`, whose errors are broken rules. */
-export function keeping<T>(rule: string, what: string, work: () => T): T {
+export function enforceRule<T>(rule: string, what: string, work: () => T): T {
   try {
     return work();
   } catch (error) {

@@ -1,16 +1,16 @@
 /** checkAction: whether what a policy has returned has the form that environments and trainers rely on. */
 import { isTurnUsage } from '../protocol/turn-usage.ts';
-import { inWords, type Violation } from '../protocol/violation.ts';
+import { describe, type Violation } from '../protocol/violation.ts';
 
 const stopReasons = new Set<unknown>(['stop', 'length', 'tool_call']);
 
 export function checkAction(given: unknown): Violation | undefined {
   const { text, reasoning, toolCalls, stopReason, tokens, usage } = Object(given);
-  if (typeof text !== 'string') return malformed(`the text of the action is ${inWords(text)}`);
+  if (typeof text !== 'string') return malformed(`the text of the action is ${describe(text)}`);
   if (reasoning !== undefined && typeof reasoning !== 'string')
-    return malformed(`the reasoning of the action is ${inWords(reasoning)}`);
-  if (!stopReasons.has(stopReason)) return malformed(`the stopReason is ${inWords(stopReason)}`);
-  if (!Array.isArray(toolCalls)) return malformed(`the toolCalls are ${inWords(toolCalls)}`);
+    return malformed(`the reasoning of the action is ${describe(reasoning)}`);
+  if (!stopReasons.has(stopReason)) return malformed(`the stopReason is ${describe(stopReason)}`);
+  if (!Array.isArray(toolCalls)) return malformed(`the toolCalls are ${describe(toolCalls)}`);
   const index = toolCalls.findIndex((call) => !isCall(Object(call)));
   if (index >= 0) return malformed(`call ${index} is neither a tool call nor a ParseFailure`);
   if (usage !== undefined && !isTurnUsage(usage))

@@ -3,7 +3,7 @@ import { setMaxListeners } from 'node:events';
 import { shieldListeners } from './shield-listeners.ts';
 
 /** Longest delay of setTimeout. A longer delay would fire at once. */
-const longestTimer = 2 ** 31 - 1;
+const maxTimer = 2 ** 31 - 1;
 
 /** When a deadline passes. */
 export interface DeadlineOptions {
@@ -29,7 +29,7 @@ export class Deadline {
     this.#options = options;
     const after = options.after ?? Number.POSITIVE_INFINITY;
     this.#end = performance.now() + after;
-    if (after <= longestTimer) this.#timer = setTimeout(this.#pass, after);
+    if (after <= maxTimer) this.#timer = setTimeout(this.#pass, after);
     options.parent?.addEventListener('abort', this.#follow, { once: true });
     if (options.parent?.aborted) this.#follow();
   }

@@ -9,7 +9,7 @@ import type { Observation } from '../protocol/message.ts';
 import { checkRewardSpec, type RewardSpec, type Rewards, weigh } from '../protocol/reward.ts';
 import type { Tool } from '../protocol/tool.ts';
 import { recordBounds } from '../schemas/json-bounds.ts';
-import { ownCall } from './bound-call.ts';
+import { cloneCall } from './bound-call.ts';
 import { BrokenRule, broken } from './broken-rule.ts';
 import { readObservation } from './read-observation.ts';
 import { readTransition } from './read-transition.ts';
@@ -59,7 +59,7 @@ class GuardedEnv<Task> implements Env<Task> {
   async step(action: Action, options?: StepOptions): Promise<Transition> {
     try {
       // Longer arguments than the model may write are its mistake, which the environment answers.
-      const toolCalls = action.toolCalls.map((call) => ownCall(call, recordBounds));
+      const toolCalls = action.toolCalls.map((call) => cloneCall(call, recordBounds));
       const given = await this.#env.step({ ...action, toolCalls }, options);
       const transition = readTransition(given, this.spec, this.#seen);
       if (transition.rewards) this.#add(transition.rewards);

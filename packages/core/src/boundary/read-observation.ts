@@ -1,9 +1,9 @@
 /** readObservation: an environment's observation, copied, in the form that the loop and the policy rely on. */
 import { imageMistake, imagesOf, type Message, type Observation } from '../protocol/message.ts';
-import { inWords } from '../protocol/violation.ts';
+import { describe } from '../protocol/violation.ts';
 import { callsBounds, recordBounds } from '../schemas/json-bounds.ts';
-import { longestName } from './bound-call.ts';
-import { BrokenRule, keeping } from './broken-rule.ts';
+import { maxNameLength } from './bound-call.ts';
+import { BrokenRule, enforceRule } from './broken-rule.ts';
 import { isToolCall } from './check-action.ts';
 import { copyJson } from './copy-json.ts';
 import { asSnapshot, isSnapshot } from './snapshot.ts';
@@ -35,13 +35,13 @@ export function readObservation(given: unknown, before: Observation | undefined)
   }
   checkTools(tools);
   const isName =
-    typeof conversation === 'string' && conversation !== '' && conversation.length <= longestName;
+    typeof conversation === 'string' && conversation !== '' && conversation.length <= maxNameLength;
   if (conversation !== undefined && !isName)
     throw malformed(
-      `the conversation is ${inWords(conversation)}, not a name of 1 to ${longestName} characters`,
+      `the conversation is ${describe(conversation)}, not a name of 1 to ${maxNameLength} characters`,
     );
   if (stop !== undefined && !isStop(stop))
-    throw malformed(`stop is ${inWords(stop)}, not at most 64 texts of 1 to 1,024 characters`);
+    throw malformed(`stop is ${describe(stop)}, not at most 64 texts of 1 to 1,024 characters`);
   if (isOurs) return given as Observation;
   return asSnapshot({
     messages: copies,
@@ -58,7 +58,7 @@ function isStop(given: unknown): given is readonly string[] {
 
 function readMessage(given: unknown, index: number): Message {
   return checkMessage(
-    keeping('ENV-16', `message ${index}`, () => copyJson(given, callsBounds)),
+    enforceRule('ENV-16', `message ${index}`, () => copyJson(given, callsBounds)),
     index,
   );
 }
@@ -102,10 +102,10 @@ const roles = new Set<unknown>(['system', 'user', 'assistant', 'tool']);
 
 function checkMessage(given: unknown, index: number): Message {
   const { role, content, reasoning, toolCalls, toolCallId, name, images } = Object(given);
-  if (!roles.has(role)) throw malformed(`the role of message ${index} is ${inWords(role)}`);
-  if (typeof content !== 'string') throw malformed(`the content of message ${index} is ${inWords(content)}`);
+  if (!roles.has(role)) throw malformed(`the role of message ${index} is ${describe(role)}`);
+  if (typeof content !== 'string') throw malformed(`the content of message ${index} is ${describe(content)}`);
   if (reasoning !== undefined && typeof reasoning !== 'string')
-    throw malformed(`the reasoning of message ${index} is ${inWords(reasoning)}`);
+    throw malformed(`the reasoning of message ${index} is ${describe(reasoning)}`);
   if (toolCalls !== undefined) checkCalls(toolCalls, index);
   if (images !== undefined) checkImages(images, role, index);
   if (role === 'tool' && (typeof toolCallId !== 'string' || typeof name !== 'string'))
@@ -115,8 +115,8 @@ function checkMessage(given: unknown, index: number): Message {
 
 function checkImages(images: unknown, role: unknown, index: number): void {
   if (role !== 'user' && role !== 'tool')
-    throw malformed(`message ${index} of the role ${inWords(role)} has images`);
-  if (!Array.isArray(images)) throw malformed(`the images of message ${index} are ${inWords(images)}`);
+    throw malformed(`message ${index} of the role ${describe(role)} has images`);
+  if (!Array.isArray(images)) throw malformed(`the images of message ${index} are ${describe(images)}`);
   for (const image of images) {
     const mistake = imageMistake(image);
     if (mistake) throw malformed(`an image of message ${index} cannot be read: ${mistake}`);
@@ -124,18 +124,18 @@ function checkImages(images: unknown, role: unknown, index: number): void {
 }
 
 function checkCalls(calls: unknown, index: number): void {
-  if (!Array.isArray(calls)) throw malformed(`the toolCalls of message ${index} are ${inWords(calls)}`);
+  if (!Array.isArray(calls)) throw malformed(`the toolCalls of message ${index} are ${describe(calls)}`);
   const wrong = calls.findIndex((call) => !isToolCall(Object(call)));
   if (wrong >= 0) throw malformed(`call ${wrong} of message ${index} has no id, no name or no arguments`);
 }
 
 function checkTools(tools: unknown): void {
-  if (!Array.isArray(tools)) throw malformed(`the tools of the observation are ${inWords(tools)}`);
+  if (!Array.isArray(tools)) throw malformed(`the tools of the observation are ${describe(tools)}`);
   for (const tool of tools) {
     const { name, description, inputSchema } = Object(tool);
     const isComplete = typeof name === 'string' && name !== '' && typeof description === 'string';
     if (!isComplete) throw malformed('a tool of the observation has no name or no description');
-    if (Object(inputSchema) !== inputSchema) throw malformed(`the tool ${inWords(name)} has no inputSchema`);
+    if (Object(inputSchema) !== inputSchema) throw malformed(`the tool ${describe(name)} has no inputSchema`);
   }
 }
 

@@ -6,11 +6,11 @@ import type { Observation } from '../protocol/message.ts';
 import { aborted, type Outcome, running } from '../protocol/outcome.ts';
 import { isPlainObject } from '../protocol/plain-object.ts';
 import { checkReward, type RewardSpec, type Rewards } from '../protocol/reward.ts';
-import { inWords } from '../protocol/violation.ts';
+import { describe } from '../protocol/violation.ts';
 import { callsBounds } from '../schemas/json-bounds.ts';
 import { validate } from '../schemas/json-schema.ts';
 import { wireSchemas } from '../schemas/wire-schemas.ts';
-import { BrokenRule, keeping } from './broken-rule.ts';
+import { BrokenRule, enforceRule } from './broken-rule.ts';
 import { readObservation } from './read-observation.ts';
 import { isSnapshot, snapshot } from './snapshot.ts';
 
@@ -32,7 +32,7 @@ export function readTransition(
     of.environmentCalls === undefined ? undefined : readCalls(of.environmentCalls, 'environmentCalls');
   const info = readInfo(of.info);
   if (of.learn !== undefined && typeof of.learn !== 'boolean')
-    throw new BrokenRule('ENV-38', `learn is ${inWords(of.learn)}`);
+    throw new BrokenRule('ENV-38', `learn is ${describe(of.learn)}`);
   // The cause of an abort says more than the observation that it left.
   const observation = outcome.kind === 'aborted' && before ? before : readObservation(of.observation, before);
   if (outcome.kind === 'running') checkReply(observation);
@@ -58,8 +58,8 @@ function readOutcome(outcome: unknown): Outcome {
     (kind === 'truncated' && truncations.has(reason));
   if (isScored) return { kind, reason };
   if (kind === 'aborted' && isInfrastructure(cause)) return aborted(cause, retryable !== false);
-  const why = reason === undefined ? '' : ` with the reason ${inWords(reason)}`;
-  throw new BrokenRule('ENV-17', `the outcome is ${inWords(kind)}${why}`);
+  const why = reason === undefined ? '' : ` with the reason ${describe(reason)}`;
+  throw new BrokenRule('ENV-17', `the outcome is ${describe(kind)}${why}`);
 }
 
 function readRewards(given: unknown, spec: RewardSpec, end: Outcome['kind']): Rewards | undefined {
@@ -67,7 +67,7 @@ function readRewards(given: unknown, spec: RewardSpec, end: Outcome['kind']): Re
     if (given === undefined) return undefined;
     throw new BrokenRule('ENV-18', 'an aborted step has rewards');
   }
-  if (!isPlainObject(given)) throw new BrokenRule('ENV-18', `the rewards are ${inWords(given)}`);
+  if (!isPlainObject(given)) throw new BrokenRule('ENV-18', `the rewards are ${describe(given)}`);
   const rewards: Rewards = {};
   for (const name of Object.keys(given)) {
     const value = given[name];
@@ -90,7 +90,7 @@ function readPlayerRewards(
 ): Record<string, Rewards> | undefined {
   if (given === undefined) return undefined;
   if (end === 'aborted') throw new BrokenRule('ENV-18', 'an aborted step has rewards of players');
-  if (!isPlainObject(given)) throw new BrokenRule('ENV-39', `playerRewards is ${inWords(given)}`);
+  if (!isPlainObject(given)) throw new BrokenRule('ENV-39', `playerRewards is ${describe(given)}`);
   const stranger = Object.keys(given).find((name) => !players.includes(name));
   if (stranger !== undefined)
     throw new BrokenRule('ENV-39', `playerRewards has "${stranger}", whom the spec does not name in players`);
@@ -102,11 +102,11 @@ function readPlayerRewards(
 const records = (wireSchemas.transition.properties as Record<string, JsonSchema>).calls!;
 
 function readCalls(given: unknown, what: string): ToolCallRecord[] {
-  if (!Array.isArray(given)) throw new BrokenRule('ENV-26', `the ${what} are ${inWords(given)}`);
+  if (!Array.isArray(given)) throw new BrokenRule('ENV-26', `the ${what} are ${describe(given)}`);
   if (given.length === 0) return [];
   // Those of a ToolEnv are, whose own tools and calls have been read already.
   if (isSnapshot(given)) return given;
-  const calls = keeping('ENV-16', `the ${what} of the step`, () => snapshot(given, callsBounds));
+  const calls = enforceRule('ENV-16', `the ${what} of the step`, () => snapshot(given, callsBounds));
   const [wrong] = validate(records, calls);
   if (wrong)
     throw new BrokenRule(
@@ -117,10 +117,10 @@ function readCalls(given: unknown, what: string): ToolCallRecord[] {
 }
 
 function readInfo(given: unknown): Record<string, unknown> {
-  if (Object(given) !== given) throw new BrokenRule('ENV-16', `the info is ${inWords(given)}`);
-  const info = keeping('ENV-16', 'the info of the step', () => snapshot(given as object));
+  if (Object(given) !== given) throw new BrokenRule('ENV-16', `the info is ${describe(given)}`);
+  const info = enforceRule('ENV-16', 'the info of the step', () => snapshot(given as object));
   if (isPlainObject(info)) return info;
-  throw new BrokenRule('ENV-16', `the info is ${inWords(info)}`);
+  throw new BrokenRule('ENV-16', `the info is ${describe(info)}`);
 }
 
 /** The observation has been checked already. */

@@ -74,7 +74,7 @@ export interface CallSyntax {
 }
 
 /** Calls that a turn may have. Each call is answered, so that a short text could have a very long answer. */
-const mostCalls = 256;
+const maxCalls = 256;
 
 export function defineFormat(syntax: CallSyntax): ToolCallFormat {
   const { name, open, close = '', inner = [], templateId } = syntax;
@@ -119,7 +119,7 @@ class TurnReader {
       // Calls that are drafted in a thought are part of the thought. A mark of thoughts in a call is part of the call.
       if (thought >= 0 && (call < 0 || thought <= call)) {
         if (!this.#readThought(thought)) thought = -1;
-      } else if (this.#toolCalls.length < mostCalls) this.#readCalls(call);
+      } else if (this.#toolCalls.length < maxCalls) this.#readCalls(call);
       else break;
       if (thought >= 0 && thought < this.#at) thought = raw.indexOf(this.#thoughts.open, this.#at);
       // A search that found nothing would find nothing again, and a turn may have thousands of thoughts.
@@ -213,11 +213,11 @@ class TurnReader {
 
   #bounded(): ParsedTurn['toolCalls'] {
     const { open } = this.#syntax;
-    let excess = this.#toolCalls.length - mostCalls;
+    let excess = this.#toolCalls.length - maxCalls;
     const ignored = this.#texts.at(-1)!;
     if (excess >= 0 && open !== '') excess += ignored.split(open).length - 1;
     if (excess <= 0) return this.#toolCalls;
-    const parseFailure = `A turn has at most ${mostCalls} calls; ${excess} more were ignored.`;
-    return [...this.#toolCalls.slice(0, mostCalls), { parseFailure, text: '' }];
+    const parseFailure = `A turn has at most ${maxCalls} calls; ${excess} more were ignored.`;
+    return [...this.#toolCalls.slice(0, maxCalls), { parseFailure, text: '' }];
   }
 }

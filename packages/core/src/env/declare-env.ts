@@ -6,12 +6,12 @@ import { ToolEnvError } from '../protocol/errors.ts';
 import type { JsonSchema } from '../protocol/json-schema.ts';
 import { type Prompts, replacePrompts } from '../protocol/prompts.ts';
 import { badOption } from '../schemas/complete-options.ts';
-import type { ArgumentsSchema, EnvOptions, Flat, GivenEnvOptions } from '../schemas/json-schema-type.ts';
+import type { ArgumentsSchema, EnvOptions, EnvOptionsInput, Simplify } from '../schemas/json-schema-type.ts';
 import { isStandardSchema, parse, toJsonSchema } from '../schemas/standard-schema.ts';
 import type { EnvDefinition, EnvHandle, OpenOptions, Split, TaskSet } from './env-definition.ts';
 import type { EpisodeContext } from './episode.ts';
 import { defaultLimits, limitNames, limitOptions } from './limit-options.ts';
-import { openPlayers, playerOptions, type Seat, scriptsOf } from './open-players.ts';
+import { openPlayers, type PlayerBinding, playerOptions, scriptsOf } from './open-players.ts';
 import { openScores, scoreOptionsOf, scoreToolsOf } from './open-scores.ts';
 import type { PlayerDeclaration } from './player-declaration.ts';
 import { type RewardDeclaration, rewardSpecOf, type ScoredReward } from './reward-declaration.ts';
@@ -38,7 +38,7 @@ export interface EnvDeclaration<
   readonly options?: Schema;
   readonly limits?: Partial<EnvLimits>;
   /**
-   * Open texts by name, such as the instructions: `{ system: 'Answer in one word.' }`. A run may replace them, and a trainer of prompts
+   * Open texts by name, such as the instructions: `{ system: 'Answer in one word.' }`. A run may replace them, and a prompt trainer
    * improves them. `context.prompt(name)` gives the text of the episode.
    */
   readonly prompts?: { readonly [Prompt in Text]: string };
@@ -77,7 +77,7 @@ export interface EpisodeParts {
   /** The declared rewards, whose scores can be asked. */
   rewards: Readonly<Record<string, ScoredReward<never>>>;
   /** Who plays the declared players. */
-  seats: ReadonlyMap<string, Seat>;
+  seats: ReadonlyMap<string, PlayerBinding>;
 }
 
 /** Plays the episodes of an environment while it is open. */
@@ -111,7 +111,7 @@ export function declareEnv<
   declared: EnvDeclaration<Task, Name, Schema, Shared, State, Scored, Text>,
   own: readonly string[],
   begin: () => EpisodeMaker<Task> | Promise<EpisodeMaker<Task>>,
-): EnvDefinition<Task, Flat<GivenEnvOptions<Schema> & EnvLimits>> {
+): EnvDefinition<Task, Simplify<EnvOptionsInput<Schema> & EnvLimits>> {
   expectParts(declared, own);
   const { name, description, capabilities, data, oracle, best, label } = declared;
   const limits = { ...defaultLimits, ...declared.limits };

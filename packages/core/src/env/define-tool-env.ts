@@ -1,6 +1,6 @@
 /** defineToolEnv: an environment of tool calls and answers, declared once. */
 import type { EnvLimits } from '../protocol/env.ts';
-import type { ArgumentsSchema, EnvOptions, Flat, GivenEnvOptions } from '../schemas/json-schema-type.ts';
+import type { ArgumentsSchema, EnvOptions, EnvOptionsInput, Simplify } from '../schemas/json-schema-type.ts';
 import { declareEnv, type EnvDeclaration } from './declare-env.ts';
 import type { EnvDefinition } from './env-definition.ts';
 import type { Episode, EpisodeContext } from './episode.ts';
@@ -65,7 +65,7 @@ export function defineToolEnv<
   Begun extends Episode<NoInfer<Name>, NoInfer<Other>> = Episode<NoInfer<Name>, NoInfer<Other>>,
 >(
   definition: ToolEnvDefinition<Task, Name, Schema, Shared, State, Other, Text, Begun>,
-): EnvDefinition<Task, Flat<GivenEnvOptions<Schema> & EnvLimits & { [Player in Other]: string }>>;
+): EnvDefinition<Task, Simplify<EnvOptionsInput<Schema> & EnvLimits & { [Player in Other]: string }>>;
 export function defineToolEnv<Task>(): <
   const Name extends string,
   const Schema extends ArgumentsSchema = { properties: Record<never, never> },
@@ -76,7 +76,7 @@ export function defineToolEnv<Task>(): <
   Begun extends Episode<NoInfer<Name>, NoInfer<Other>> = Episode<NoInfer<Name>, NoInfer<Other>>,
 >(
   definition: ToolEnvDefinition<Task, Name, Schema, Shared, State, Other, Text, Begun>,
-) => EnvDefinition<Task, Flat<GivenEnvOptions<Schema> & EnvLimits & { [Player in Other]: string }>>;
+) => EnvDefinition<Task, Simplify<EnvOptionsInput<Schema> & EnvLimits & { [Player in Other]: string }>>;
 export function defineToolEnv(
   ...definitions: [] | [ToolEnvDefinition<unknown, string, ArgumentsSchema, unknown, unknown>]
 ): unknown {

@@ -54,7 +54,7 @@ export interface EnvCapabilities {
 }
 
 /** The largest number of its Envs that may run at once; Infinity for any number. */
-export function mostAtOnce({ concurrent = true }: EnvCapabilities = {}): number {
+export function maxConcurrency({ concurrent = true }: EnvCapabilities = {}): number {
   if (typeof concurrent === 'number') return concurrent;
   return concurrent ? Number.POSITIVE_INFINITY : 1;
 }

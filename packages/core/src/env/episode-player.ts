@@ -6,17 +6,17 @@ import type { Message, Observation } from '../protocol/message.ts';
 import { deriveSeed } from '../protocol/rng.ts';
 import type { Tool } from '../protocol/tool.ts';
 import type { EpisodeContext } from './episode.ts';
-import type { Seat } from './open-players.ts';
+import type { PlayerBinding } from './open-players.ts';
 import type { Player, PlayerAnswer } from './player.ts';
 import type { PlayedTurn } from './player-tool.ts';
 import { toAction } from './scripted-policy.ts';
-import type { TurnExchange } from './turn-exchange.ts';
 import { messagesOf, observationOf, toMessages } from './turn-messages.ts';
+import type { TurnRendezvous } from './turn-rendezvous.ts';
 
 /** What a player needs of its episode. */
 export interface PlayersEpisode extends Pick<EpisodeContext, 'limits' | 'call'> {
   readonly seed: number;
-  readonly exchange: TurnExchange;
+  readonly exchange: TurnRendezvous;
   /** Whether calls of the first player run. */
   readonly isCalling: boolean;
   runOf(
@@ -29,12 +29,12 @@ export interface PlayersEpisode extends Pick<EpisodeContext, 'limits' | 'call'> 
 export class EpisodePlayer implements Player {
   conversation: Message[] = [];
   readonly #name: string;
-  readonly #seat: Seat;
+  readonly #seat: PlayerBinding;
   readonly #episode: PlayersEpisode;
   #turns = 0;
   #isAsked = false;
 
-  constructor(name: string, seat: Seat, episode: PlayersEpisode) {
+  constructor(name: string, seat: PlayerBinding, episode: PlayersEpisode) {
     this.#name = name;
     this.#seat = seat;
     this.#episode = episode;
@@ -79,7 +79,7 @@ export class EpisodePlayer implements Player {
   /** A turn of somebody other than the policy. */
   async #act(observation: Observation): Promise<Action> {
     const turn = this.#turns++;
-    const seat = this.#seat as Exclude<Seat, { kind: 'self' }>;
+    const seat = this.#seat as Exclude<PlayerBinding, { kind: 'self' }>;
     const episode = this.#episode;
     if (seat.kind === 'script') return toAction(await seat.script(episode as never, observation), turn);
     const { messages, tools } = observation;

@@ -9,7 +9,7 @@ import type { PlayerDeclaration, PlayerScript } from './player-declaration.ts';
 import { playerTool } from './player-tool.ts';
 
 /** Who plays a player: the policy of the episode, a script, or another policy, which is asked as a tool. */
-export type Seat =
+export type PlayerBinding =
   | { kind: 'self' }
   | { kind: 'script'; script: PlayerScript<never> }
   | { kind: 'policy'; tool: Tool; maxTokens: number; temperature: number };
@@ -54,8 +54,8 @@ export async function openPlayers(
   players: Players,
   chosen: Readonly<Record<string, unknown>>,
   { policy, tap }: Pick<OpenOptions<unknown>, 'policy' | 'tap'>,
-): Promise<{ seats: ReadonlyMap<string, Seat>; close(): Promise<void> }> {
-  const seats = new Map<string, Seat>();
+): Promise<{ seats: ReadonlyMap<string, PlayerBinding>; close(): Promise<void> }> {
+  const seats = new Map<string, PlayerBinding>();
   const close = async () => {
     for (const seat of seats.values()) if (seat.kind === 'policy') await seat.tool.close?.();
   };

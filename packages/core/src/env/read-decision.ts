@@ -2,7 +2,7 @@
 import { didYouMean, unknownPart } from '../protocol/did-you-mean.ts';
 import { ToolEnvError } from '../protocol/errors.ts';
 import { isPlainObject } from '../protocol/plain-object.ts';
-import { inWords } from '../protocol/violation.ts';
+import { describe } from '../protocol/violation.ts';
 import type { TurnDecision } from './episode.ts';
 
 /** What a hook may decide about a turn. */
@@ -26,20 +26,20 @@ export function readDecision(result: unknown, hook: string, players: readonly st
   const wrong = (problem: string) => new ToolEnvError('bug.environment', `${hook} ${problem}.`);
   if (!isPlainObject(result)) {
     const remedy = 'return a text, an object such as { reply, rewards, end }, or nothing';
-    throw wrong(`returned ${inWords(result)}: ${remedy}`);
+    throw wrong(`returned ${describe(result)}: ${remedy}`);
   }
   const unknown = unknownPart(result, decisionParts);
   if (unknown) throw new ToolEnvError('bug.environment', `${hook} returned ${unknown}`);
   const { reply, rewrite, rewards, playerRewards } = result;
   if (reply !== undefined && typeof reply !== 'string' && !Array.isArray(reply))
-    throw wrong(`returned a reply that is ${inWords(reply)}: give a text or messages`);
+    throw wrong(`returned a reply that is ${describe(reply)}: give a text or messages`);
   if (rewrite !== undefined && !Array.isArray(rewrite))
-    throw wrong(`returned a rewrite that is ${inWords(rewrite)}: give messages`);
+    throw wrong(`returned a rewrite that is ${describe(rewrite)}: give messages`);
   if (rewards !== undefined) checkRewards(rewards, wrong);
   if (playerRewards === undefined) return result;
   if (!isPlainObject(playerRewards))
     throw wrong(
-      `returned playerRewards that are ${inWords(playerRewards)}: give an object of rewards by player`,
+      `returned playerRewards that are ${describe(playerRewards)}: give an object of rewards by player`,
     );
   const stranger = Object.keys(playerRewards).find((name) => !players.includes(name));
   if (stranger !== undefined) {
@@ -53,10 +53,10 @@ export function readDecision(result: unknown, hook: string, players: readonly st
 
 function checkRewards(rewards: unknown, wrong: (problem: string) => ToolEnvError): void {
   if (!isPlainObject(rewards))
-    throw wrong(`returned rewards that are ${inWords(rewards)}: give an object of numbers by name`);
+    throw wrong(`returned rewards that are ${describe(rewards)}: give an object of numbers by name`);
   for (const name of Object.keys(rewards)) {
     if (rewards[name] instanceof Promise)
-      throw wrong(`returned a reward "${name}" that is ${inWords(rewards[name])}`);
+      throw wrong(`returned a reward "${name}" that is ${describe(rewards[name])}`);
     if (rewards[name] !== undefined) continue;
     throw wrong(
       `returned a reward "${name}" of undefined: give a number, give null for "not scored", or leave it out`,

@@ -2,7 +2,7 @@
 import { unknownPart } from '../protocol/did-you-mean.ts';
 import { ToolEnvError } from '../protocol/errors.ts';
 import { isPlainObject } from '../protocol/plain-object.ts';
-import { inWords } from '../protocol/violation.ts';
+import { describe } from '../protocol/violation.ts';
 import { definitionParts } from './declare-env.ts';
 import type { Episode } from './episode.ts';
 import { decisionParts } from './read-decision.ts';
@@ -18,7 +18,7 @@ const parts = ['messages', 'tools', 'environmentTools', ...hooks];
 export function readEpisode(begun: unknown, env: string): Episode {
   const wrong = (problem: string) => new ToolEnvError('bug.environment', `${env}: episode ${problem}`);
   if (typeof begun !== 'object' || begun === null || Array.isArray(begun)) {
-    const what = begun === undefined ? 'nothing' : inWords(begun);
+    const what = begun === undefined ? 'nothing' : describe(begun);
     throw wrong(`returned ${what}: return an object such as { messages, tools, onAnswer }.`);
   }
   const part = begun as Record<string, unknown>;
@@ -35,14 +35,14 @@ export function readEpisode(begun: unknown, env: string): Episode {
   }
   const { messages } = part;
   if (typeof messages !== 'string' && !Array.isArray(messages))
-    throw wrong(`returned messages that are ${inWords(messages)}: give a text or messages.`);
+    throw wrong(`returned messages that are ${describe(messages)}: give a text or messages.`);
   for (const name of ['tools', 'environmentTools'])
     if (part[name] !== undefined && !Array.isArray(part[name]) && typeof part[name] !== 'function')
       throw wrong(
-        `returned "${name}" that is ${inWords(part[name])}: give an array of tools, or a function that returns one.`,
+        `returned "${name}" that is ${describe(part[name])}: give an array of tools, or a function that returns one.`,
       );
   for (const name of hooks)
     if (part[name] !== undefined && typeof part[name] !== 'function')
-      throw wrong(`returned "${name}" that is ${inWords(part[name])}: give a function.`);
+      throw wrong(`returned "${name}" that is ${describe(part[name])}: give a function.`);
   return begun as Episode;
 }

@@ -16,15 +16,15 @@ import { type DispatchOptions, dispatch } from '../tools/dispatch.ts';
 import type { EnvironmentCall, Episode, EpisodeContext } from './episode.ts';
 import { freeName, takeName } from './episode-names.ts';
 import { EpisodePlayer } from './episode-player.ts';
-import type { Seat } from './open-players.ts';
+import type { PlayerBinding } from './open-players.ts';
 import type { Player } from './player.ts';
-import { TurnExchange } from './turn-exchange.ts';
+import { TurnRendezvous } from './turn-rendezvous.ts';
 
 /** What an episode begins with. */
 type EpisodeStart<Task> = Pick<
   RunningEpisode<Task>,
   'task' | 'seed' | 'episodeId' | 'limits' | 'options' | 'shared'
-> & { seats?: ReadonlyMap<string, Seat> | undefined; prompts?: Prompts | undefined };
+> & { seats?: ReadonlyMap<string, PlayerBinding> | undefined; prompts?: Prompts | undefined };
 
 export class RunningEpisode<Task = unknown> implements EpisodeContext<Task> {
   readonly task: Task;
@@ -52,7 +52,7 @@ export class RunningEpisode<Task = unknown> implements EpisodeContext<Task> {
   #signal: AbortSignal | undefined;
   #nextCall = 0;
   /** Turns of players that the policy plays too. */
-  readonly exchange: TurnExchange = new TurnExchange();
+  readonly exchange: TurnRendezvous = new TurnRendezvous();
   readonly #players: ReadonlyMap<string, Player>;
   readonly #prompts: Prompts;
   /** The calls of the step under way. */

@@ -9,7 +9,7 @@ import type { Prompts } from '../protocol/prompts.ts';
 import { type Rewards, scoreTruncation } from '../protocol/reward.ts';
 import type { Tool } from '../protocol/tool.ts';
 import type { Episode, EpisodeContext, TurnDecision } from './episode.ts';
-import type { Seat } from './open-players.ts';
+import type { PlayerBinding } from './open-players.ts';
 import { readDecision } from './read-decision.ts';
 import { readEpisode } from './read-episode.ts';
 import type { ScoredReward } from './reward-declaration.ts';
@@ -23,7 +23,7 @@ export interface ToolEnvParts<Task, Context = EpisodeContext<Task>> {
   rewards: Readonly<Record<string, ScoredReward<Context>>>;
   options?: unknown;
   shared?: unknown;
-  seats?: ReadonlyMap<string, Seat>;
+  seats?: ReadonlyMap<string, PlayerBinding>;
   prompts?: Prompts;
   state?(context: EpisodeContext<Task>): unknown;
   episode(context: Context): Episode | Promise<Episode>;

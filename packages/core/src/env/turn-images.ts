@@ -4,7 +4,7 @@ import { imageMistake, imagesOf } from '../protocol/message.ts';
 import type { ToolResult } from '../protocol/tool.ts';
 
 /** Base64 characters of all images that a policy reads at once. */
-const longestImages = 8 * 2 ** 20;
+const maxImagesLength = 8 * 2 ** 20;
 
 /** The images of a result that a model can read. The text of the result names the others too. */
 export function resultImages(result: ToolResult | undefined): ImageBlock[] {
@@ -16,7 +16,7 @@ export function resultImages(result: ToolResult | undefined): ImageBlock[] {
 
 /** The messages with the newest images, as far as they fit. The oldest are left out. */
 export function withNewestImages(messages: readonly Message[]): Message[] {
-  let left = longestImages;
+  let left = maxImagesLength;
   const kept = [...messages];
   for (let index = kept.length - 1; index >= 0; index--) {
     const images = imagesOf(kept[index]!);

@@ -34,7 +34,7 @@ export interface InstalledPackage {
 const packageName = /^(?:@[a-z0-9-~][a-z0-9-._~]*\/)?[a-z0-9-~][a-z0-9-._~]*$/;
 
 /** Characters of a version, as npm has it. */
-const longestVersion = 256;
+const maxVersionLength = 256;
 
 /**
  * Finds a package by name.
@@ -128,7 +128,7 @@ export function readPackage(folder: string, installedAs?: string): InstalledPack
   try {
     const json: PackageJson = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
     if (typeof json?.name !== 'string' || typeof json.version !== 'string') return undefined;
-    if (json.version.length > longestVersion) return undefined;
+    if (json.version.length > maxVersionLength) return undefined;
     const name = installedAs ?? nameInModules(resolve(folder)) ?? json.name;
     const real = process.versions.pnp ? resolve(folder) : realpathSync(folder);
     return packageName.test(name) ? { name, folder: real, json } : undefined;
@@ -146,7 +146,7 @@ function nameInModules(folder: string): string | undefined {
 }
 
 /** Characters of the name of a version of the protocol; a longer text is no name. */
-const longestSpec = 32;
+const maxSpecLength = 32;
 
 /**
  * The manifest of a package, or `undefined` if the package has none.
@@ -157,7 +157,7 @@ export function readManifest({ name, json, folder }: InstalledPackage): Manifest
   const { version, toolenv } = json;
   if (toolenv === undefined) return undefined;
   const spec: unknown = (toolenv as Partial<Manifest> | null)?.spec;
-  if (typeof spec === 'string' && spec !== 'v1' && spec.length <= longestSpec) {
+  if (typeof spec === 'string' && spec !== 'v1' && spec.length <= maxSpecLength) {
     const message = `${name}@${version} speaks toolenv spec ${spec}, and this toolenv speaks v1: install a version of the package for v1, or update toolenv.`;
     throw new ToolEnvError('usage.spec_version', message);
   }

@@ -47,14 +47,14 @@ export function isBug(error: unknown): error is ToolEnvError {
 }
 
 /** Characters that are kept of the message of a third party. */
-const longestMessage = 2000;
+const maxMessageLength = 2000;
 
 /** The message of any thrown value, even of a value whose getters or `toString` throw. A very long message is cut. */
 export function messageOf(error: unknown): string {
   try {
     const message = String(error instanceof Error ? error.message : error);
-    if (message.length <= longestMessage || ToolEnvError.isInstance(error)) return message;
-    return `${message.slice(0, longestMessage)}…`;
+    if (message.length <= maxMessageLength || ToolEnvError.isInstance(error)) return message;
+    return `${message.slice(0, maxMessageLength)}…`;
   } catch {
     return 'an error that cannot be read';
   }

@@ -45,7 +45,7 @@ export function imagesOf(message: Message): readonly ImageBlock[] {
 }
 
 /** Base64 characters of one image. */
-const longestImage = 4 * 2 ** 20;
+const maxImageLength = 4 * 2 ** 20;
 
 /** What keeps a value from being an image that models read; `undefined` if nothing does. */
 export function imageMistake(value: unknown): string | undefined {
@@ -54,7 +54,7 @@ export function imageMistake(value: unknown): string | undefined {
     return 'an image must be { type: "image", data, mimeType }';
   if (!/^image\/(png|jpeg|gif|webp)$/.test(mimeType))
     return 'its mimeType must be that of PNG, JPEG, GIF or WebP';
-  if (data.length > longestImage) return `its data must have at most ${longestImage} characters`;
+  if (data.length > maxImageLength) return `its data must have at most ${maxImageLength} characters`;
   return /^[A-Za-z0-9+/]*={0,2}$/.test(data) ? undefined : 'its data must be base64';
 }
 

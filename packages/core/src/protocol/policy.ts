@@ -49,7 +49,7 @@ export interface PolicySpec {
    * Whether other weights sample than those that learn: those of a model server, or weights of fewer bits. Their log-probabilities are
    * not quite the learner's, and trainers correct for the difference. Default false.
    */
-  readonly samplesElsewhere?: boolean;
+  readonly usesSeparateSampler?: boolean;
   /**
    * `images`: whether it reads images besides text. `knownTools`: whether the model knows its tools without being told, so that its prompts
    * name none. Default: neither.

@@ -9,7 +9,7 @@ import { ToolEnvError } from './errors.ts';
 export type Prompts = Readonly<Record<string, string>>;
 
 /** Characters of one text. */
-export const longestPrompt = 100_000;
+export const maxPromptLength = 100_000;
 
 /**
  * The texts of `own`, with those of `given` in their place.
@@ -33,6 +33,6 @@ export function replacePrompts(own: Prompts, given: Prompts, owner: string): Pro
 /** What is wrong with a text, to follow its name. `undefined` if nothing is. */
 export function promptMistake(text: unknown): string | undefined {
   if (typeof text !== 'string') return 'is not a string: give a string';
-  if (text.length <= longestPrompt) return undefined;
-  return `has ${text.length} characters: give at most ${longestPrompt}`;
+  if (text.length <= maxPromptLength) return undefined;
+  return `has ${text.length} characters: give at most ${maxPromptLength}`;
 }

@@ -1,7 +1,7 @@
 /** Rewards: named components, each with a declared kind, range and weight. `null` means "not scored", which is not 0. */
 import { ToolEnvError } from './errors.ts';
 import { isPlainObject } from './plain-object.ts';
-import { inWords, type Violation } from './violation.ts';
+import { describe, type Violation } from './violation.ts';
 
 /** Rounding error that a reward may have at the ends of its range, and a sum of rewards relative to max(1, |sum|). */
 export const rewardTolerance = 1e-6;
@@ -50,19 +50,19 @@ export function sumRewards(spec: RewardSpec, steps: readonly { rewards?: Rewards
 
 /** What is wrong with a declaration of rewards, ENV-4. */
 export function checkRewardSpec(spec: unknown): Violation | undefined {
-  if (!isPlainObject(spec)) return { rule: 'ENV-4', problem: `the declared rewards are ${inWords(spec)}` };
+  if (!isPlainObject(spec)) return { rule: 'ENV-4', problem: `the declared rewards are ${describe(spec)}` };
   for (const [name, component] of Object.entries(spec)) {
     const { kind, range, weight } = Object(component);
     const wrong = (what: string, expected: string) => {
       return { rule: 'ENV-4', problem: `${what} of reward "${name}": give ${expected}` };
     };
     if (kind !== 'process' && kind !== 'outcome')
-      return wrong(`${inWords(kind)} is the kind`, '"process" or "outcome"');
-    if (!Number.isFinite(weight)) return wrong(`${inWords(weight)} is the weight`, 'a finite number');
+      return wrong(`${describe(kind)} is the kind`, '"process" or "outcome"');
+    if (!Number.isFinite(weight)) return wrong(`${describe(weight)} is the weight`, 'a finite number');
     const isRange = Array.isArray(range) && range.length === 2 && range.every(Number.isFinite);
     if (!isRange || range[0] > range[1])
       return wrong(
-        `[${Array.isArray(range) ? range.map(inWords) : inWords(range)}] is the range`,
+        `[${Array.isArray(range) ? range.map(describe) : describe(range)}] is the range`,
         'two finite numbers, low ≤ high',
       );
   }
@@ -78,7 +78,10 @@ export function checkReward(spec: RewardSpec, name: string, value: unknown): Vio
   }
   if (value === null) return undefined;
   if (typeof value !== 'number' || !Number.isFinite(value)) {
-    return { rule: 'ENV-21', problem: `Reward "${name}" is ${inWords(value)}: give a finite number or null` };
+    return {
+      rule: 'ENV-21',
+      problem: `Reward "${name}" is ${describe(value)}: give a finite number or null`,
+    };
   }
   const [low, high] = component.range;
   if (value >= low - rewardTolerance && value <= high + rewardTolerance) return undefined;

@@ -21,23 +21,23 @@ shared[key] ??= [];
 const known: string[] = shared[key];
 
 /** Registers a secret where it is read from an option or a variable. @returns The secret. */
-export function keepSecret<T extends string | undefined>(secret: T): T {
+export function registerSecret<T extends string | undefined>(secret: T): T {
   for (const each of formsOf(secret ?? '')) if (!known.includes(each)) known.push(each);
   known.sort((a, b) => b.length - a.length);
   return secret;
 }
 
 /** Registers the values that have secret names, such as those of headers. A scheme before a credential is not secret. */
-export function keepNamedSecrets(values: Readonly<Record<string, string>> = {}): void {
+export function registerNamedSecrets(values: Readonly<Record<string, string>> = {}): void {
   for (const [name, value] of Object.entries(values)) {
     if (!secretNames.test(name)) continue;
-    keepSecret(value);
-    keepSecret(/^[A-Za-z]+ +(\S+)$/.exec(value)?.[1]);
+    registerSecret(value);
+    registerSecret(/^[A-Za-z]+ +(\S+)$/.exec(value)?.[1]);
   }
 }
 
 /** The text without the secrets of this process. */
-export function withoutSecrets(text: string): string {
+export function redactSecrets(text: string): string {
   let clean = text;
   for (const secret of known) if (clean.includes(secret)) clean = clean.replaceAll(secret, redacted);
   return clean;
@@ -78,10 +78,10 @@ export function isSameButSecrets(kept: string, now: unknown): boolean {
 }
 
 function clean(value: unknown): unknown {
-  if (typeof value === 'string') return withoutSecrets(value);
+  if (typeof value === 'string') return redactSecrets(value);
   if (Array.isArray(value)) return value.map(clean);
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, part]) => [withoutSecrets(name), clean(part)]));
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [redactSecrets(name), clean(part)]));
 }
 
 /** As it is, in JSON and in a URL. */

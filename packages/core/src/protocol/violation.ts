@@ -9,7 +9,7 @@ export interface Violation {
 }
 
 /** A value in a few words. Reads nothing inside the value, whose getters may throw. */
-export function inWords(value: unknown): string {
+export function describe(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(excerpt(value, 60));
   if (Array.isArray(value)) return 'an array';
   if (value === undefined) return 'missing';

@@ -6,9 +6,9 @@ import { hostname } from 'node:os';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ToolEnvError } from '../protocol/errors.ts';
-import { beat, beatEvery, stopBeating, watchBeat } from './heartbeat.ts';
-import { makeFolder } from './make-folder.ts';
-import { writing } from './write-error.ts';
+import { withDiskErrors } from './disk-errors.ts';
+import { ensureDir } from './ensure-dir.ts';
+import { heartbeatInterval, stopBeating, touchHeartbeat, watchHeartbeat } from './heartbeat.ts';
 
 /** A folder that this process has locked. */
 export interface FolderLock {
@@ -57,12 +57,12 @@ process.on('exit', () => {
  */
 export async function lockFolder(
   folder: string,
-  { every = beatEvery, expiry = 10 * every }: HeartbeatOptions = {},
+  { every = heartbeatInterval, expiry = 10 * every }: HeartbeatOptions = {},
 ): Promise<FolderLock> {
-  await makeFolder(folder);
+  await ensureDir(folder);
   for (let attempt = 1; ; attempt++) {
     const file = join(resolve(folder), newClaim());
-    await writing(folder, () => writeFile(file, '', { flag: 'wx' }));
+    await withDiskErrors(folder, () => writeFile(file, '', { flag: 'wx' }));
     held.add(file);
     const release = async () => {
       held.delete(file);
@@ -74,7 +74,7 @@ export async function lockFolder(
       throw error;
     });
     if (others.length === 0) {
-      beat(file, every);
+      touchHeartbeat(file, every);
       return { release };
     }
     // Nobody is to wait for a process that waits itself.
@@ -94,13 +94,13 @@ export async function lockFolder(
  */
 export async function refuseLockedFolder(
   folder: string,
-  { every = beatEvery }: Pick<HeartbeatOptions, 'every'> = {},
+  { every = heartbeatInterval }: Pick<HeartbeatOptions, 'every'> = {},
 ): Promise<void> {
   const names = await readdir(folder).catch(() => []);
   for (const claim of names.flatMap(readClaim)) {
     const lives = liveness(claim);
     if (lives === 'ended') continue;
-    if (lives === 'lives' || (await watchBeat(join(folder, claim.name), 2 * every)) === 'beats')
+    if (lives === 'lives' || (await watchHeartbeat(join(folder, claim.name), 2 * every)) === 'beats')
       throw inUse(folder, claim);
   }
 }
@@ -131,7 +131,7 @@ export function isFolderLost(error: unknown): boolean {
  */
 export async function hasClaim(
   folder: string,
-  expiry: number = 10 * beatEvery,
+  expiry: number = 10 * heartbeatInterval,
 ): Promise<'live' | 'dead' | undefined> {
   const claims = (await readdir(folder).catch(() => [])).flatMap(readClaim);
   const beats = await Promise.all(
@@ -171,7 +171,7 @@ async function removeSilent(
   claims: readonly Claim[],
   expiry: number,
 ): Promise<Claim | undefined> {
-  const seen = await Promise.all(claims.map(({ name }) => watchBeat(join(folder, name), expiry)));
+  const seen = await Promise.all(claims.map(({ name }) => watchHeartbeat(join(folder, name), expiry)));
   for (const [n, { name }] of claims.entries())
     if (seen[n] === 'silent') await rm(join(folder, name), { force: true });
   return claims.find((_, n) => seen[n] === 'beats');

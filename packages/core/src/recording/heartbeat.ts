@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 
 /** Milliseconds between two beats. */
-export const beatEvery = 3000;
+export const heartbeatInterval = 3000;
 
 /**
  * The beats come from a thread: a training step may block the event loop for minutes. A file that has gone is not made anew. On a
@@ -37,7 +37,7 @@ parentPort.on('message', ({ file, every }) => {
 let thread: Worker | undefined;
 
 /** Lets a file of this process beat until {@link stopBeating} or the end of the process. */
-export function beat(file: string, every: number = beatEvery): void {
+export function touchHeartbeat(file: string, every: number = heartbeatInterval): void {
   if (!thread) {
     thread = new Worker(program, { eval: true, execArgv: [], stdout: true, stderr: true });
     // Without the thread, the lock counts for the expiry.
@@ -55,7 +55,7 @@ export function stopBeating(file: string): void {
  * Watches a file of another process for at most `expiry` milliseconds of this process's clock, so that clocks need not agree:
  * `beats` at the first change, `gone` when the file is gone, `silent` after the time.
  */
-export async function watchBeat(file: string, expiry: number): Promise<'beats' | 'gone' | 'silent'> {
+export async function watchHeartbeat(file: string, expiry: number): Promise<'beats' | 'gone' | 'silent'> {
   const first = await lookAt(file);
   const poll = Math.min(250, expiry / 4);
   for (const end = performance.now() + expiry; first !== undefined; await sleep(poll)) {

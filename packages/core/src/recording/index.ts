@@ -3,6 +3,8 @@
 export type { ToolLease, ToolSource, ToolTap } from '../env/tool-tap.ts';
 export { append } from './append.ts';
 export { cutMiddle } from './cut-middle.ts';
+export { diskError, withDiskErrors } from './disk-errors.ts';
+export { ensureDir } from './ensure-dir.ts';
 export { episodeText, startText } from './episode-text.ts';
 export {
   type FolderLock,
@@ -17,7 +19,6 @@ export {
 } from './folder-lock.ts';
 export { isGzip } from './gzip.ts';
 export { type JsonLine, type ReadOptions, readJsonLines, wholeLines } from './jsonl.ts';
-export { makeFolder } from './make-folder.ts';
 export { readPrompts } from './read-prompts.ts';
 export { type RecordOptions, recordEnv, recordTools } from './record-tools.ts';
 export { createRedactor, type RedactionRules } from './redact.ts';
@@ -36,4 +37,3 @@ export {
   trajectoryMistake,
   trajectoryViolations,
 } from './trajectory-violations.ts';
-export { diskError, writing } from './write-error.ts';

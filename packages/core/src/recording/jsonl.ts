@@ -18,7 +18,7 @@ export interface ReadOptions {
 }
 
 /** Characters of a line. */
-const longestLine = 2 ** 28;
+const maxLineLength = 2 ** 28;
 
 /**
  * The non-empty lines in the file's order, one at a time in memory.
@@ -43,8 +43,8 @@ export async function* readJsonLines(
     isBegin = false;
     open.push(first!);
     length += first!.length;
-    if (length > longestLine) {
-      const message = `${file}:${number + 1}: a line has more than ${longestLine} characters: it is no record.`;
+    if (length > maxLineLength) {
+      const message = `${file}:${number + 1}: a line has more than ${maxLineLength} characters: it is no record.`;
       throw new ToolEnvError('usage.broken_record', message);
     }
     for (const next of lines) {

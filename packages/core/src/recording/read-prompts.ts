@@ -1,4 +1,4 @@
-/** Reads a file of open texts: a JSON object of names and texts, as a trainer of prompts writes it. */
+/** Reads a file of open texts: a JSON object of names and texts, as a prompt trainer writes it. */
 import { messageOf, ToolEnvError } from '../protocol/errors.ts';
 import { type Prompts, promptMistake } from '../protocol/prompts.ts';
 import { readRegular } from './regular-file.ts';

@@ -6,6 +6,7 @@ import { readToolResult } from '../boundary/read-tool-result.ts';
 import { notRecordable } from '../env/tool-tap.ts';
 import { ToolEnvError } from '../protocol/errors.ts';
 import type { Tool, ToolContext, ToolResult } from '../protocol/tool.ts';
+import { diskError, withDiskErrors } from './disk-errors.ts';
 import { recordTurns } from './record-turns.ts';
 import { createRedactor, type RedactionRules } from './redact.ts';
 import { asksServer, type PolicyIdentity, type RecordablePolicy, type RunTap } from './run-tap.ts';
@@ -18,7 +19,6 @@ import {
   Takes,
 } from './tool-recording.ts';
 import type { RecordedTurn } from './turn-recording.ts';
-import { diskError, writing } from './write-error.ts';
 
 /** What a recording leaves out. */
 export interface RecordOptions {
@@ -187,7 +187,7 @@ class Recorder {
 
   #write(event: RecordedCall | RecordedTurn): Promise<void> {
     const line = `${JSON.stringify(this.#redact(event))}\n`;
-    this.#written = this.written().then(() => writing(this.#file, () => appendFile(this.#file, line)));
+    this.#written = this.written().then(() => withDiskErrors(this.#file, () => appendFile(this.#file, line)));
     return this.#written;
   }
 }

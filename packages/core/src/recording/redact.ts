@@ -1,5 +1,5 @@
 /** Removes secrets from records, by the name of a value and by the value itself. */
-import { redacted, secretNames, shortestSecret, withoutSecrets } from '../protocol/secrets.ts';
+import { redacted, redactSecrets, secretNames, shortestSecret } from '../protocol/secrets.ts';
 
 /** What counts as a secret. */
 export interface RedactionRules {
@@ -40,7 +40,7 @@ export function createRedactor({ keys = secretNames, values = [] }: RedactionRul
     (typeof value === 'string' && environment.get(name) === value);
 
   const cleanText = (text: string): string => {
-    let clean = withoutSecrets(text);
+    let clean = redactSecrets(text);
     for (const secret of strings) clean = clean.replaceAll(secret, redacted);
     for (const pattern of patterns) clean = clean.replaceAll(pattern, redacted);
     return replaceNamed(clean, (name, sign, at) => {

@@ -4,10 +4,10 @@ import { ToolEnvError } from '../protocol/errors.ts';
 import { jsonWithoutSecrets } from '../protocol/secrets.ts';
 import type { Trajectory } from '../protocol/trajectory.ts';
 import { wireSchemas } from '../schemas/wire-schemas.ts';
+import { withDiskErrors } from './disk-errors.ts';
 import { type ReadOptions, readJsonLines, wholeLines } from './jsonl.ts';
 import { type PlainAction, plainAction, restoreAction } from './plain-action.ts';
 import { readRecord } from './read-record.ts';
-import { writing } from './write-error.ts';
 
 /**
  * One line, without its line break. Numbers read back with the same bits: a float32 is exact as a float64, and numbers that JSON
@@ -49,7 +49,7 @@ export async function appendTrajectory(
   options: { cutHalfWritten?: boolean } = {},
 ): Promise<void> {
   const line = `${encodeTrajectory(trajectory)}\n`;
-  const handle = await writing(file, () => open(file, 'a+'));
+  const handle = await withDiskErrors(file, () => open(file, 'a+'));
   try {
     const { size } = await handle.stat();
     const whole = await wholeLines(handle, size);
@@ -57,7 +57,7 @@ export async function appendTrajectory(
       const message = `${file}: its last line is half-written. Append with cutHalfWritten, or end the line yourself.`;
       throw new ToolEnvError('usage.broken_record', message);
     }
-    await writing(file, async () => {
+    await withDiskErrors(file, async () => {
       if (whole < size) await handle.truncate(whole);
       await handle.appendFile(line);
     });

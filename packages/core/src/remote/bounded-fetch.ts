@@ -1,7 +1,7 @@
 /** boundedFetch: fetch, whose answers have a limit: a server may send without end. */
 
 /** Bytes of an answer: enough for any reply of a protocol, and no burden for memory. */
-export const largestAnswer: number = 64 * 2 ** 20;
+export const maxAnswerSize: number = 64 * 2 ** 20;
 
 /** An answer that is larger than its reader allows. The rest of it is not read. */
 export class AnswerTooLarge extends Error {
@@ -18,7 +18,7 @@ export class AnswerTooLarge extends Error {
  */
 export async function* bounded<Chunk extends Uint8Array>(
   body: AsyncIterable<Chunk> | null | undefined,
-  most: number = largestAnswer,
+  most: number = maxAnswerSize,
 ): AsyncGenerator<Chunk, void, void> {
   const count = counter(most);
   for await (const chunk of body ?? []) {
@@ -31,7 +31,7 @@ export async function* bounded<Chunk extends Uint8Array>(
 export async function boundedFetch(
   input: string | URL,
   init?: RequestInit,
-  most: number = largestAnswer,
+  most: number = maxAnswerSize,
 ): Promise<Response> {
   const response = await fetch(input, init);
   const count = counter(most);

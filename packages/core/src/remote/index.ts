@@ -1,5 +1,5 @@
 /** @toolenv/core/remote: what clients of model servers share. */
-export { AnswerTooLarge, bounded, boundedFetch, largestAnswer } from './bounded-fetch.ts';
+export { AnswerTooLarge, bounded, boundedFetch, maxAnswerSize } from './bounded-fetch.ts';
 export {
   type AddressForm,
   type ModelAddress,

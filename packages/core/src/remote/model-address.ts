@@ -1,8 +1,8 @@
 /** Addresses of what servers have, such as `<url>#<model>`, and the keys that servers want. */
 import { type ErrorCode, ToolEnvError } from '../protocol/errors.ts';
-import { keepSecret } from '../protocol/secrets.ts';
+import { registerSecret } from '../protocol/secrets.ts';
 
-/** A server of models, and a model of it. */
+/** A model server, and a model of it. */
 export interface ModelAddress {
   /** Without a slash at its end. */
   url: string;
@@ -57,7 +57,7 @@ export function parseModelAddress(
  */
 export function readKey(variable: string, code: ErrorCode): string {
   const key = process.env[variable];
-  if (key) return keepSecret(key);
+  if (key) return registerSecret(key);
   // Whoever gives the key itself must not read it in a log.
   if (
     !/^[A-Za-z_]\w*$/.test(variable) ||

@@ -58,7 +58,7 @@ export function summariseEpisode({ index, outcome, reward, rewards, steps }: Tra
 }
 
 /** Number of different causes that are counted. */
-const mostCauses = 1000;
+const maxCauses = 1000;
 
 /** Running means over the episodes that were not aborted, in constant memory. A mean is `null` before the first of them. */
 export class EpisodeStatistics {
@@ -109,7 +109,7 @@ export class EpisodeStatistics {
       this.faults[fault] = (this.faults[fault] ?? 0) + 1;
       const named = `${fault}: ${cause}`;
       const count = this.#causes.get(named);
-      if (count !== undefined || this.#causes.size < mostCauses) this.#causes.set(named, (count ?? 0) + 1);
+      if (count !== undefined || this.#causes.size < maxCauses) this.#causes.set(named, (count ?? 0) + 1);
       if (fault === episodeLeft) this.unfinished += 1;
       else this.aborted += 1;
       return;

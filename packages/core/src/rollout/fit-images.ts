@@ -33,11 +33,11 @@ export function fitImages(
       'Images',
     );
   }
-  return { ...observation, messages: observation.messages.map(inWords) };
+  return { ...observation, messages: observation.messages.map(imagesAsText) };
 }
 
 /** The text of a tool's result names its images already. */
-function inWords(message: Message): Message {
+function imagesAsText(message: Message): Message {
   const images = imagesOf(message);
   if (images.length === 0) return message;
   const { images: _, ...rest } = message as Message & { images: unknown };

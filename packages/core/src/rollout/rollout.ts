@@ -4,7 +4,7 @@ import { Deadline } from '../boundary/deadline.ts';
 import { guardEnv } from '../boundary/guarded-env.ts';
 import { GuardedEpisode } from '../boundary/guarded-episode.ts';
 import { networkFault } from '../boundary/machinery-fault.ts';
-import { type EnvHandle, mostAtOnce } from '../env/env-definition.ts';
+import { type EnvHandle, maxConcurrency } from '../env/env-definition.ts';
 import { isInfrastructure, messageOf, ToolEnvError } from '../protocol/errors.ts';
 import type { Observation } from '../protocol/message.ts';
 import { aborted, type Outcome, truncated } from '../protocol/outcome.ts';
@@ -100,7 +100,7 @@ async function* play<Task>(options: RolloutOptions<Task>): AsyncGenerator<Trajec
   const follow = () => leave.abort(options.signal!.reason);
   options.signal?.addEventListener('abort', follow, { once: true });
 
-  const concurrency = Math.min(options.concurrency, mostAtOnce(options.env.capabilities));
+  const concurrency = Math.min(options.concurrency, maxConcurrency(options.env.capabilities));
   const waiting = options.episodes[Symbol.iterator]();
   const inFlight = new Map<number, Promise<Trajectory<Task>>>();
   let index = 0;

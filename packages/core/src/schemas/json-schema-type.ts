@@ -50,14 +50,14 @@ type ObjectOf<Schema> = Schema extends { properties: infer Properties }
 type RequiredOf<Schema> = Schema extends { required: readonly (infer Key)[] } ? Key : never;
 
 /** An object whose properties are optional, except `Present`. */
-type PropertiesOf<Properties, Present> = Flat<
+type PropertiesOf<Properties, Present> = Simplify<
   { -readonly [Key in keyof Properties as Key & Present]: FromJsonSchema<Properties[Key]> } & {
     -readonly [Key in keyof Properties as Exclude<Key, Present>]?: FromJsonSchema<Properties[Key]>;
   }
 >;
 
 /** Turns an intersection or an interface into one object type, which is assignable to `Record<string, unknown>`. */
-export type Flat<Type> = { [Key in keyof Type]: Type[Key] };
+export type Simplify<Type> = { [Key in keyof Type]: Type[Key] };
 
 /**
  * The options that a schema describes after its defaults are filled in. Required properties and properties with a default
@@ -76,7 +76,7 @@ export type ArgumentsSchema = JsonSchema | StandardSchemaV1;
 
 /** The arguments of `Tool.execute`, as the model sends them. */
 export type SentArguments<Schema> = Schema extends StandardSchemaV1
-  ? Flat<StandardSchemaV1.InferInput<Schema>>
+  ? Simplify<StandardSchemaV1.InferInput<Schema>>
   : FromSchema<Schema>;
 
 /** The arguments of the author's `execute`, after the schema's defaults and transforms. */
@@ -88,7 +88,7 @@ type FromSchema<Schema> =
   FromJsonSchema<Schema> extends infer Args extends object ? Args : Record<string, unknown>;
 
 /** The arguments that the schemas of the short form describe. */
-export type ShortArguments<Arguments> = Flat<{
+export type ShortArguments<Arguments> = Simplify<{
   -readonly [Name in keyof Arguments]: FromJsonSchema<Arguments[Name]>;
 }>;
 
@@ -98,6 +98,6 @@ export type EnvOptions<Schema> = Schema extends StandardSchemaV1
   : OptionsOf<Schema>;
 
 /** The options as `openEnv` takes them. */
-export type GivenEnvOptions<Schema> = Schema extends StandardSchemaV1
+export type EnvOptionsInput<Schema> = Schema extends StandardSchemaV1
   ? StandardSchemaV1.InferInput<Schema>
   : OptionsOf<Schema>;

@@ -39,7 +39,7 @@ const compiled = new WeakMap<JsonSchema, ValidateFunction>();
 const compiledTexts = new Map<Validator, Map<string, ValidateFunction>>(
   [ajv, draft07, filling].map((validator) => [validator, new Map()]),
 );
-const mostTexts = 1000;
+const maxTexts = 1000;
 
 /** All mistakes of `value` against `schema`; empty if it conforms. Equal schemas are compiled once. */
 export function validate(schema: JsonSchema, value: unknown): SchemaMistake[] {
@@ -76,7 +76,7 @@ export function leaveOutUnusable(schema: JsonSchema): LeftOut[] {
   let known = lenient.get(text);
   if (!known) {
     known = lenientCheck(schema);
-    if (lenient.size >= mostTexts) lenient.clear();
+    if (lenient.size >= maxTexts) lenient.clear();
     lenient.set(text, known);
   }
   compiled.set(schema, known.check);
@@ -115,7 +115,7 @@ function compileOnce(validator: Validator, schema: JsonSchema): ValidateFunction
   let check = known.get(text);
   if (!check) {
     check = compile(validator, schema);
-    if (known.size >= mostTexts) known.clear();
+    if (known.size >= maxTexts) known.clear();
     known.set(text, check);
   }
   return check;

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { ToolEnvError } from '../protocol/errors.ts';
 import {
-  closeInTime,
+  closeWithTimeout,
   type EpisodeOptions,
   type ServedEnv,
   type ServedEpisode,
@@ -123,7 +123,7 @@ export class ClientSession {
     this.#left.abort(new ToolEnvError('infrastructure.episode_left', 'The client has left.'));
     const { env, name } = this.episodes;
     try {
-      await closeInTime({ close: () => this.#next(() => env.close()) }, name);
+      await closeWithTimeout({ close: () => this.#next(() => env.close()) }, name);
     } catch (error) {
       this.hooks.onError(error);
     } finally {

@@ -6,7 +6,7 @@ import type { EpisodeOptions } from './served-episodes.ts';
 import { ServerMetrics } from './server-metrics.ts';
 
 /** Why a client gets no session now. */
-export class NoPlace extends Error {
+export class CapacityError extends Error {
   /** Sessions that are open, and how many may be. */
   readonly places: { open: number; most: number };
 
@@ -40,19 +40,19 @@ export class OpenSessions<Session extends ClientSession, Own extends object = ob
 
   /**
    * @param own What the session has of its own. An id must not be open.
-   * @throws NoPlace
+   * @throws CapacityError
    */
   open(own: EpisodeOptions & { id?: string } & Own): Session {
     const { maxSessions: most, silenceTimeout, idleTimeout, split, seed } = this.#options;
     const places = { open: this.#open.size, most: this.isDraining ? 0 : most };
-    if (this.isDraining) throw new NoPlace('The server is ending and takes no new clients.', places);
+    if (this.isDraining) throw new CapacityError('The server is ending and takes no new clients.', places);
     if (places.open >= most) {
       // Their places are free when the client tries again.
       for (const session of this.#open.values()) {
         if (!session.isAttached && session.silence > silenceTimeout) void session.close();
       }
       const message = `The server is full: it takes ${most} clients at once (maxSessions). Try again later.`;
-      throw new NoPlace(message, places);
+      throw new CapacityError(message, places);
     }
     const session: Session = this.#make(
       { idleTimeout, ...(split && { split }), ...(seed !== undefined && { seed }), ...own },

@@ -1,7 +1,7 @@
 /** ServeOptions: how an environment is served to clients on a port, whatever their protocol. The schema has the defaults. */
-import { type EnvHandle, mostAtOnce } from '../env/env-definition.ts';
+import { type EnvHandle, maxConcurrency } from '../env/env-definition.ts';
 import { isInfrastructure, messageOf } from '../protocol/errors.ts';
-import { withoutSecrets } from '../protocol/secrets.ts';
+import { redactSecrets } from '../protocol/secrets.ts';
 import { completeOptions } from '../schemas/complete-options.ts';
 import type { OptionsOf } from '../schemas/json-schema-type.ts';
 
@@ -87,11 +87,11 @@ export function placesFor<Options extends ServeOptions>(
   given: Options,
 ): Options & { maxSessions: number } {
   const { maxSessions = serveProperties.maxSessions.default } = given;
-  return { ...given, maxSessions: Math.min(maxSessions, mostAtOnce(capabilities)) };
+  return { ...given, maxSessions: Math.min(maxSessions, maxConcurrency(capabilities)) };
 }
 
 /** What a server does with errors, by default. The stack of a failing machine says nothing. */
 export function writeToStderr(error: unknown): void {
   const isBug = error instanceof Error && !isInfrastructure(error);
-  process.stderr.write(`${withoutSecrets((isBug && error.stack) || messageOf(error))}\n`);
+  process.stderr.write(`${redactSecrets((isBug && error.stack) || messageOf(error))}\n`);
 }

@@ -61,7 +61,7 @@ export async function servedName<Task>(
   }
   const probe = env.episode();
   const { players = [], name } = probe.spec;
-  closeInTime(probe, name).catch(onError);
+  closeWithTimeout(probe, name).catch(onError);
   if (players.length === 0) return env.ref ?? name;
   const [list, flags] = [players.join(', '), players.map((player) => `--${player} <name>`).join(' ')];
   const message = `${name}: a client plays one player, and this environment is open with self-play of ${list}: name a script or a policy as ${list} (${flags}).`;
@@ -151,7 +151,7 @@ const closeTimeout = 10_000;
  * Closes the Env of a client that has left, without waiting for it forever.
  * @throws ToolEnvError `infrastructure.env_close` after 10 s, and what closing throws.
  */
-export async function closeInTime(env: Pick<Env, 'close'>, name: string): Promise<void> {
+export async function closeWithTimeout(env: Pick<Env, 'close'>, name: string): Promise<void> {
   const message = `${name} did not close within ${closeTimeout / 1000} s: its step or its close hangs; make both end when the signal aborts.`;
   const reason = () => new ToolEnvError('infrastructure.env_close', message);
   await withinDeadline({ after: closeTimeout, reason }, () => env.close());

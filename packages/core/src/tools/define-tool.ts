@@ -5,10 +5,10 @@ import type { JsonSchema } from '../protocol/json-schema.ts';
 import { refuse, type Tool, type ToolContext, type ToolResult, text } from '../protocol/tool.ts';
 import type {
   ArgumentsSchema,
-  Flat,
   ParsedArguments,
   SentArguments,
   ShortArguments,
+  Simplify,
 } from '../schemas/json-schema-type.ts';
 import { isStandardSchema, parse, toJsonSchema } from '../schemas/standard-schema.ts';
 import { callTime } from './call-time.ts';
@@ -46,7 +46,7 @@ export type Execute<Args, Data> = (
 // `Args` is never inferred, or this overload would win over the one that infers from the schema.
 export function defineTool<Args extends object = never, Data = unknown>(
   definition: ToolDefinition<JsonSchema, NoInfer<Args>, Data> & ([Args] extends [never] ? never : unknown),
-): Tool<Flat<NoInfer<Args>>, Data>;
+): Tool<Simplify<NoInfer<Args>>, Data>;
 export function defineTool<const Arguments extends Record<string, JsonSchema>, Data = unknown>(
   name: string,
   description: string,

@@ -145,7 +145,7 @@ function reportsOf(
  * Runs work that is a call of the tool `name`, though no policy has called it: a server's tool that takes the answer.
  * @throws ToolEnvError `infrastructure.tool_timeout`; the reason of the signal; what the work throws.
  */
-export async function inToolTime<T>(
+export async function withToolTimeout<T>(
   name: string,
   { toolTimeout, signal }: { toolTimeout: number; signal: AbortSignal },
   work: (signal: AbortSignal) => Promise<T>,

@@ -11,6 +11,6 @@ export {
 export { callFormats, hermesFormat } from '../call-formats/formats.ts';
 export { boundText } from './bound-text.ts';
 export { callMistake, mistakeText } from './call-mistake.ts';
-export { type DispatchOptions, dispatch, inToolTime } from './dispatch.ts';
+export { type DispatchOptions, dispatch, withToolTimeout } from './dispatch.ts';
 export { functionTools, withTextTools } from './text-tools.ts';
 export { ToolNames, usableToolName } from './tool-names.ts';

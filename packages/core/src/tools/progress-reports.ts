@@ -1,14 +1,14 @@
 /** ProgressReports: what a running call says of its progress, as callers receive it: well-formed, short, not too often, and not after its end. */
 import { excerpt } from '../protocol/excerpt.ts';
-import { withoutSecrets } from '../protocol/secrets.ts';
+import { redactSecrets } from '../protocol/secrets.ts';
 import type { ToolProgress } from '../protocol/tool.ts';
 
 /** Milliseconds between two reports. Of the reports in between, the newest is passed on. */
 const interval = 50;
 /** Characters of a message that are passed on. */
-const longestMessage = 1000;
+const maxMessageLength = 1000;
 /** Characters of a message that are searched for secrets, before it is cut. */
-const searched = 8 * longestMessage;
+const searched = 8 * maxMessageLength;
 
 export class ProgressReports {
   readonly #pass: (report: ToolProgress) => void;
@@ -66,7 +66,7 @@ function read(given: ToolProgress): ToolProgress | undefined {
 }
 
 function clean(message: string): string {
-  const kept = excerpt(withoutSecrets(message.slice(0, searched)), longestMessage);
+  const kept = excerpt(redactSecrets(message.slice(0, searched)), maxMessageLength);
   // Copied, because a slice keeps the whole text in memory that it was cut from.
   return Buffer.from(kept, 'utf16le').toString('utf16le');
 }

@@ -1,4 +1,4 @@
-/** ToolNames: the names under which models call the tools of other programs. Servers of models refuse names with other characters, or longer ones. */
+/** ToolNames: the names under which models call the tools of other programs. Model servers refuse names with other characters, or longer ones. */
 
 /** As OpenAI's and Anthropic's APIs, and the servers that follow them, demand. */
 const usable = /^[a-zA-Z0-9_-]{1,64}$/;

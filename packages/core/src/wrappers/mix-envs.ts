@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import {
   type EnvCapabilities,
   type EnvHandle,
-  mostAtOnce,
+  maxConcurrency,
   type Split,
   type TaskSet,
 } from '../env/env-definition.ts';
@@ -89,7 +89,7 @@ function drawOf(
 /** Seedable if all are, as concurrent as the least of them, networked and remote if any is. */
 function mixedCapabilities(envs: readonly Pick<EnvHandle<unknown>, 'capabilities'>[]): EnvCapabilities {
   const declared = envs.map(({ capabilities = {} }) => capabilities);
-  const atOnce = Math.min(...declared.map(mostAtOnce));
+  const atOnce = Math.min(...declared.map(maxConcurrency));
   return {
     seedable: declared.every(({ seedable = true }) => seedable),
     concurrent: Number.isFinite(atOnce) ? atOnce : true,

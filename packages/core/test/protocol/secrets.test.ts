@@ -2,9 +2,9 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import {
   jsonWithoutSecrets,
-  keepNamedSecrets,
-  keepSecret,
-  withoutSecrets,
+  redactSecrets,
+  registerNamedSecrets,
+  registerSecret,
 } from '../../src/protocol/secrets.ts';
 import { createRedactor } from '../../src/recording/redact.ts';
 import { readKey } from '../../src/remote/model-address.ts';
@@ -13,40 +13,40 @@ afterEach(() => vi.unstubAllEnvs());
 
 test('a secret is removed as it is, in JSON and in a URL, and what contains it goes first', () => {
   const secret = 'sk-"quoted" \\ key/7';
-  expect(keepSecret(secret)).toBe(secret);
-  keepSecret(`${secret}-and-more`);
+  expect(registerSecret(secret)).toBe(secret);
+  registerSecret(`${secret}-and-more`);
   const json = JSON.stringify({ said: secret });
-  expect(withoutSecrets(`<${secret}> ${json} ?key=${encodeURIComponent(secret)}`)).toBe(
+  expect(redactSecrets(`<${secret}> ${json} ?key=${encodeURIComponent(secret)}`)).toBe(
     '<[redacted]> {"said":"[redacted]"} ?key=[redacted]',
   );
-  expect(withoutSecrets(`${secret}-and-more`)).toBe('[redacted]');
+  expect(redactSecrets(`${secret}-and-more`)).toBe('[redacted]');
   expect(createRedactor()({ said: `it is ${secret}` })).toEqual({ said: 'it is [redacted]' });
 });
 
 test('a variable that gives a key is a secret', () => {
   vi.stubEnv('SOME_KEY', 'from-a-variable-1');
   expect(readKey('SOME_KEY', 'usage.model_key')).toBe('from-a-variable-1');
-  expect(withoutSecrets('Bearer from-a-variable-1')).toBe('Bearer [redacted]');
+  expect(redactSecrets('Bearer from-a-variable-1')).toBe('Bearer [redacted]');
 });
 
 test('headers and variables with secret names are secret, also behind their scheme', () => {
-  keepNamedSecrets({
+  registerNamedSecrets({
     Authorization: 'Bearer named-secret-1',
     'X-API-Key': 'named-secret-2',
     Accept: 'text/html',
   });
-  expect(withoutSecrets('named-secret-1 named-secret-2 text/html')).toBe('[redacted] [redacted] text/html');
+  expect(redactSecrets('named-secret-1 named-secret-2 text/html')).toBe('[redacted] [redacted] text/html');
 });
 
 test('JSON keeps its form: names and texts lose a secret, numbers do not', () => {
-  keepSecret('12345678');
+  registerSecret('12345678');
   expect(jsonWithoutSecrets({ a: 0.12345678, 'b 12345678': ['12345678'], c: null })).toBe(
     '{"a":0.12345678,"b [redacted]":["[redacted]"],"c":null}',
   );
 });
 
 test('a short value is no secret, because texts have it by chance', () => {
-  expect(keepSecret('EMPTY')).toBe('EMPTY');
-  expect(keepSecret(undefined)).toBeUndefined();
-  expect(withoutSecrets('EMPTY')).toBe('EMPTY');
+  expect(registerSecret('EMPTY')).toBe('EMPTY');
+  expect(registerSecret(undefined)).toBeUndefined();
+  expect(redactSecrets('EMPTY')).toBe('EMPTY');
 });

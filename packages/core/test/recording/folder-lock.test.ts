@@ -14,7 +14,7 @@ import {
   refuseLockedFolder,
   refuseLostFolder,
 } from '../../src/recording/folder-lock.ts';
-import { watchBeat } from '../../src/recording/heartbeat.ts';
+import { watchHeartbeat } from '../../src/recording/heartbeat.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -149,17 +149,20 @@ test('the heart of a process beats while a training step blocks its event loop, 
   await expect.poll(claimed, { timeout: 30_000 }).toBeDefined();
   const lock = join(folder, (await claimed())!);
   // The loop is blocked from now on.
-  expect([await watchBeat(lock, 10_000), await watchBeat(lock, 10_000)]).toEqual(['beats', 'beats']);
+  expect([await watchHeartbeat(lock, 10_000), await watchHeartbeat(lock, 10_000)]).toEqual([
+    'beats',
+    'beats',
+  ]);
   const ended = once(child, 'exit');
   child.kill('SIGKILL');
   await ended;
-  expect(await watchBeat(lock, 200)).toBe('silent');
+  expect(await watchHeartbeat(lock, 200)).toBe('silent');
 }, 60_000);
 
 test('a lock that is released is gone, and its heartbeat makes no file', async () => {
   const lock = await lockFolder(folder, { every: 10 });
   const [name] = await readdir(folder);
-  expect(await watchBeat(join(folder, name!), 5000)).toBe('beats');
+  expect(await watchHeartbeat(join(folder, name!), 5000)).toBe('beats');
   await lock.release();
   await sleep(50);
   expect(await readdir(folder)).toEqual([]);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createRng, type Tool, type ToolContext, type Trajectory, text } from '../../src/index.ts';
-import { appendTrajectory, diskError, recordTools, writing } from '../../src/recording/index.ts';
+import { appendTrajectory, diskError, recordTools, withDiskErrors } from '../../src/recording/index.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -60,7 +60,7 @@ describe.runIf(process.platform === 'linux')('a full disk', () => {
 
 test('only errors of a disk or a folder are explained', async () => {
   const bug = new TypeError('undefined is not a function');
-  await expect(writing('file', () => Promise.reject(bug))).rejects.toBe(bug);
+  await expect(withDiskErrors('file', () => Promise.reject(bug))).rejects.toBe(bug);
   expect(diskError(error('ENOSPC', { syscall: 'write', path: '/a' }))?.message).toBe(
     '/a cannot be written (ENOSPC: no): make room on the disk.',
   );

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type CallProgress, type Tool, type ToolContext, ToolEnvError, text } from '../../src/index.ts';
-import { keepSecret } from '../../src/protocol/secrets.ts';
+import { registerSecret } from '../../src/protocol/secrets.ts';
 import { type DispatchOptions, dispatch } from '../../src/tools/index.ts';
 import { climb, ladderLimits } from '../ladder-env.ts';
 
@@ -257,7 +257,7 @@ test("a tool's own limit of time ends its call, and no other tool's", async () =
 test('progress that floods, is malformed or comes late does no harm', async () => {
   const reports: CallProgress[] = [];
   let late: ToolContext['progress'];
-  keepSecret('sk-progress-1234');
+  registerSecret('sk-progress-1234');
   const floods = tool('floods', async (_, { progress }) => {
     late = progress;
     for (let i = 1; i <= 1_000_000; i++) progress!({ progress: i });

@@ -1,4 +1,4 @@
-/** Names of tools that servers of models accept. */
+/** Names of tools that model servers accept. */
 import { ToolNames, usableToolName } from '@toolenv/core/tools';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';

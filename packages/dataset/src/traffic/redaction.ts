@@ -34,7 +34,7 @@ export function redactSecrets(text: string): string {
 }
 
 /** Tool lists that are remembered: an agent has the same in all of its conversations. */
-const mostTools = 100;
+const maxTools = 100;
 
 /** Redacts conversations by several redactions, in their order. Equal lists of tools become one. */
 export class Redactor {
@@ -76,7 +76,7 @@ export class Redactor {
     const known = this.#tools.get(key);
     if (known) return known;
     const clean = (await this.#value(tools)) as Record<string, unknown>[];
-    if (this.#tools.size >= mostTools) this.#tools.clear();
+    if (this.#tools.size >= maxTools) this.#tools.clear();
     this.#tools.set(key, clean);
     return clean;
   }

@@ -2,7 +2,7 @@
 import { ToolEnvError } from '@toolenv/core';
 import { conversationText, firstAnswer } from './conversation.ts';
 import type { ReadTraffic } from './read-traffic.ts';
-import { comesBefore, type SeenConversation, type SeenTask } from './task-table.ts';
+import { precedes, type SeenConversation, type SeenTask } from './task-table.ts';
 import type { TrafficOptions } from './traffic-options.ts';
 
 /** Conversations that are scored at a time. */
@@ -60,7 +60,7 @@ function addScore(
   scores.of.set(seen.task, of);
   of.values.push(value);
   if (!hasAnswer || value < of.bestValue) return;
-  if (value === of.bestValue && of.best && !comesBefore(seen, of.best)) return;
+  if (value === of.bestValue && of.best && !precedes(seen, of.best)) return;
   of.best = seen;
   of.bestValue = value;
 }

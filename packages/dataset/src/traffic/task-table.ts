@@ -68,7 +68,7 @@ export class TaskTable {
     const id = digestOf([prompt.map(({ role, content }) => [role, plain(content)]), this.#keyOf(tools)]);
     const known = this.#tasks.get(id);
     const seen = { split: splitOf(id), time, digest, entry: -1 } as SeenConversation;
-    const isFirst = known === undefined || comesBefore(seen, known.first);
+    const isFirst = known === undefined || precedes(seen, known.first);
     seen.task = known ?? {
       ...{ id, first: seen },
       signature: this.#hasSignatures ? signatureOf(wordsOfUser(prompt)) : undefined,
@@ -93,7 +93,7 @@ export function digestOf(value: unknown): string {
 }
 
 /** The order of conversations: by their splits, times and texts. */
-export function comesBefore(one: SeenConversation, other: SeenConversation): boolean {
+export function precedes(one: SeenConversation, other: SeenConversation): boolean {
   if (one.split !== other.split) return one.split < other.split;
   if (one.time !== other.time) return one.time < other.time;
   return one.digest < other.digest;

@@ -2,14 +2,14 @@
 import { readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { ToolEnvError } from '@toolenv/core';
-import { makeFolder, writing } from '@toolenv/core/recording';
+import { ensureDir, withDiskErrors } from '@toolenv/core/recording';
 import { jsonWithoutSecrets } from '@toolenv/core/secrets';
 import { splitByTime } from './assign-splits.ts';
 import { firstAnswer, firstMessages, type SpokenMessage } from './conversation.ts';
 import { KeptSignatures } from './near-duplicates.ts';
 import { type DroppedConversations, type ReadTraffic, readTraffic } from './read-traffic.ts';
 import { type Scores, scoreTraffic } from './score-traffic.ts';
-import { comesBefore, type SeenTask, splits } from './task-table.ts';
+import { precedes, type SeenTask, splits } from './task-table.ts';
 import { type TrafficOptions, trafficSchema } from './traffic-options.ts';
 
 /** A task, as a line of a file has it. */
@@ -82,10 +82,10 @@ export async function writeTrafficTasks(options: TrafficOptions): Promise<Traffi
   const partial = `${resolve(out)}.partial`;
   try {
     await rm(partial, { recursive: true, force: true });
-    await makeFolder(partial);
+    await ensureDir(partial);
     const files = await writeSplits(partial, { out, kept, traffic, scores });
     options.signal?.throwIfAborted();
-    await writing(out, () => rename(partial, out));
+    await withDiskErrors(out, () => rename(partial, out));
     return {
       conversations: traffic.conversations,
       dropped: traffic.dropped,
@@ -114,7 +114,7 @@ function keptTasks(
   { table }: ReadTraffic,
   threshold: number | undefined,
 ): { kept: SeenTask[]; nearDuplicates: number } {
-  const tasks = table.tasks.sort(({ first: one }, { first: other }) => (comesBefore(one, other) ? -1 : 1));
+  const tasks = table.tasks.sort(({ first: one }, { first: other }) => (precedes(one, other) ? -1 : 1));
   if (threshold === undefined) return { kept: tasks, nearDuplicates: 0 };
   const signatures = new KeptSignatures(threshold);
   const kept = tasks.filter(({ signature, scope }) => signatures.add(signature!, scope));
@@ -146,7 +146,7 @@ async function writeSplits(
         yield `${jsonWithoutSecrets(await taskLine(task, all[n]!.conversations, traffic, scores))}\n`;
     }
     const file = join(partial, `${name}.jsonl`);
-    await writing(file, () => writeFile(file, lines()));
+    await withDiskErrors(file, () => writeFile(file, lines()));
     const from = all.reduce((least, each) => Math.min(least, each.from), Number.POSITIVE_INFINITY);
     const to = all.reduce((most, each) => Math.max(most, each.to), Number.NEGATIVE_INFINITY);
     summaries[name] = {

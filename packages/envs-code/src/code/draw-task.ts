@@ -42,9 +42,9 @@ function word(rng: Rng): string {
 }
 
 /** Draws a task. The steps of a task, in their order, belong to one split. */
-export function drawTask(rng: Rng, split: Split, mostSteps: number): CodeTask {
+export function drawTask(rng: Rng, split: Split, maxSteps: number): CodeTask {
   for (;;) {
-    const names = drawSteps(rng, 2 + rng.int(mostSteps - 1));
+    const names = drawSteps(rng, 2 + rng.int(maxSteps - 1));
     if (splitOf(names) !== split) continue;
     const chosen = names.map((name) => ({ step: steps[name]!, n: steps[name]!.draw?.(rng) ?? 0 }));
     const make = makes[chosen[0]!.step.from]!;

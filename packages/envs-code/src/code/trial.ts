@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Value } from './values.ts';
 
 /** Longer programs are no solutions. */
-const mostCharacters = 50_000;
+const maxCharacters = 50_000;
 
 const program = `
 import sys, json
@@ -51,7 +51,7 @@ export function solutionOf(answer: string): string {
 
 /** Whether a program is worth an interpreter: it names the function, and is not too long. */
 export function mayPass(code: string): boolean {
-  return code.includes('solve') && code.length <= mostCharacters;
+  return code.includes('solve') && code.length <= maxCharacters;
 }
 
 /** @param mark Begins the line of results. */

@@ -52,7 +52,7 @@ interface Agent {
 }
 
 /** Milliseconds of an agent whose task gives it no time. */
-const longestAgent = 24 * 3_600_000;
+const maxAgentTime = 24 * 3_600_000;
 
 /** Bytes that are kept of stdout, and of stderr. */
 const keptOutput = 2 ** 16;
@@ -119,7 +119,7 @@ export class HarborEpisode implements AsyncDisposable {
       ANTHROPIC_API_KEY: apiKey,
       TOOLENV_INSTRUCTION: step.instruction,
     };
-    const timeout = (step.agent.timeout ?? longestAgent) * this.#times.factor;
+    const timeout = (step.agent.timeout ?? maxAgentTime) * this.#times.factor;
     const { stdout, stderr, exitCode } = await asFault('The container of an agent failed', () =>
       box.container.exec(script, { timeout, output: keptOutput, user, folder: box.folder, env, signal }),
     );

@@ -8,7 +8,7 @@ import type { PlayedTask } from './played-task.ts';
 import { type HarborTasks, readTasks } from './task/read-tasks.ts';
 
 /** Entries of the agent's files that the verifier of a step gets. */
-const mostEntries = 10_000;
+const maxEntries = 10_000;
 
 export class Harbor {
   readonly #tasks: HarborTasks;
@@ -49,7 +49,7 @@ export class Harbor {
     const { timeFactor: factor, artifacts } = this.#options;
     return new HarborEpisode(this.#tasks.known(task), this.#boxes, {
       times: { command: commandTime, factor },
-      limits: { bytes: artifacts * 2 ** 20, entries: mostEntries },
+      limits: { bytes: artifacts * 2 ** 20, entries: maxEntries },
     });
   }
 

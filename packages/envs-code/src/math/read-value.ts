@@ -8,7 +8,7 @@ export interface ReadValue {
 }
 
 /** Longer answers are no numbers. The bound keeps whole numbers small, and nested fractions shallow. */
-const mostCharacters = 200;
+const maxCharacters = 200;
 
 /** What an answer says: in the last `\boxed{}`, after the last `Answer:`, or in the last line. */
 export function finalAnswer(text: string): string {
@@ -25,7 +25,7 @@ export function finalAnswer(text: string): string {
  * @returns `undefined` for anything else.
  */
 export function readValue(answer: string, units: readonly string[] = []): ReadValue | undefined {
-  if (answer.length > mostCharacters) return undefined;
+  if (answer.length > maxCharacters) return undefined;
   let text = plain(answer).replace(/^[a-z]\w{0,9}\s*(?:=|is)\s*/i, '');
   for (const unit of [...units].sort((a, b) => b.length - a.length)) {
     const [before, after] = [text, text.toLowerCase()];

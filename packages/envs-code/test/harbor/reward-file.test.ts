@@ -1,7 +1,7 @@
 /** What a verifier writes becomes a reward from 0 to 1, or a failure that scores 0. */
 import { expect, test } from 'vitest';
 import type { HarborStep, HarborTask } from '../../src/harbor/task/harbor-task.ts';
-import { longestReward, readReward } from '../../src/harbor/verify/reward-file.ts';
+import { maxRewardLength, readReward } from '../../src/harbor/verify/reward-file.ts';
 import { isBelow, trialReward } from '../../src/harbor/verify/trial-reward.ts';
 
 const read = (files: Record<string, string>) =>
@@ -50,7 +50,11 @@ test.each<[what: string, files: Record<string, string>, why: string]>([
     { 'reward.txt': '1', 'reward.json': '{' },
     'reward.json is not a table in JSON',
   ],
-  ['a huge file', { 'reward.txt': `1${' '.repeat(longestReward)}` }, 'reward.txt has more than 65536 bytes'],
+  [
+    'a huge file',
+    { 'reward.txt': `1${' '.repeat(maxRewardLength)}` },
+    'reward.txt has more than 65536 bytes',
+  ],
 ])('%s fails, and scores 0', (_, files, why) => {
   expect(read(files)).toEqual({ reward: 0, failed: expect.stringContaining(why) });
 });

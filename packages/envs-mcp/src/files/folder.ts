@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { EpisodeContext, Tool, ToolResult } from '@toolenv/core';
-import { writing } from '@toolenv/core/recording';
+import { withDiskErrors } from '@toolenv/core/recording';
 
 /** Contents by path, relative to the folder and with `/`. */
 export type Files = Record<string, string>;
@@ -10,7 +10,7 @@ export type Files = Record<string, string>;
 export async function writeFiles(folder: string, files: Files): Promise<void> {
   for (const [path, content] of Object.entries(files)) {
     const file = join(folder, path);
-    await writing(file, async () => {
+    await withDiskErrors(file, async () => {
       await mkdir(dirname(file), { recursive: true });
       await writeFile(file, content);
     });

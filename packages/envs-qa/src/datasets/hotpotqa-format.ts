@@ -1,6 +1,6 @@
 /** HotpotQA's JSON format (arXiv 1809.09600), for its distractor and its fullwiki files. All question families write it. */
 import { writeFile } from 'node:fs/promises';
-import { writing } from '@toolenv/core/recording';
+import { withDiskErrors } from '@toolenv/core/recording';
 import type { QaRecord } from '../qa-record.ts';
 import { type RecordFormat, streamRecords } from './read-records.ts';
 
@@ -56,5 +56,5 @@ export async function readRecords(path: string): Promise<QaRecord[]> {
 /** Writes records as a JSON array, one record per line. */
 export async function writeRecords(path: string, records: readonly QaRecord[]): Promise<void> {
   const text = `[\n${records.map((record) => JSON.stringify(record)).join(',\n')}\n]\n`;
-  await writing(path, () => writeFile(path, text));
+  await withDiskErrors(path, () => writeFile(path, text));
 }

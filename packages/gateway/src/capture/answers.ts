@@ -1,4 +1,4 @@
-/** The answers in what a server of models sends, whole or as a stream. */
+/** The answers in what a model server sends, whole or as a stream. */
 import { bigintsAs, exactJson, isObject, tryJson } from '@toolenv/core/schemas';
 import { anthropicMessages, readMessage as readAnthropic } from '../wire/anthropic-messages.ts';
 import { chatCompletions, readMessage as readChat } from '../wire/chat-completions.ts';

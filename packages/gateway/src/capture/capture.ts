@@ -1,11 +1,11 @@
-/** capture: a proxy in front of a server of models, which records its conversations as training data. */
+/** capture: a proxy in front of a model server, which records its conversations as training data. */
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { messageOf } from '@toolenv/core';
 import { completeOptions } from '@toolenv/core/plugins';
 import { isObject } from '@toolenv/core/schemas';
-import { keepSecret } from '@toolenv/core/secrets';
+import { registerSecret } from '@toolenv/core/secrets';
 import {
   clientKey,
   HttpAccess,
@@ -15,20 +15,20 @@ import {
   requestUrl,
   writeToStderr,
 } from '@toolenv/core/serving';
+import { exactBody, replyProblem, wireAt } from '../wire/api-formats.ts';
 import { BadRequest } from '../wire/model-request.ts';
 import { itemsOf, responses } from '../wire/responses.ts';
 import { type Item, StoredItems } from '../wire/stored-items.ts';
 import type { Wire } from '../wire/wire.ts';
-import { exactBody, replyProblem, wireAt } from '../wire/wires.ts';
 import { readAnswers } from './answers.ts';
 import { type CaptureOptions, captureSchema } from './capture-options.ts';
 import { ConversationLog } from './conversation-log.ts';
 import { endToEnd, Upstream } from './upstream.ts';
 
 /** Characters of answers that clients of the Responses API can name. */
-const mostStored = 2 ** 26;
+const maxStored = 2 ** 26;
 /** Bytes of an answer that is recorded. */
-const longestAnswer = 2 ** 26;
+const maxAnswerLength = 2 ** 26;
 /** Characters of a client's key that is a secret. */
 const shortestKey = 16;
 /** Milliseconds between looks for idle conversations, at most. */
@@ -57,9 +57,13 @@ export async function capture({
   ...given
 }: CaptureOptions): Promise<CaptureService> {
   const options = completeOptions(captureSchema, given, 'capture');
-  const proxy = new RecordingProxy(new Upstream(upstream, keepSecret(key)), await ConversationLog.open(out), {
-    ...{ onError, onSkip, options, access: new HttpAccess(options) },
-  });
+  const proxy = new RecordingProxy(
+    new Upstream(upstream, registerSecret(key)),
+    await ConversationLog.open(out),
+    {
+      ...{ onError, onSkip, options, access: new HttpAccess(options) },
+    },
+  );
   const listener = await listen(options, (request, response) => {
     proxy.serve(request, response).catch((error: unknown) => {
       onError(error);
@@ -90,7 +94,7 @@ class RecordingProxy {
   readonly log: ConversationLog;
   readonly #upstream: Upstream;
   readonly #parts: ProxyParts;
-  readonly #stored: StoredItems = new StoredItems(mostStored);
+  readonly #stored: StoredItems = new StoredItems(maxStored);
   readonly #skipped: Set<string> = new Set();
 
   constructor(upstream: Upstream, log: ConversationLog, parts: ProxyParts) {
@@ -153,7 +157,7 @@ class RecordingProxy {
     if (text === undefined || !wire) return;
     // A shorter key, such as not-needed of a local server, is a word that texts may have.
     const key = clientKey(http);
-    if (key.length >= shortestKey) keepSecret(key);
+    if (key.length >= shortestKey) registerSecret(key);
     const { userHeader } = this.#parts.options;
     const named = userHeader === undefined ? undefined : http.headers[userHeader.toLowerCase()];
     this.#record({ wire, body, named }, text, answer.headers['content-type'] ?? '');
@@ -169,7 +173,7 @@ class RecordingProxy {
     let size = 0;
     answer.on('data', (chunk: Buffer) => {
       size += chunk.length;
-      if (isRead && size <= longestAnswer) chunks.push(chunk);
+      if (isRead && size <= maxAnswerLength) chunks.push(chunk);
     });
     try {
       await pipeline(answer, response);
@@ -178,7 +182,7 @@ class RecordingProxy {
       if (answer.errored) this.#parts.onError(error);
       return undefined;
     }
-    return isRead && size <= longestAnswer ? Buffer.concat(chunks).toString('utf8') : undefined;
+    return isRead && size <= maxAnswerLength ? Buffer.concat(chunks).toString('utf8') : undefined;
   }
 
   /** @param request `named` is what the header says of the user. */

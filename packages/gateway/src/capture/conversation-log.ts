@@ -1,7 +1,7 @@
-/** ConversationLog: the conversations that clients have with a server, each as one line of a JSONL file once it grows no more. */
+/** ConversationLog: the conversations between clients and a model server, each as one line of a JSONL file once it grows no more. */
 import { open } from 'node:fs/promises';
 import { type ToolDescription, ToolEnvError } from '@toolenv/core';
-import { wholeLines, writing } from '@toolenv/core/recording';
+import { wholeLines, withDiskErrors } from '@toolenv/core/recording';
 import { tryObject } from '@toolenv/core/schemas';
 import { jsonWithoutSecrets } from '@toolenv/core/secrets';
 import { numberCalls } from '../number-calls.ts';
@@ -10,7 +10,7 @@ import { BadRequest, type Conversation, type SentMessage } from '../wire/model-r
 import type { Answer } from './answers.ts';
 
 /** Conversations in memory. Further ones are written before they are idle. */
-const mostOpen = 1_000;
+const maxOpen = 1_000;
 
 interface OpenConversation {
   /** The server's answers as the server gave them. */
@@ -43,7 +43,7 @@ export class ConversationLog {
    *   crash leaves it.
    */
   static async open(file: string): Promise<ConversationLog> {
-    await writing(file, async () => {
+    await withDiskErrors(file, async () => {
       const handle = await open(file, 'a+');
       try {
         const { size } = await handle.stat();
@@ -92,7 +92,7 @@ export class ConversationLog {
     const used = performance.now();
     this.#open.set(place, { messages, tools: request.tools, user, time, answered, used });
     const [[oldest, conversation] = []] = this.#open;
-    if (this.#open.size > mostOpen) this.#end(oldest!, conversation!);
+    if (this.#open.size > maxOpen) this.#end(oldest!, conversation!);
   }
 
   /** Writes the conversations that have not grown for so many milliseconds. Throws as {@link open} does; then nothing is lost. */
@@ -116,7 +116,7 @@ export class ConversationLog {
     if (lines.length === 0) return;
     this.#lines = [];
     try {
-      await writing(this.#file, async () => {
+      await withDiskErrors(this.#file, async () => {
         const handle = await open(this.#file, 'a');
         try {
           const { size } = await handle.stat();

@@ -1,4 +1,4 @@
-/** Conversations: those of clients that go on, so that the policy keeps its cache from turn to turn. A client names none: its messages tell. */
+/** Conversations: those of clients that go on, so that the policy keeps its cache from turn to turn. Matches requests to conversations by their message history. */
 import type { Action, Message, Observation, Policy, ToolCall } from '@toolenv/core';
 import { parsedCalls, turnMessage } from '@toolenv/core';
 import { numberCalls } from '../number-calls.ts';

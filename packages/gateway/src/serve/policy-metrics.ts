@@ -2,7 +2,7 @@
 import { type Metric, processMetrics, prometheusText } from '@toolenv/core/serving';
 import { type ModelReply, usageOf } from '../wire/model-reply.ts';
 
-export interface NowServed {
+export interface ServedPolicy {
   inFlight: number;
   waiting: number;
   conversations: number;
@@ -29,7 +29,7 @@ export class PolicyMetrics {
   }
 
   /** In the text format of Prometheus. */
-  text({ inFlight, waiting, conversations }: NowServed): string {
+  text({ inFlight, waiting, conversations }: ServedPolicy): string {
     const metric = (type: Metric['type'], name: string, help: string, values: Metric['values']): Metric => ({
       ...{ name: `toolenv_${name}`, help, type, values },
     });

@@ -1,4 +1,4 @@
-/** servePolicy: serves a policy to clients of OpenAI's and Anthropic's APIs, as servers of models do. */
+/** servePolicy: serves a policy to clients of OpenAI's and Anthropic's APIs, as model servers do. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { messageOf, type Policy, ToolEnvError } from '@toolenv/core';
 import { completeOptions } from '@toolenv/core/plugins';
@@ -15,12 +15,12 @@ import {
 import { untilAborted } from '@toolenv/core/tools';
 import { Exchange } from '../exchange.ts';
 import { countTokens } from '../wire/anthropic-messages.ts';
+import { countPath, exactBody, notServed, readRequest, replyProblem, servedAt } from '../wire/api-formats.ts';
 import type { ModelReply } from '../wire/model-reply.ts';
 import { BadRequest } from '../wire/model-request.ts';
 import type { Problem } from '../wire/problem.ts';
 import { StoredItems } from '../wire/stored-items.ts';
 import type { Wire } from '../wire/wire.ts';
-import { countPath, exactBody, notServed, readRequest, replyProblem, servedAt } from '../wire/wires.ts';
 import { Conversations } from './conversations.ts';
 import { Places } from './places.ts';
 import { PolicyMetrics } from './policy-metrics.ts';
@@ -32,7 +32,7 @@ import {
 } from './serve-policy-options.ts';
 
 /** Characters of answers that clients of the Responses API can name. */
-const mostStored = 2 ** 26;
+const maxStored = 2 ** 26;
 /** Milliseconds between looks for idle conversations, at most. */
 const idleCheck = 10_000;
 /** Paths for health checks and metrics, which need no token. */
@@ -69,7 +69,7 @@ class PolicyServer {
   readonly #access: HttpAccess;
   readonly #places: Places;
   readonly #conversations: Conversations;
-  readonly #stored: StoredItems = new StoredItems(mostStored);
+  readonly #stored: StoredItems = new StoredItems(maxStored);
   readonly #metrics: PolicyMetrics = new PolicyMetrics();
   #sweep: NodeJS.Timeout | undefined;
 

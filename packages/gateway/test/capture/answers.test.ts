@@ -1,4 +1,4 @@
-/** The answers of a server of models, as its bytes have them. */
+/** The answers of a model server, as its bytes have them. */
 import { expect, test } from 'vitest';
 import { readAnswers } from '../../src/capture/answers.ts';
 import { anthropicMessages } from '../../src/wire/anthropic-messages.ts';

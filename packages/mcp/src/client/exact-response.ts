@@ -1,10 +1,10 @@
 /** exactResponse: an answer of a server over HTTP, whose size has a limit, and whose structured content the SDK would otherwise round. */
-import { AnswerTooLarge, bounded, largestAnswer } from '@toolenv/core/remote';
+import { AnswerTooLarge, bounded, maxAnswerSize } from '@toolenv/core/remote';
 import { exactText } from '../exact-message.ts';
 
 /**
  * The same response, with messages as {@link exactText} gives them. Events arrive when they are complete, as for the SDK itself. Its body
- * fails with AnswerTooLarge beyond {@link largestAnswer}; a stream of events goes on for as long as it likes, and its events have that limit.
+ * fails with AnswerTooLarge beyond {@link maxAnswerSize}; a stream of events goes on for as long as it likes, and its events have that limit.
  */
 export function exactResponse(response: Response): Response {
   const { body } = response;
@@ -36,7 +36,7 @@ async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8
     const end = endOfEvents(last + text) - last.length;
     if (end > 0) yield encoder.encode(exactEvents(waiting + text.slice(0, end)));
     waiting = end > 0 ? text.slice(end) : waiting + text;
-    if (waiting.length > largestAnswer) throw new AnswerTooLarge(largestAnswer);
+    if (waiting.length > maxAnswerSize) throw new AnswerTooLarge(maxAnswerSize);
     last = end > 0 ? waiting.slice(-2) : (last + text).slice(-2);
   }
   yield encoder.encode(exactEvents(waiting + decoder.decode()));

@@ -4,7 +4,7 @@ import { stripVTControlCharacters } from 'node:util';
 /** Longest explanation, in characters. */
 const longest = 1_000;
 /** Most lines of one explanation. */
-const mostLines = 12;
+const maxLines = 12;
 
 /** Python draws a margin beside the parts of an exception group. */
 const margin = /^\s*[|+][-+\s]*(?=\S)/;
@@ -71,7 +71,7 @@ function isError(line: string): boolean {
 /** The error's line, the further lines of its message, and its causes. */
 function withContext(lines: readonly string[], at: number): string {
   const parts = [lines[at]!.replace(npm, '')];
-  const rest = lines.slice(at + 1, at + 1 + mostLines);
+  const rest = lines.slice(at + 1, at + 1 + maxLines);
   const end = rest.findIndex((line) => ends(line));
   const frames = end >= 0 && frame.test(rest[end]!);
   for (const [number, line] of rest.slice(0, end < 0 ? undefined : end).entries()) {

@@ -71,7 +71,7 @@ export interface McpClient {
 }
 
 /** Pages of a list of tools. A server could name a next page for ever. */
-export const mostPages = 1_000;
+export const maxPages = 1_000;
 
 /** All tools of the server, from all pages (MCP 2025-11-25, server/utilities/pagination). */
 export async function listAllTools(
@@ -83,7 +83,7 @@ export async function listAllTools(
   let cursor: string | undefined;
   let pages = 0;
   do {
-    if (++pages > mostPages) throw new Error(`its list of tools has more than ${mostPages} pages`);
+    if (++pages > maxPages) throw new Error(`its list of tools has more than ${maxPages} pages`);
     const page = await client.listTools(cursor === undefined ? undefined : { cursor }, options);
     all.push(...page.tools);
     cursor = page.nextCursor;

@@ -7,10 +7,10 @@ import pLimit, { type LimitFunction } from 'p-limit';
 import { callFailures } from './call-failures.ts';
 import { isClosed, isErrorAnswer } from './client-error.ts';
 import type { Link, LinkOwner } from './link.ts';
-import { type MaterialTool, type McpMaterial, materialTools } from './material-tools.ts';
 import { callTool, listAllTools, type McpRequestOptions, type McpToolDefinition } from './mcp-client.ts';
 import type { McpHooks } from './mcp-hooks.ts';
 import { type McpTool, mcpTool } from './mcp-tool.ts';
+import { type MaterialTool, type McpPrimitive, materialTools } from './primitive-tools.ts';
 import { warnOnce } from './warn-once.ts';
 
 export interface McpOptions extends McpHooks {
@@ -20,7 +20,7 @@ export interface McpOptions extends McpHooks {
    * What to offer as tools, in addition to the server's tools: `list_resources` and `read_resource`, `list_prompts` and `get_prompt`. A
    * server's own tool with one of these names replaces it. Default: none.
    */
-  offer?: readonly McpMaterial[];
+  offer?: readonly McpPrimitive[];
   /** Milliseconds for starting the server, connecting and listing its tools. Default 30,000. */
   connectTimeout?: number;
   /**

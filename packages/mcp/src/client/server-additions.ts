@@ -1,6 +1,6 @@
 /** Additions to a server that come from outside its definition: variables of its environment, headers, and the values of `${NAME}`. */
 import { ToolEnvError } from '@toolenv/core';
-import { keepNamedSecrets } from '@toolenv/core/secrets';
+import { registerNamedSecrets } from '@toolenv/core/secrets';
 import { describeServer, type McpCommand, type McpEndpoint, type McpUrl } from './mcp-server.ts';
 
 export interface ServerAdditions {
@@ -56,15 +56,15 @@ export function withVariables<Server extends McpEndpoint>(given: Server): Expand
     ...(url && { url: expand(String(url)) }),
     ...(headers && { headers: expandAll(headers) }),
   };
-  keepNamedSecrets(server.env);
-  keepNamedSecrets(server.headers);
+  registerNamedSecrets(server.env);
+  registerNamedSecrets(server.headers);
   return { given, server, variables };
 }
 
 function readVariable(variable: string, server: McpEndpoint): string {
   const value = process.env[variable];
   if (value !== undefined) {
-    keepNamedSecrets({ [variable]: value });
+    registerNamedSecrets({ [variable]: value });
     return value;
   }
   const message = `${describeServer(server)} needs the variable ${variable}, which is not set: set it.`;

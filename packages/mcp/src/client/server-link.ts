@@ -12,7 +12,7 @@ import { withinDeadline } from '@toolenv/core/tools';
 import { isClosed, isOtherHttp, isTimeout, isUndecided, refusalOf, withoutMarkup } from './client-error.ts';
 import { HttpTransport } from './http-transport.ts';
 import type { Link, LinkOwner } from './link.ts';
-import { listAllTools, type McpRequestOptions, type McpToolDefinition, mostPages } from './mcp-client.ts';
+import { listAllTools, type McpRequestOptions, type McpToolDefinition, maxPages } from './mcp-client.ts';
 import { defaultConnectTimeout, type McpOptions, noTimeout } from './mcp-connection.ts';
 import { createClient } from './mcp-hooks.ts';
 import type { McpCommand, McpEndpoint, McpUrl } from './mcp-server.ts';
@@ -120,7 +120,7 @@ export class ServerLink implements Link {
   ): Client {
     const options: ClientOptions = {
       jsonSchemaValidator: trusting,
-      listMaxPages: mostPages,
+      listMaxPages: maxPages,
       ...(!initialize && {
         versionNegotiation: { mode: 'auto', probe: { timeoutMs: patience } },
       }),

@@ -13,7 +13,7 @@ import type {
   StoredOAuthTokens,
 } from '@modelcontextprotocol/client';
 import { ToolEnvError } from '@toolenv/core';
-import { writing } from '@toolenv/core/recording';
+import { withDiskErrors } from '@toolenv/core/recording';
 import { toUrl } from './mcp-server.ts';
 
 interface Kept {
@@ -155,7 +155,7 @@ export class StoredLogin implements OAuthClientProvider {
     Object.assign(this.#kept, part);
     const folder = loginFolder();
     const written = `${this.#file}.${process.pid}`;
-    await writing(this.#file, async () => {
+    await withDiskErrors(this.#file, async () => {
       await mkdir(folder, { recursive: true, mode: 0o700 });
       await writeFile(written, `${JSON.stringify(this.#kept, null, 2)}\n`, { mode: 0o600 });
       await rename(written, this.#file);

@@ -1,17 +1,17 @@
 /** warnOnce: gives each warning once. Every server of a pool and every new list of tools would repeat it. */
-import { withoutSecrets } from '@toolenv/core/secrets';
+import { redactSecrets } from '@toolenv/core/secrets';
 
 /** A server could give warnings without end. */
-const mostWarnings = 20;
+const maxWarnings = 20;
 
 /** @param onWarning Default: writes a line to stderr. */
 export function warnOnce(onWarning: (message: string) => void = toStderr): (message: string) => void {
   const given = new Set<string>();
   return (message) => {
-    if (given.has(message) || given.size > mostWarnings) return;
+    if (given.has(message) || given.size > maxWarnings) return;
     given.add(message);
     onWarning(
-      given.size > mostWarnings ? 'Further warnings of MCP servers are left out: fix the servers.' : message,
+      given.size > maxWarnings ? 'Further warnings of MCP servers are left out: fix the servers.' : message,
     );
   };
 }
@@ -22,5 +22,5 @@ const written = new Set<string>();
 function toStderr(message: string): void {
   if (written.has(message)) return;
   written.add(message);
-  process.stderr.write(`toolenv: ${withoutSecrets(message).replace(/\s+/g, ' ')}\n`);
+  process.stderr.write(`toolenv: ${redactSecrets(message).replace(/\s+/g, ' ')}\n`);
 }

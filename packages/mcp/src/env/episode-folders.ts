@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { writing } from '@toolenv/core/recording';
+import { withDiskErrors } from '@toolenv/core/recording';
 
 /** Folders to remove if this process exits without closing them. */
 const open = new Set<string>();
@@ -21,7 +21,7 @@ export class EpisodeFolders {
     this.#count += 1;
     const name = String(this.#count);
     const folder = join(await this.#parent, name);
-    await writing(folder, () => mkdir(folder));
+    await withDiskErrors(folder, () => mkdir(folder));
     return folder;
   }
 
@@ -41,7 +41,7 @@ export class EpisodeFolders {
 async function makeParent(): Promise<string> {
   // Servers compare paths with the real paths of the folders that they may use.
   const prefix = join(await realpath(tmpdir()), 'toolenv-mcp-');
-  const parent = await writing(prefix, () => mkdtemp(prefix));
+  const parent = await withDiskErrors(prefix, () => mkdtemp(prefix));
   open.add(parent);
   return parent;
 }

@@ -2,7 +2,7 @@
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { ToolEnvError } from '@toolenv/core';
-import { makeFolder, writing } from '@toolenv/core/recording';
+import { ensureDir, withDiskErrors } from '@toolenv/core/recording';
 import { connectMcp } from '../client/connect-mcp.ts';
 import type { McpOptions } from '../client/mcp-connection.ts';
 import type { McpEndpoint } from '../client/mcp-server.ts';
@@ -65,10 +65,10 @@ export async function initMcpEnv(
 
 /** Removes the files again if one of them cannot be written. */
 async function writePackage(folder: string, files: Record<string, string>): Promise<void> {
-  await makeFolder(folder);
+  await ensureDir(folder);
   try {
     for (const [file, content] of Object.entries(files))
-      await writing(join(folder, file), () => writeFile(join(folder, file), content));
+      await withDiskErrors(join(folder, file), () => writeFile(join(folder, file), content));
   } catch (error) {
     for (const file of Object.keys(files)) await rm(join(folder, file), { force: true }).catch(() => {});
     throw error;

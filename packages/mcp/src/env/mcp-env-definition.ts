@@ -13,8 +13,8 @@ import {
   ToolEnvError,
 } from '@toolenv/core';
 import type { EnvOptions, OptionsOf } from '@toolenv/core/schemas';
-import type { McpMaterial } from '../client/material-tools.ts';
 import type { McpHooks } from '../client/mcp-hooks.ts';
+import type { McpPrimitive } from '../client/primitive-tools.ts';
 import { serverOptionsSchema } from '../client/server-options.ts';
 import type { McpServerContext, McpServerOf } from './mcp-servers.ts';
 import type { McpTasks } from './mcp-task.ts';
@@ -80,7 +80,7 @@ export interface McpEnvDefinition<
   /** Names of the tools that the policy gets. The environment itself may call all of them. Default: all. */
   readonly only?: readonly string[];
   /** What the servers offer as tools in addition to their tools: `resources`, `prompts`. Two servers need `prefix`. Default: none. */
-  readonly offer?: readonly McpMaterial[];
+  readonly offer?: readonly McpPrimitive[];
   /** Milliseconds, as in `connectMcp`. Options of the run replace them. */
   readonly connectTimeout?: number;
   readonly callTimeout?: number;

@@ -9,7 +9,7 @@ import {
   type Tool,
 } from '@modelcontextprotocol/server';
 import { type CallProgress, isInfrastructure } from '@toolenv/core';
-import { valueWithoutSecrets, withoutSecrets } from '@toolenv/core/secrets';
+import { redactSecrets, valueWithoutSecrets } from '@toolenv/core/secrets';
 import { implementation } from '../implementation.ts';
 import type { AgentRequest, SessionSource } from './env-session.ts';
 
@@ -27,7 +27,7 @@ export interface AgentView {
 
 export function createAgentServer(view: AgentView, source: SessionSource): Server {
   const { name, version = implementation.version, onError } = source;
-  const instructions = withoutSecrets(view.instructions);
+  const instructions = redactSecrets(view.instructions);
   const capabilities = { tools: view.toolsChange ? { listChanged: true } : {}, prompts: {} };
   const server = new Server({ name, version }, { capabilities, instructions });
   const guard = async <Result>(signal: AbortSignal, work: () => Promise<Result>): Promise<Result> => {

@@ -15,7 +15,7 @@ import {
 } from '@toolenv/core';
 import { validate } from '@toolenv/core/schemas';
 import {
-  closeInTime,
+  closeWithTimeout,
   type EpisodeOptions,
   type ServedEnv,
   type ServedEpisode,
@@ -192,7 +192,7 @@ export class EnvSession<Task = unknown> {
       const { current, env } = this.#episodes;
       if (current?.outcome.kind === 'running') current.outcome = { kind: 'cancelled' };
       this.#record();
-      await closeInTime(env, this.name);
+      await closeWithTimeout(env, this.name);
     });
     return this.#closing;
   }

@@ -1,7 +1,7 @@
 /** ScoreRecord: the score of an episode, for whoever serves it. Agents never see it. */
 import { appendFile } from 'node:fs/promises';
 import type { Rewards } from '@toolenv/core';
-import { writing } from '@toolenv/core/recording';
+import { withDiskErrors } from '@toolenv/core/recording';
 import { jsonWithoutSecrets } from '@toolenv/core/secrets';
 import pLimit from 'p-limit';
 
@@ -34,5 +34,5 @@ export interface ScoreRecord {
 export function scoreWriter(file: string): (record: ScoreRecord) => Promise<void> {
   const oneAtATime = pLimit(1);
   return (record) =>
-    oneAtATime(() => writing(file, () => appendFile(file, `${jsonWithoutSecrets(record)}\n`)));
+    oneAtATime(() => withDiskErrors(file, () => appendFile(file, `${jsonWithoutSecrets(record)}\n`)));
 }

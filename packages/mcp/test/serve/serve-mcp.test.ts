@@ -11,7 +11,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import { type CallToolResult, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { defineTool, defineToolEnv, type EnvHandle, openEnv, type ToolEnvError } from '@toolenv/core';
-import { keepSecret } from '@toolenv/core/secrets';
+import { registerSecret } from '@toolenv/core/secrets';
 import {
   connectMcp,
   defineMcpEnv,
@@ -281,7 +281,7 @@ describe.each(['in memory', 'over Streamable HTTP', 'without a session'])('progr
 });
 
 test('a client reads nothing of the secrets of the server, whatever a tool repeats', async () => {
-  const key = keepSecret('sk-of-the-server');
+  const key = registerSecret('sk-of-the-server');
   const echo = defineTool(`echo`, `Answers for ${key}.`, {}, () => ({
     content: [{ type: 'text', text: `401 for ${key}` }],
     structuredContent: { headers: { authorization: [`Bearer ${key}`] }, status: 401 },

@@ -6,7 +6,7 @@ import { compile, type Statement } from '../jinja/statements.ts';
 import { fromJson, type Value } from '../jinja/values.ts';
 
 /** Characters of a template. The longest known templates have 30,000. */
-const longestTemplate = 200_000;
+const maxTemplateLength = 200_000;
 /** Units of work for every rendering, and for each character of the conversation in addition. */
 const baseUnits = 2 ** 26;
 const unitsPerCharacter = 256;
@@ -26,8 +26,8 @@ export class ChatTemplate {
    * @throws Error if the template cannot be parsed.
    */
   constructor(source: string, now: Date) {
-    if (source.length > longestTemplate)
-      throw new RangeError(`it has more than ${longestTemplate} characters`);
+    if (source.length > maxTemplateLength)
+      throw new RangeError(`it has more than ${maxTemplateLength} characters`);
     this.#program = compile(source, this.#meter);
     this.#globals = new Scope(undefined, globals(now, this.#meter));
   }

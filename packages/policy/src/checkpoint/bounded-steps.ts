@@ -2,7 +2,7 @@
 import type { Tokenizer } from '@huggingface/tokenizers';
 
 /** Steps of normalizing, splitting and decoding. Known tokenizers have up to ten. */
-const mostSteps = 64;
+const maxSteps = 64;
 /** Characters that come of a text, and for each character of it in addition. NFKC makes up to 18 characters of one. */
 const baseCharacters = 64;
 const charactersPerCharacter = 32;
@@ -32,7 +32,7 @@ export function boundSteps(tokenizer: Tokenizer, refuse: (what: string) => Error
   const tops = [normalizer, pre_tokenizer, decoder].filter((step) => step != null);
   const steps = tops.map((top) => [...stepsOf(top)]);
   const count = steps.flat().length;
-  if (count > mostSteps) throw refuse(`it has ${count} steps, and at most ${mostSteps} are supported`);
+  if (count > maxSteps) throw refuse(`it has ${count} steps, and at most ${maxSteps} are supported`);
   for (const [index, top] of tops.entries()) {
     const budget = new Budget(refuse);
     for (const step of steps[index]!) boundStep(step, budget);

@@ -1,7 +1,7 @@
 /** rememberWords: a byte-level tokenizer that spells each word once. */
 
 /** Words that are remembered. With 16 characters each, they take some 6 MB. */
-const mostWords = 65_536;
+const maxWords = 65_536;
 /** Longer words are rarely seen again (characters). */
 const longest = 32;
 
@@ -44,7 +44,7 @@ function spellOnce(part: ByteLevel): void {
     const bytes = text_encoder.encode(word);
     const spelled = Array.from(bytes, (byte) => byte_encoder[byte]).join('');
     if (word.length > longest) return spelled;
-    if (known.size === mostWords) known.clear();
+    if (known.size === maxWords) known.clear();
     // A copy, because a part of a text keeps the whole text in memory.
     known.set(decoder.decode(bytes), spelled);
     return spelled;

@@ -25,7 +25,7 @@ interface Header {
 }
 
 /** Bytes of a header, as in the reference implementation of safetensors. */
-const longestHeader = 100_000_000;
+const maxHeaderLength = 100_000_000;
 
 const storedTypes = new Map<string, StoredType>([
   ['F32', 'float32'],
@@ -157,7 +157,7 @@ async function readHeader(file: string, handle: FileHandle): Promise<Header> {
   );
   const data = 8 + headerLength;
   if (data > size) throw damaged(file, 'its header is cut short');
-  if (headerLength > longestHeader) throw damaged(file, `its header has ${headerLength} bytes`);
+  if (headerLength > maxHeaderLength) throw damaged(file, `its header has ${headerLength} bytes`);
   const json = await readBytes(file, handle, new Uint8Array(headerLength), 8);
   let header: unknown;
   try {

@@ -10,14 +10,14 @@ import { rememberWords } from './remember-words.ts';
 const modelKinds = ['BPE', 'WordPiece', 'Unigram'];
 
 /** Characters of a token. Known tokens have up to 256, mostly spaces. */
-const longestToken = 4096;
+const maxTokenLength = 4096;
 /** Characters of a Unigram token. Segmenting takes memory and time for each length. SentencePiece writes up to 16. */
-const longestUnigram = 128;
+const maxUnigramLength = 128;
 /** Characters that a step adds at a place. */
-const longestAddition = 64;
+const maxAdditionLength = 64;
 
 const id = { type: 'integer', minimum: 0 };
-const addition = { type: ['string', 'null'], maxLength: longestAddition };
+const addition = { type: ['string', 'null'], maxLength: maxAdditionLength };
 const part = { $ref: '#/$defs/part' };
 const decoder = { $ref: '#/$defs/decoder' };
 /** Decoding has no deadline, so that a decoder may have no regular expressions. */
@@ -58,10 +58,10 @@ const schema = {
         vocab: {
           type: ['object', 'array'],
           additionalProperties: id,
-          propertyNames: { maxLength: longestToken },
+          propertyNames: { maxLength: maxTokenLength },
           items: {
             type: 'array',
-            prefixItems: [{ type: 'string', maxLength: longestUnigram }, { type: 'number' }],
+            prefixItems: [{ type: 'string', maxLength: maxUnigramLength }, { type: 'number' }],
             minItems: 2,
           },
         },
@@ -69,8 +69,8 @@ const schema = {
           type: 'array',
           items: {
             type: ['string', 'array'],
-            maxLength: 2 * longestToken,
-            items: { type: 'string', maxLength: longestToken },
+            maxLength: 2 * maxTokenLength,
+            items: { type: 'string', maxLength: maxTokenLength },
             minItems: 2,
             maxItems: 2,
           },
@@ -90,7 +90,7 @@ const schema = {
       type: ['array', 'null'],
       items: {
         type: 'object',
-        properties: { id, content: { type: 'string', maxLength: longestToken } },
+        properties: { id, content: { type: 'string', maxLength: maxTokenLength } },
         required: ['id', 'content'],
       },
     },

@@ -1,7 +1,7 @@
 /** Writes a folder so that no reader sees half a file. */
 import { readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { makeFolder, writing } from '@toolenv/core/recording';
+import { ensureDir, withDiskErrors } from '@toolenv/core/recording';
 
 /**
  * A new folder appears whole. In a folder that has files, each written file appears whole, and the other files stay.
@@ -10,8 +10,8 @@ import { makeFolder, writing } from '@toolenv/core/recording';
  */
 export async function writeFolder(folder: string, write: (folder: string) => Promise<void>): Promise<void> {
   const target = resolve(folder);
-  await makeFolder(dirname(target));
-  await writing(target, () => replace(target, write));
+  await ensureDir(dirname(target));
+  await withDiskErrors(target, () => replace(target, write));
 }
 
 async function replace(target: string, write: (folder: string) => Promise<void>): Promise<void> {

@@ -23,7 +23,7 @@ export interface State {
 }
 
 /** Ways to read a text that are followed at once. Each of them leads to an end, so that others may be dropped. */
-const mostStacks = 600;
+const maxStacks = 600;
 
 export class Automaton implements Reader<State> {
   readonly #stacks: Map<string, Stack> = new Map();
@@ -45,7 +45,7 @@ export class Automaton implements Reader<State> {
     const stacks: Stack[] = [];
     for (const { part, next } of state.stacks) {
       for (const stack of this.#opened(part.read!(byte), next)) stacks.push(stack);
-      if (stacks.length > mostStacks) break;
+      if (stacks.length > maxStacks) break;
     }
     const after = this.#state(stacks);
     state.after.set(byte, after);

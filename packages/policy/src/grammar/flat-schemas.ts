@@ -11,9 +11,9 @@ export type FlatSchema = JsonSchema & {
 };
 
 /** References that follow each other. */
-const mostHops = 32;
+const maxHops = 32;
 /** Combinations of the alternatives of a schema. */
-const mostAlternatives = 512;
+const maxAlternatives = 512;
 
 /**
  * The alternatives of a schema: a value that one of them allows is a value that the schema allows, as far as types, properties,
@@ -26,7 +26,7 @@ export function flatSchemas(schema: unknown, root: JsonSchema, hops = 0): FlatSc
   if (schema === false) return [];
   if (typeof schema !== 'object' || schema === null)
     throw tooHard('a schema is neither an object nor a boolean');
-  if (hops > mostHops) throw tooHard('references lead to each other without an end');
+  if (hops > maxHops) throw tooHard('references lead to each other without an end');
   const { $ref, allOf = [], anyOf, oneOf, const: only, ...own } = schema as JsonSchema;
   const into = (each: unknown) => flatSchemas(each, root, hops + 1);
   const flat: FlatSchema = only === undefined ? own : merged(own, { enum: [only] })!;
@@ -38,8 +38,8 @@ export function flatSchemas(schema: unknown, root: JsonSchema, hops = 0): FlatSc
   ];
   return parts.reduce<FlatSchema[]>(
     (combined, alternatives) => {
-      if (combined.length * alternatives.length > mostAlternatives)
-        throw tooHard(`alternatives have more than ${mostAlternatives} combinations`);
+      if (combined.length * alternatives.length > maxAlternatives)
+        throw tooHard(`alternatives have more than ${maxAlternatives} combinations`);
       return combined.flatMap((a) => alternatives.flatMap((b): FlatSchema[] => [merged(a, b) ?? []].flat()));
     },
     [{}],

@@ -14,7 +14,7 @@ import {
 import {
   type ArrayShape,
   heightOf,
-  mostLevels,
+  maxLevels,
   type ObjectShape,
   type Shape,
   type Value,
@@ -35,7 +35,7 @@ export class JsonGrammar {
   value(value: Value, level = 0): Part {
     return choice(this.#key('value', value, level), () =>
       value.shapes
-        .filter((shape) => level + heightOf(shape) <= mostLevels)
+        .filter((shape) => level + heightOf(shape) <= maxLevels)
         .map((shape) => this.#sequence(shape, level)),
     );
   }
@@ -130,7 +130,7 @@ export class JsonGrammar {
   }
 
   #fits(value: Value | undefined, level: number): value is Value {
-    return value !== undefined && level + value.height <= mostLevels;
+    return value !== undefined && level + value.height <= maxLevels;
   }
 
   #key(kind: string, of: object, level: number, more: string | number = ''): string {

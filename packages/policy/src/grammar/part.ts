@@ -84,10 +84,10 @@ export const space: Part = choice('space', () => [
 
 const digit = oneOf('0123456789');
 /** A double holds every integer of so many digits. */
-const mostDigits = 15;
+const maxDigits = 15;
 const whole: Sequence = [
   optional('minus', [exactly('-')]),
-  choice('whole', () => [[exactly('0')], [oneOf('123456789'), repeated(digit, 0, mostDigits - 1)]]),
+  choice('whole', () => [[exactly('0')], [oneOf('123456789'), repeated(digit, 0, maxDigits - 1)]]),
 ];
 /** A double has no more digits. */
 const fraction = optional('fraction', [exactly('.'), repeated(digit, 1, 16)]);

@@ -37,7 +37,7 @@ export interface ObjectShape {
 }
 
 /** Levels of a call's arguments. */
-export const mostLevels: number = argumentBounds.depth;
+export const maxLevels: number = argumentBounds.depth;
 /** The work for a schema: the characters of the schemas in it, each with all that it holds, and its properties, items and listed values. */
 const most = { characters: 8 * 2 ** 20, parts: 20_000 };
 const allTypes = ['string', 'number', 'boolean', 'null', 'array', 'object'];
@@ -67,7 +67,7 @@ export function valueShapes(schema: JsonSchema): Value {
   };
   const whole = toValue({ allOf: [{ type: 'object' }, schema] });
   measure([...values.values()]);
-  if (whole.height > mostLevels) throw tooHard('it allows no arguments');
+  if (whole.height > maxLevels) throw tooHard('it allows no arguments');
   return whole;
 }
 
@@ -155,7 +155,7 @@ function bounds(min: unknown, max: unknown): { min: number; max: number } {
 
 /** Finds the heights of all values: the least solution, from scalars up. */
 function measure(values: readonly Value[]): void {
-  for (let level = 0; level <= mostLevels; level++) {
+  for (let level = 0; level <= maxLevels; level++) {
     let isChanged = false;
     for (const value of values) {
       if (value.height <= level) continue;

@@ -18,7 +18,7 @@ import {
 } from './values.ts';
 
 /** The longest range of Jinja's sandbox. */
-const longestRange = 100_000;
+const maxRangeLength = 100_000;
 
 /** @param now What `strftime_now` writes, as if it were UTC. */
 export function globals(now: Date, meter: Meter): Map<string, Value> {
@@ -38,7 +38,7 @@ export function globals(now: Date, meter: Meter): Map<string, Value> {
       const [start, stop, step = 1] = bounds.length === 1 ? [0, bounds[0]] : bounds;
       const count = Math.max(0, Math.ceil((stop! - start!) / step));
       meter.spend(count * 16);
-      if (count > longestRange) throw new RangeError(`a range has more than ${longestRange} numbers`);
+      if (count > maxRangeLength) throw new RangeError(`a range has more than ${maxRangeLength} numbers`);
       const text = `range(${start}, ${stop}${step === 1 ? '' : `, ${step}`})`;
       return new Items(
         'range',

@@ -7,7 +7,7 @@ import { type Tensor, type Tensors, tensor } from '../runtime/runtime.ts';
 /** The upper limit of the scaled inputs. It leaves room for growth: float16 ends at 65,504. */
 const most = 256;
 /** The scale at which retries end: a gradient that overflows even here is infinite in float32, or NaN. */
-export const leastLossScale: number = 2 ** -24;
+export const minLossScale: number = 2 ** -24;
 
 /** The power of two that brings the largest magnitude into ({@link most} / 2, {@link most}]. Powers of two lose no digits. */
 export function lossScale(slopes: Tensors): number {

@@ -21,13 +21,13 @@ export interface PaddedBatch {
 }
 
 /** The largest number of logits in a part: 64 MiB. */
-export const mostLogits: number = 2 ** 24;
+export const maxLogits: number = 2 ** 24;
 /** The largest number of a row's queries in a block of attention, whose memory then grows with the length and not with its square. */
-export const mostQueries = 256;
+export const maxQueries = 256;
 
 /** Blocks of queries: at least four, because four skip three eighths of the work, or as few as possible where each operation is costly. */
 function attentionBlocks(length: number, fewBlocks: boolean): number {
-  const needed = 2 ** Math.ceil(Math.log2(length / (fewBlocks ? 4 * mostQueries : mostQueries)));
+  const needed = 2 ** Math.ceil(Math.log2(length / (fewBlocks ? 4 * maxQueries : maxQueries)));
   return Math.max(fewBlocks ? 1 : 4, needed);
 }
 
@@ -128,7 +128,7 @@ function padBatch(
   const predictions = trees.flatMap((tree, b) =>
     tree.predictions.map(({ at, target, slots }) => ({ where: b * time + at, target, slots })),
   );
-  const parts = 2 ** Math.ceil(Math.log2(Math.max(1, (predictions.length * vocabulary) / mostLogits)));
+  const parts = 2 ** Math.ceil(Math.log2(Math.max(1, (predictions.length * vocabulary) / maxLogits)));
   const filled = Math.ceil(predictions.length / parts) * parts;
   const ofPredictions = (field: 'where' | 'target') =>
     tensor(

@@ -26,9 +26,9 @@ import {
 } from './parameter-group.ts';
 
 /** Parameters of one run at most: WebGPU guarantees an operation eight tensors, and a split has one input. */
-const mostParameters = 7;
+const maxParameters = 7;
 /** Numbers in the parameters of one run at most, unless it has a single parameter, so that few tensors exist twice at any time. */
-const mostNumbers = 2 ** 25;
+const maxNumbers = 2 ** 25;
 /** Numbers in a row of a batch's matrix at most. A device sums each row in threads of its own. */
 const widestRow = 1024;
 
@@ -238,7 +238,7 @@ function batchesOf(shapes: Shapes): Batch[] {
     for (const [name, shape] of shapes) {
       if (decays(shape) !== decaying) continue;
       numbers += sizeOf(shape);
-      if (numbers > mostNumbers || batches.at(-1)!.size >= mostParameters) {
+      if (numbers > maxNumbers || batches.at(-1)!.size >= maxParameters) {
         batches.push(new Map());
         numbers = sizeOf(shape);
       }

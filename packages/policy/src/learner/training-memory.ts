@@ -4,13 +4,13 @@ import { parameterShapes } from '../model/decoder.ts';
 import { parameterCount, totalSize } from '../model/model.ts';
 import { headWidth, type ModelConfig } from '../model/model-config.ts';
 import type { Shapes } from '../runtime/shape.ts';
-import { mostLogits, mostQueries } from './padded-batch.ts';
+import { maxLogits, maxQueries } from './padded-batch.ts';
 
 const float = 4;
 /** Bytes of a compiled program, whatever the batch. */
 const programBytes = 40 * 2 ** 20;
 /** Bytes of activations that a default token budget always allows. */
-const leastActivations = 1.5 * 2 ** 30;
+const minActivations = 1.5 * 2 ** 30;
 
 export interface TrainingOptions {
   tokenBudget?: number;
@@ -25,7 +25,7 @@ export function trainingMemory(config: ModelConfig, options: TrainingOptions = {
   const shapes = parameterShapes(config);
   const { gradientCheckpointing = false, trained = shapes } = options;
   const { tokenBudget = defaultTokenBudget(config, gradientCheckpointing) } = options;
-  const { rowLength = longestRow(config, tokenBudget) } = options;
+  const { rowLength = maxRowLength(config, tokenBudget) } = options;
   const modelBytes = float * totalSize(shapes);
   const trainedBytes = float * totalSize(trained);
   // A step has a copy of the weights. With an adapter, the layers' matrices exist with and without it.
@@ -49,9 +49,10 @@ export function trainingMemory(config: ModelConfig, options: TrainingOptions = {
  * and moments together, or 1.5 GiB if that is more.
  */
 export function defaultTokenBudget(config: ModelConfig, gradientCheckpointing = false): number {
-  const most = Math.max(leastActivations, 5 * float * parameterCount(config));
+  const most = Math.max(minActivations, 5 * float * parameterCount(config));
   const fits = (tokens: number) =>
-    activationBytes(config, { tokens, rowLength: longestRow(config, tokens), gradientCheckpointing }) <= most;
+    activationBytes(config, { tokens, rowLength: maxRowLength(config, tokens), gradientCheckpointing }) <=
+    most;
   let [budget, tooMany] = [1, 4097];
   while (tooMany - budget > 1) {
     const middle = Math.floor((budget + tooMany) / 2);
@@ -61,7 +62,7 @@ export function defaultTokenBudget(config: ModelConfig, gradientCheckpointing = 
   return budget;
 }
 
-function longestRow({ max_position_embeddings: context }: ModelConfig, tokens: number): number {
+function maxRowLength({ max_position_embeddings: context }: ModelConfig, tokens: number): number {
   return Math.min(context, tokens);
 }
 
@@ -87,8 +88,8 @@ function activationBytes(
   const layer = 9 * width + 4 * inner;
   // With checkpointing: a layer that is computed again, its gradients, and the inputs of all layers.
   const trunk = gradientCheckpointing ? 1.5 * layer + layers * width : layers * layer;
-  const logits = 4 * Math.min(tokens * vocabulary, mostLogits);
+  const logits = 4 * Math.min(tokens * vocabulary, maxLogits);
   // The scores of one block of queries, and the masks of all blocks.
-  const attention = 3 * heads * Math.min(rowLength / 4, mostQueries) + 5 * rowLength;
+  const attention = 3 * heads * Math.min(rowLength / 4, maxQueries) + 5 * rowLength;
   return programBytes + float * (tokens * (trunk + attention) + logits);
 }

@@ -16,7 +16,7 @@ import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import { readWeights, writeCheckpoint } from '../checkpoint/checkpoint.ts';
 import { readSafetensors, type StoredTypes, writeSafetensors } from '../checkpoint/safetensors.ts';
 import { parameterShapes } from '../model/decoder.ts';
-import { leaveModel, type Model } from '../model/model.ts';
+import { type Model, releaseModel } from '../model/model.ts';
 import type { ModelConfig } from '../model/model-config.ts';
 import { longestTree } from '../model/rotary.ts';
 import type { Ops } from '../runtime/ops.ts';
@@ -34,7 +34,7 @@ import { attentionLength } from './attention-length.ts';
 import { createParameterGroup } from './create-parameter-group.ts';
 import { type Critic, createCritic, readCritic, writeCritic } from './critic.ts';
 import { adapterShapes, LoraAdapter, type LoraOptions } from './lora.ts';
-import { leastLossScale, lossScale, scaled } from './loss-scale.ts';
+import { lossScale, minLossScale, scaled } from './loss-scale.ts';
 import { gatherSlots, type PaddedBatch, padRows, scatterSlots } from './padded-batch.ts';
 import { momentShapes, type ParameterGroup } from './parameter-group.ts';
 import {
@@ -279,7 +279,7 @@ export class TransformerLearner implements Learner {
     for (const weights of this.#frozen) disposeTensors(weights);
     disposeTensors(tensorsExcept(this.#lora?.inputs ?? {}, this.#model.weights));
     disposeTensors(this.#critic?.weights ?? {});
-    leaveModel(this.#model, this);
+    releaseModel(this.#model, this);
     await this.#group.close();
     await this.#critic?.group.close();
     await this.#programs.closeAll();
@@ -334,7 +334,7 @@ export class TransformerLearner implements Learner {
       let scale = isNarrow ? lossScale(given) : 1;
       let results = await run(scale);
       // On overflow, retry with a smaller loss scale.
-      while (isNarrow && scale > leastLossScale && !(await areFinite(groups, results))) {
+      while (isNarrow && scale > minLossScale && !(await areFinite(groups, results))) {
         disposeTensors(results);
         scale /= 16;
         results = await run(scale);

@@ -30,7 +30,7 @@ export async function placeModel(runtime: Runtime, model: Model): Promise<void> 
 }
 
 /** Removes a user of the model. Removing the last one frees the model's device memory. */
-export function leaveModel(model: Model, user: object): void {
+export function releaseModel(model: Model, user: object): void {
   if (!model.users.delete(user) || model.users.size > 0) return;
   disposeTensors(model.weights);
   disposeTensors(model.constants);

@@ -6,7 +6,7 @@ import { headWidth, type ModelConfig } from './model-config.ts';
 import { readRopeScaling } from './rope-scaling.ts';
 
 /** The rotary tables have a row for each position. */
-const mostPositions = 2 ** 21;
+const maxPositions = 2 ** 21;
 
 const count = { type: 'integer', minimum: 1, maximum: 2 ** 31 - 1 };
 const factor = { type: 'number', exclusiveMinimum: 0, maximum: 1e6 };
@@ -23,7 +23,7 @@ const schema = {
     num_attention_heads: count,
     num_key_value_heads: count,
     head_dim: count,
-    max_position_embeddings: { ...count, maximum: mostPositions },
+    max_position_embeddings: { ...count, maximum: maxPositions },
     rms_norm_eps: { type: 'number', exclusiveMinimum: 0, maximum: 1 },
     rope_theta: { type: 'number', exclusiveMinimum: 1, maximum: 1e12 },
     tie_word_embeddings: { type: 'boolean' },

@@ -4,11 +4,11 @@ import { headWidth, type ModelConfig } from './model-config.ts';
 import type { RopeScaling } from './rope-scaling.ts';
 
 /** Tokens of a tree of rows at most, if the context is shorter. */
-const leastTree = 4096;
+const minTree = 4096;
 
 /** Tokens of a tree of rows at most. */
 export function longestTree({ max_position_embeddings: context }: ModelConfig): number {
-  return Math.max(context, leastTree);
+  return Math.max(context, minTree);
 }
 
 /**

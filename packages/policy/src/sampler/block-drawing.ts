@@ -8,14 +8,14 @@ import { type Drawing, type DrawnToken, drawToken, passing } from './draw-token.
 import { truncates } from './truncate-distribution.ts';
 
 /** A smaller vocabulary is copied whole. */
-const leastVocabulary = 4096;
+const minVocabulary = 4096;
 
 /**
  * The number of equal blocks to split a vocabulary into: its largest divisor up to its square root, so that there are
  * about as many blocks as tokens in a block. 1 if the vocabulary is small or prime.
  */
 export function blockCount(vocabulary: number): number {
-  if (vocabulary < leastVocabulary) return 1;
+  if (vocabulary < minVocabulary) return 1;
   return largestDivisor(vocabulary, Math.sqrt(vocabulary));
 }
 

@@ -44,9 +44,9 @@ export interface DecoderOptions {
 }
 
 /** In bytes. Larger weights are not copied into the layout of products: a device's memory is not known, and they may fill most of it. */
-const mostLaidOut = 2 * 2 ** 30;
+const maxLaidOut = 2 * 2 ** 30;
 /** In bytes. A larger copy of the weights is freed at the end of a rollout, before the learner needs the memory. */
-const mostKept = 128 * 2 ** 20;
+const maxKept = 128 * 2 ** 20;
 
 export class CachedDecoder {
   readonly #runtime: Runtime;
@@ -76,8 +76,8 @@ export class CachedDecoder {
     this.#model = model;
     const bytes = 4 * parameterCount(model.config);
     this.buildsIn = precision === 'int8' || bytes <= (runtime.mostBuiltIn ?? 0);
-    this.#keepsBuilt = bytes <= mostKept;
-    if (runtime.laysOut && !this.buildsIn && bytes <= mostLaidOut)
+    this.#keepsBuilt = bytes <= maxKept;
+    if (runtime.laysOut && !this.buildsIn && bytes <= maxLaidOut)
       this.#laidOut = new LaidOutWeights(runtime, model.config);
     // On the device if the device is other hardware, because copies to it are slow; else in this process.
     const Cache = runtime.memory?.isRemote ? ResidentKvCache : HostKvCache;

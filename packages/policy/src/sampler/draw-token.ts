@@ -22,11 +22,11 @@ export function drawToken(probabilities: Float32Array, drawing: Drawing, rng: Rn
   const token = drawing.temperature === 0 ? mostProbable(among) : sampled(among, drawing, rng);
   const probability = probabilities[token]!;
   // The only allowed token may have a probability below the least number.
-  return { token, logprob: Math.log(allowed ? Math.max(probability, leastProbability) : probability) };
+  return { token, logprob: Math.log(allowed ? Math.max(probability, minProbability) : probability) };
 }
 
 /** The least positive float32. */
-const leastProbability = 2 ** -149;
+const minProbability = 2 ** -149;
 
 /** The memory of the distributions that are left. Draws reuse it, because a vocabulary is large. */
 let memory = new Float32Array(0);

@@ -5,7 +5,7 @@ import { cachedParts, leastPast, newOf, pastMask, pastOf, roundUp } from './cach
 import type { KvCache } from './kv-cache.ts';
 
 /** In bytes. Larger buffers are freed at the end of a rollout, before the learner needs the memory. New memory is slow to write to. */
-const mostKept = 256 * 2 ** 20;
+const maxKept = 256 * 2 ** 20;
 /** Buffers that grow become larger than they must be by this factor. */
 const growth = 1.5;
 
@@ -104,7 +104,7 @@ export class HostKvCache implements KvCache {
   clear(): void {
     this.#capacity = 0;
     const bytes = this.#buffers.reduce((sum, { byteLength }) => sum + byteLength, 0);
-    if (bytes > mostKept) this.#buffers = this.#empty();
+    if (bytes > maxKept) this.#buffers = this.#empty();
     this.#rows = [];
     this.#lengths = [];
   }

@@ -10,7 +10,7 @@ export interface Cut {
 }
 
 /** So few probabilities are sorted, because counting by bits has a fixed cost. */
-const mostSorted = 2048;
+const maxSorted = 2048;
 
 const lowerBits = 15;
 const lowerMask = 2 ** lowerBits - 1;
@@ -19,7 +19,7 @@ const lowerMask = 2 ** lowerBits - 1;
  * Float32 numbers from 2⁻²⁹ on are multiples of 2⁻⁵², and float64 has all such multiples below 2. So the sum of such
  * probabilities is exact, in any order. Smaller probabilities are the tail, which is added in descending order.
  */
-const leastExact = 2 ** -29;
+const minExact = 2 ** -29;
 
 /** By upper bits, which are 15 in numbers below 2: the number of the probabilities, or their sum. */
 const totals = new Float64Array(2 ** 15);
@@ -38,10 +38,10 @@ export function cutAt(
   least = 0,
 ): Cut | undefined {
   const all = bitsOf(probabilities);
-  if (all.length <= mostSorted) return cutInOrder(descending(all), { above: 0, limit, by });
+  if (all.length <= maxSorted) return cutInOrder(descending(all), { above: 0, limit, by });
   if (by === 'sum') sumByUpperBits(all, probabilities);
   else countByUpperBits(all);
-  const lowest = by === 'sum' ? leastBits(leastExact) >>> lowerBits : 0;
+  const lowest = by === 'sum' ? leastBits(minExact) >>> lowerBits : 0;
   let above = 0;
   let upper = totals.length - 1;
   for (; above + totals[upper]! < limit; upper--) {
@@ -104,17 +104,16 @@ function descending(bits: Int32Array): Float32Array {
 /** The sum of the probabilities that float64 has when it adds them in descending order. */
 export function descendingSum(probabilities: Float32Array): number {
   let sum = 0;
-  for (let i = 0; i < probabilities.length; i++)
-    if (probabilities[i]! >= leastExact) sum += probabilities[i]!;
+  for (let i = 0; i < probabilities.length; i++) if (probabilities[i]! >= minExact) sum += probabilities[i]!;
   const tail = tailOf(probabilities, 0);
   for (let i = 0; i < tail.length; i++) sum += tail[i]!;
   return sum;
 }
 
-/** The probabilities above 0 and from `least` to `leastExact`, in descending order. */
+/** The probabilities above 0 and from `least` to `minExact`, in descending order. */
 function tailOf(probabilities: Float32Array, least: number): Float32Array {
   const all = bitsOf(probabilities);
-  const [lowest, above] = [Math.max(1, leastBits(least)), leastBits(leastExact)];
+  const [lowest, above] = [Math.max(1, leastBits(least)), leastBits(minExact)];
   let count = 0;
   for (let i = 0; i < all.length; i++) if (all[i]! >= lowest && all[i]! < above) count += 1;
   let tail = new Int32Array(count);

@@ -1,7 +1,7 @@
 /** Samples for many conversations at once: batches the waiting requests and keeps keys and values from turn to turn. */
 import { ToolEnvError } from '@toolenv/core';
 import { commonPrefix } from '../common-prefix.ts';
-import { leaveModel, type Model } from '../model/model.ts';
+import { type Model, releaseModel } from '../model/model.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { isBatchInvariant } from './batch-invariance.ts';
 import { CachedDecoder, type DecoderOptions } from './cached-decoder.ts';
@@ -117,7 +117,7 @@ export class Sampler {
   async close(): Promise<void> {
     this.#failAll(new ToolEnvError('bug.sampler', 'The sampler was closed.'));
     await this.#decoder.close();
-    leaveModel(this.#model, this);
+    releaseModel(this.#model, this);
   }
 
   async #loop(): Promise<void> {
@@ -145,7 +145,7 @@ export class Sampler {
   /** Waits until every episode between two turns is back, for a moment, or for `batchDelay` if the bits of samples depend on it. */
   async #awaitReturns(): Promise<void> {
     if (this.#away.size === 0) return;
-    const delay = await this.#longestWait();
+    const delay = await this.#maxWait();
     let timer: NodeJS.Timeout | undefined;
     await new Promise<void>((resolve) => {
       this.#onReturn = resolve;
@@ -157,7 +157,7 @@ export class Sampler {
     await nextTurnOfEventLoop();
   }
 
-  async #longestWait(): Promise<number> {
+  async #maxWait(): Promise<number> {
     const requests = [...this.#waiting, ...this.#slots.flatMap(({ request }) => request ?? [])];
     const asked = Math.min(...requests.map(({ batchDelay = this.#batchDelay }) => batchDelay));
     // Without a free slot, a conversation loses its cache to another, and is computed again in other runs.

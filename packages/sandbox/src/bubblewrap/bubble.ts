@@ -55,7 +55,7 @@ export const closeEntrances: string = `exec ${[...namespaces, ''].map((_, at) =>
 export const guestProgram: readonly string[] = ['/run/node', '/run/guest.mjs'];
 
 /** Characters that are kept of what bwrap says. */
-const longestComplaint = 2000;
+const maxComplaintLength = 2000;
 
 /** Milliseconds that the namespaces may take to begin, and to end after their first process was killed. */
 const patience = 30_000;
@@ -85,7 +85,7 @@ export class Bubble {
     this.#child = this.#spawn(bwrapCommand(limits), { env: {}, limited: true, more: ['pipe'] });
     this.#child.stdin.on('error', () => {});
     this.#child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      this.#complaint = `${this.#complaint}${text}`.slice(0, longestComplaint);
+      this.#complaint = `${this.#complaint}${text}`.slice(0, maxComplaintLength);
     });
     this.ended = new Promise((settle) => {
       this.#child.once('error', (error) => settle(new BubbleEnded(error.message, false)));
@@ -138,7 +138,7 @@ export class Bubble {
     }
     this.#streams.push(...streams);
     // Each is an open file of this process.
-    while (this.#streams.length > mostStreams) this.#streams.shift()?.destroy();
+    while (this.#streams.length > maxStreams) this.#streams.shift()?.destroy();
   }
 
   /** Why the namespaces end now; `undefined` if they do not. For whoever has seen a process of theirs killed. */
@@ -197,7 +197,7 @@ export class Bubble {
 }
 
 /** Streams that are kept of commands that have ended. */
-const mostStreams = 16;
+const maxStreams = 16;
 
 /** Folders of the system that a sandbox sees, read-only. */
 const systemFolders = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'];

@@ -9,7 +9,7 @@ import {
 } from '@toolenv/core';
 import { shellScript } from '../carried-shell.ts';
 import { refusedCommand } from '../command-checks.ts';
-import { fileTime, longestFile, mostEntries, workFolder } from '../limits.ts';
+import { fileTime, maxEntries, maxFileSize, workFolder } from '../limits.ts';
 import { fileProblem, sandboxFault } from '../sandbox-errors.ts';
 import { sandboxPath } from '../sandbox-path.ts';
 import { Serial } from '../serial.ts';
@@ -76,7 +76,7 @@ export class BubblewrapSandbox implements Sandbox {
   }
 
   async read(path: string): Promise<Uint8Array> {
-    const { content } = await this.#file('read', path, { most: longestFile });
+    const { content } = await this.#file('read', path, { most: maxFileSize });
     return Uint8Array.from(Buffer.from(String(content), 'base64'));
   }
 
@@ -85,7 +85,7 @@ export class BubblewrapSandbox implements Sandbox {
   }
 
   async list(path: string): Promise<SandboxEntry[]> {
-    const { entries } = await this.#file('list', path, { most: mostEntries });
+    const { entries } = await this.#file('list', path, { most: maxEntries });
     return entries as SandboxEntry[];
   }
 

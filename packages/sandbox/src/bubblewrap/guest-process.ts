@@ -1,11 +1,11 @@
 /** GuestProcess: reaches the files of a bubble. It sees what the commands see, and they cannot see it. */
-import { longestFile } from '../limits.ts';
+import { maxFileSize } from '../limits.ts';
 import { sandboxFault } from '../sandbox-errors.ts';
 import { type Bubble, BubbleEnded, type EnteredProcess, guestProgram } from './bubble.ts';
 import { killGroup } from './kill-group.ts';
 
 /** Characters of an answer: a whole file in base64, or a list of names. */
-const longestAnswer = 2 * longestFile;
+const maxAnswerLength = 2 * maxFileSize;
 
 export class GuestProcess {
   readonly #child: EnteredProcess;
@@ -76,7 +76,7 @@ export class GuestProcess {
 
   #read(text: string): void {
     this.#unread += text;
-    if (this.#unread.length > longestAnswer) killGroup(this.#child);
+    if (this.#unread.length > maxAnswerLength) killGroup(this.#child);
     let end = this.#unread.indexOf('\n');
     while (end >= 0) {
       const line = this.#unread.slice(0, end);

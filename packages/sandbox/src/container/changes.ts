@@ -32,7 +32,7 @@ export interface ChangedFiles {
 }
 
 /** Bytes of changed files that are read over. A sparse file takes as long as a full one. */
-const longestPassed = 2 ** 33;
+const maxPassedLength = 2 ** 33;
 
 /** Seconds since 1970 that the head of a tar archive can say. */
 const latestTime = 8 ** 11 - 1;
@@ -74,7 +74,7 @@ export async function readChangedFiles(
       const taken = changes.get(name);
       if (!taken) {
         if (taken === false) passed += header.size;
-        if (passed > longestPassed) throw fileProblem(path, 'what has changed is endless');
+        if (passed > maxPassedLength) throw fileProblem(path, 'what has changed is endless');
         continue;
       }
       bytes += header.size;

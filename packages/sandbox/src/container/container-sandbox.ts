@@ -8,7 +8,7 @@ import {
 } from '@toolenv/core';
 import { shellScript } from '../carried-shell.ts';
 import { refusedCommand } from '../command-checks.ts';
-import { fileTime, longestFile, mostEntries, workFolder } from '../limits.ts';
+import { fileTime, maxEntries, maxFileSize, workFolder } from '../limits.ts';
 import { fileProblem, sandboxFault } from '../sandbox-errors.ts';
 import { sandboxPath } from '../sandbox-path.ts';
 import { Serial } from '../serial.ts';
@@ -84,8 +84,8 @@ export class ContainerSandbox implements Sandbox {
   }
 
   async read(path: string): Promise<Uint8Array> {
-    const bytes = await this.#file(path, (at) => readScript(at, longestFile), { output: longestFile + 1 });
-    if (bytes.length > longestFile) throw fileProblem(path, `it has more than ${longestFile} bytes`);
+    const bytes = await this.#file(path, (at) => readScript(at, maxFileSize), { output: maxFileSize + 1 });
+    if (bytes.length > maxFileSize) throw fileProblem(path, `it has more than ${maxFileSize} bytes`);
     return Uint8Array.from(bytes);
   }
 
@@ -94,7 +94,7 @@ export class ContainerSandbox implements Sandbox {
   }
 
   async list(path: string): Promise<SandboxEntry[]> {
-    const listed = await this.#file(path, (at) => listScript(at, mostEntries), { output: 4 * 2 ** 20 });
+    const listed = await this.#file(path, (at) => listScript(at, maxEntries), { output: 4 * 2 ** 20 });
     return readEntries(listed);
   }
 

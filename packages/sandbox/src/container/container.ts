@@ -56,7 +56,7 @@ const watchPause = 1000;
 const patience = 10_000;
 
 /** Milliseconds that the daemon may take to compare a container that has very many files with its image. */
-const longestLook = 600_000;
+const maxLook = 600_000;
 
 export class Container {
   readonly #client: DockerClient;
@@ -204,7 +204,7 @@ export class Container {
   async changes(): Promise<Change[]> {
     const path = `/containers/${this.id}/changes`;
     try {
-      return readChanges(await this.#client.ask('GET', path, undefined, { silence: longestLook }));
+      return readChanges(await this.#client.ask('GET', path, undefined, { silence: maxLook }));
     } catch (error) {
       // podman goes into folders no deeper than a path can be long.
       const isDeep = error instanceof DockerError && error.message.includes('name too long');

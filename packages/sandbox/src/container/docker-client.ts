@@ -22,7 +22,7 @@ const oldestMinor = 41;
 const silence = 60_000;
 
 /** Bytes of an answer that is read whole. A daemon's are small. */
-const longestAnswer = 16 * 2 ** 20;
+const maxAnswerLength = 16 * 2 ** 20;
 
 /** What a request sends beside its path. */
 export interface DockerRequest {
@@ -150,7 +150,7 @@ async function textOf(response: IncomingMessage): Promise<string> {
   for await (const part of response as AsyncIterable<Buffer>) {
     parts.push(part);
     length += part.length;
-    if (length > longestAnswer) throw new LongAnswer('the answer of the daemon is too long');
+    if (length > maxAnswerLength) throw new LongAnswer('the answer of the daemon is too long');
   }
   return Buffer.concat(parts).toString();
 }

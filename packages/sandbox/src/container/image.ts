@@ -58,7 +58,7 @@ export interface BuildOptions {
 const quotedLog = 4000;
 
 /** Characters of a line of the log. */
-const longestLine = 2 ** 20;
+const maxLineLength = 2 ** 20;
 
 /**
  * Builds an image from files in memory. Without a name it is labelled as an image of this process, so that `toolenv doctor --sandboxes`
@@ -140,7 +140,7 @@ async function builtImage(answer: IncomingMessage, log: { text: string }): Promi
   for await (const part of answer as AsyncIterable<string>) {
     const lines = (rest + part).split('\n');
     rest = lines.pop()!;
-    if (rest.length > longestLine) throw new Error('a line of the log of the build is too long');
+    if (rest.length > maxLineLength) throw new Error('a line of the log of the build is too long');
     for (const line of lines.filter((text) => text.trim() !== '')) {
       const {
         stream = '',

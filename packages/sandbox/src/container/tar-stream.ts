@@ -25,7 +25,7 @@ export interface StreamedEntry {
 const block = 512;
 
 /** Bytes of a head that stands before another: long names and extended attributes. */
-const longestHead = 2 ** 20;
+const maxHeadLength = 2 ** 20;
 
 const types: Readonly<Record<string, string>> = {
   ...{ '\0': 'file', '0': 'file', '1': 'link', '2': 'symlink', '3': 'character-device', '4': 'block-device' },
@@ -66,7 +66,7 @@ export async function* streamedEntries(chunks: AsyncIterable<Uint8Array>): Async
       const header = headerOf(head);
       const letter = text(head, 156, 1) || '\0';
       if (letter === 'x' || letter === 'g' || letter === 'L' || letter === 'K') {
-        if (header.size > longestHead) throw new Error('a head is too long');
+        if (header.size > maxHeadLength) throw new Error('a head is too long');
         const said = await take(header.size);
         await pass(padding(header.size));
         if (letter === 'x') extended = { ...extended, ...recordsOf(said) };

@@ -46,7 +46,7 @@ export interface ArchiveLimits {
 }
 
 /** Bytes of a path. Linux allows no longer one in a call. */
-const longestPath = 4096;
+const maxPathLength = 4096;
 
 /** Bytes that an entry needs on average beside its content: heads, a long name and what fills blocks. */
 const entryOverhead = 4096;
@@ -142,8 +142,8 @@ export function pathInside(path: string, name: string): string {
   if (parts.includes('..') || name.includes('\0'))
     throw fileProblem(path, `its entry ${quote(name)} leaves the folder`);
   const inside = posix.join(path, ...parts);
-  if (Buffer.byteLength(inside) > longestPath)
-    throw fileProblem(path, `its entry ${quote(name)} has a path of more than ${longestPath} bytes`);
+  if (Buffer.byteLength(inside) > maxPathLength)
+    throw fileProblem(path, `its entry ${quote(name)} has a path of more than ${maxPathLength} bytes`);
   return inside;
 }
 

@@ -49,10 +49,10 @@ export interface DaytonaOptions extends RemoteOptions {
 const times = { request: 60_000, begin: 110 };
 
 /** Bytes of an answer: a file of 16 MiB in base64. Without a limit, a machine could fill the memory of this process. */
-const longestAnswer = 48 * 2 ** 20;
+const maxAnswerLength = 48 * 2 ** 20;
 
 /** A request that the service refuses for now is sent again, at most so often, after at most so many seconds. */
-const busy = { tries: 4, longestPause: 30 };
+const busy = { tries: 4, maxPause: 30 };
 
 export class DaytonaMachines implements MachineService {
   readonly #daytona: Daytona;
@@ -74,7 +74,7 @@ export class DaytonaMachines implements MachineService {
     this.#options = options;
     // The client has no option for it, and passes these on to each request.
     const { clientConfig } = this.#daytona as unknown as { clientConfig?: { baseOptions?: object } };
-    Object.assign(clientConfig?.baseOptions ?? {}, { maxContentLength: longestAnswer });
+    Object.assign(clientConfig?.baseOptions ?? {}, { maxContentLength: maxAnswerLength });
   }
 
   async create(labels: Readonly<Record<string, string>>): Promise<Machine> {
@@ -160,7 +160,7 @@ async function unlessBusy<Result>(call: () => Promise<Result>): Promise<Result> 
       if (statusOf(error) !== 429 || tried === busy.tries) throw error;
       const { headers } = Object(error) as { headers?: Record<string, unknown> };
       const named = Number(headers?.['retry-after'] ?? 2 ** tried);
-      await sleep(1000 * Math.min(Number.isFinite(named) && named >= 0 ? named : 1, busy.longestPause));
+      await sleep(1000 * Math.min(Number.isFinite(named) && named >= 0 ? named : 1, busy.maxPause));
     }
   }
 }

@@ -12,7 +12,7 @@ export interface CallOptions {
  * @param call Receives a signal that also aborts when the time is over.
  * @throws What the call throws, the reason of the signal, or an error that says that the time is over; the call's result is dropped then.
  */
-export async function inTime<Result>(
+export async function withTimeout<Result>(
   call: (options: CallOptions) => Promise<Result>,
   { within, signal }: { within: number; signal?: AbortSignal | undefined },
 ): Promise<Result> {

@@ -7,21 +7,21 @@ import { ownLabels } from '../container/owner.ts';
 import { sandboxFault } from '../sandbox-errors.ts';
 import { SparePool } from '../spare-pool.ts';
 import { prepareScript } from './command-script.ts';
-import { inTime } from './in-time.ts';
+import { withTimeout } from './in-time.ts';
 import type { ListedMachine, Machine, MachineService } from './machine.ts';
 import type { RemoteOptions } from './remote-options.ts';
 import { RemoteSandbox } from './remote-sandbox.ts';
 import { whyFailed } from './why-failed.ts';
 
 /** Milliseconds. */
-export interface Patience {
+export interface RetryPolicy {
   /** Of a machine to begin. */
   begin: number;
   /** Of a machine to answer beyond the time of a command, and to end. */
   answer: number;
 }
 
-export const usualPatience: Patience = { begin: 120_000, answer: 30_000 };
+export const usualPatience: RetryPolicy = { begin: 120_000, answer: 30_000 };
 
 /** How often the service is asked to end a machine, and the milliseconds before it is asked again, which double. */
 const removals = { tries: 3, pause: 500 };
@@ -31,7 +31,7 @@ const hostLabel = 'dev.toolenv.host';
 
 export class RemoteHost implements SandboxHost {
   readonly #service: MachineService;
-  readonly #patience: Patience;
+  readonly #patience: RetryPolicy;
   readonly #labels: Readonly<Record<string, string>> = { ...ownLabels(), [hostLabel]: randomUUID() };
   readonly #machines: Set<Machine> = new Set();
   readonly #pool: SparePool<Machine>;
@@ -39,7 +39,7 @@ export class RemoteHost implements SandboxHost {
   /** Whether the service may have made a machine that was not handed over. */
   #hasLost = false;
 
-  constructor(service: MachineService, options: RemoteOptions, patience: Patience = usualPatience) {
+  constructor(service: MachineService, options: RemoteOptions, patience: RetryPolicy = usualPatience) {
     this.#service = service;
     this.#patience = patience;
     const renewAll = () => {
@@ -79,9 +79,9 @@ export class RemoteHost implements SandboxHost {
     const bound = { within: this.#patience.begin };
     let machine: Machine | undefined;
     try {
-      machine = await inTime(() => this.#service.create(this.#labels), bound);
+      machine = await withTimeout(() => this.#service.create(this.#labels), bound);
       this.#machines.add(machine);
-      const { output } = await inTime(
+      const { output } = await withTimeout(
         (options) => machine!.exec(prepareScript, { ...options, most: 10_000 }),
         bound,
       );
@@ -104,7 +104,7 @@ export class RemoteHost implements SandboxHost {
   async #removeLost(): Promise<void> {
     const within = this.#patience.answer;
     const own = { [hostLabel]: this.#labels[hostLabel]! };
-    const lost = await inTime(() => this.#service.list(own), { within }).catch(() => []);
+    const lost = await withTimeout(() => this.#service.list(own), { within }).catch(() => []);
     await Promise.allSettled(lost.map((machine) => removeSurely(machine, within)));
   }
 }
@@ -113,7 +113,7 @@ export class RemoteHost implements SandboxHost {
 async function removeSurely(machine: Pick<ListedMachine, 'id' | 'remove'>, within: number): Promise<void> {
   for (let tried = 1; ; tried++) {
     try {
-      return await inTime(() => machine.remove(), { within });
+      return await withTimeout(() => machine.remove(), { within });
     } catch (error) {
       if (tried < removals.tries) await sleep(removals.pause * 2 ** (tried - 1));
       else {

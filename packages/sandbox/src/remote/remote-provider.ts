@@ -1,10 +1,10 @@
 /** remoteProvider: a provider over the service of a vendor. */
 import { type JsonSchema, ToolEnvError } from '@toolenv/core';
 import { defineSandboxProvider, type SandboxOrphan, type SandboxProvider } from '@toolenv/core/plugins';
-import { keepSecret } from '@toolenv/core/secrets';
+import { registerSecret } from '@toolenv/core/secrets';
 import { isOrphan, label } from '../container/owner.ts';
 import { sandboxUsage } from '../sandbox-errors.ts';
-import { inTime } from './in-time.ts';
+import { withTimeout } from './in-time.ts';
 import type { MachineService } from './machine.ts';
 import { RemoteHost, usualPatience } from './remote-host.ts';
 import { type RemoteOptions, remoteProperties } from './remote-options.ts';
@@ -58,7 +58,7 @@ async function connected<Client, Options extends RemoteOptions>(
   options: Options,
 ): Promise<MachineService> {
   const { name, keyVariable, client } = vendor;
-  const key = keepSecret(process.env[keyVariable]);
+  const key = registerSecret(process.env[keyVariable]);
   if (!key) throw sandboxUsage(`${name} needs a key: set ${keyVariable} to yours.`);
   let loaded: Client;
   try {
@@ -72,7 +72,7 @@ async function connected<Client, Options extends RemoteOptions>(
 
 /** Machines that an ended process of this computer has left. */
 async function orphansOf(service: MachineService): Promise<SandboxOrphan[]> {
-  const machines = await inTime(() => service.list({ [label]: 'v1' }), { within: usualPatience.answer });
+  const machines = await withTimeout(() => service.list({ [label]: 'v1' }), { within: usualPatience.answer });
   return machines
     .filter(({ labels }) => isOrphan(labels))
     .map(({ id, remove }) => ({ name: `machine ${id}`, remove }));

@@ -4,7 +4,7 @@ import type { CommandOptions, CommandResult, Sandbox, SandboxEntry } from '@tool
 import { shellScript } from '../carried-shell.ts';
 import { refusedCommand } from '../command-checks.ts';
 import { expectDone, listScript, readEntries, readScript, writeScript } from '../container/file-scripts.ts';
-import { fileTime, longestFile, mostEntries, wastedOutput, workFolder } from '../limits.ts';
+import { fileTime, maxEntries, maxFileSize, wastedOutput, workFolder } from '../limits.ts';
 import { fileProblem, sandboxFault } from '../sandbox-errors.ts';
 import { sandboxPath } from '../sandbox-path.ts';
 import { Serial } from '../serial.ts';
@@ -16,12 +16,12 @@ import {
   readAnswer,
   uploadPath,
 } from './command-script.ts';
-import { type CallOptions, inTime } from './in-time.ts';
+import { type CallOptions, withTimeout } from './in-time.ts';
 import type { Machine } from './machine.ts';
 import { whyFailed } from './why-failed.ts';
 
 /** Bytes of a script and its stdin that are sent in one request. Linux allows 128 KiB in an argument, and base64 needs a third more. */
-const longestInline = 60_000;
+const maxInlineLength = 60_000;
 
 export interface RemoteSandboxOptions {
   /** Milliseconds of a command. */
@@ -72,8 +72,8 @@ export class RemoteSandbox implements Sandbox {
   }
 
   async read(path: string): Promise<Uint8Array> {
-    const bytes = await this.#file(path, (at) => readScript(at, longestFile), { output: longestFile });
-    if (bytes.length > longestFile) throw fileProblem(path, `it has more than ${longestFile} bytes`);
+    const bytes = await this.#file(path, (at) => readScript(at, maxFileSize), { output: maxFileSize });
+    if (bytes.length > maxFileSize) throw fileProblem(path, `it has more than ${maxFileSize} bytes`);
     return Uint8Array.from(bytes);
   }
 
@@ -82,7 +82,7 @@ export class RemoteSandbox implements Sandbox {
   }
 
   async list(path: string): Promise<SandboxEntry[]> {
-    return readEntries(await this.#file(path, (at) => listScript(at, mostEntries), { output: 4 * 2 ** 20 }));
+    return readEntries(await this.#file(path, (at) => listScript(at, maxEntries), { output: 4 * 2 ** 20 }));
   }
 
   async close(): Promise<void> {
@@ -149,8 +149,8 @@ export class RemoteSandbox implements Sandbox {
   /** Brings what is too long for the script. */
   async #upload(command: MachineCommand): Promise<{ script: boolean; stdin: boolean }> {
     const scriptBytes = Buffer.from(command.script);
-    const script = scriptBytes.length > longestInline / 2;
-    const stdin = command.stdin.length > longestInline / 2;
+    const script = scriptBytes.length > maxInlineLength / 2;
+    const stdin = command.stdin.length > maxInlineLength / 2;
     for (const [what, bytes, needed] of [
       ['script', scriptBytes, script],
       ['stdin', command.stdin, stdin],
@@ -162,7 +162,7 @@ export class RemoteSandbox implements Sandbox {
   }
 
   #inTime<Result>(call: (options: CallOptions) => Promise<Result>, time = 0): Promise<Result> {
-    return inTime(call, { within: time + this.#options.patience, signal: this.#closing.signal });
+    return withTimeout(call, { within: time + this.#options.patience, signal: this.#closing.signal });
   }
 }
 

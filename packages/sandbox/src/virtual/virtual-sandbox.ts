@@ -1,7 +1,7 @@
 /** VirtualSandbox: a shell and files in JavaScript, in a thread of its own. No process is started, and no file of the machine is seen. */
 import type { CommandOptions, CommandResult, Sandbox, SandboxEntry } from '@toolenv/core';
 import { refusedCommand } from '../command-checks.ts';
-import { fileTime, longestFile, mostEntries, type SandboxLimits } from '../limits.ts';
+import { fileTime, maxEntries, maxFileSize, type SandboxLimits } from '../limits.ts';
 import { fileProblem, sandboxFault } from '../sandbox-errors.ts';
 import { sandboxPath } from '../sandbox-path.ts';
 import { Serial } from '../serial.ts';
@@ -56,7 +56,7 @@ export class VirtualSandbox implements Sandbox {
   }
 
   async read(path: string): Promise<Uint8Array> {
-    const { content } = await this.#file('read', path, { most: longestFile });
+    const { content } = await this.#file('read', path, { most: maxFileSize });
     return content as Uint8Array;
   }
 
@@ -66,7 +66,7 @@ export class VirtualSandbox implements Sandbox {
   }
 
   async list(path: string): Promise<SandboxEntry[]> {
-    const { entries } = await this.#file('list', path, { most: mostEntries });
+    const { entries } = await this.#file('list', path, { most: maxEntries });
     return entries as SandboxEntry[];
   }
 

@@ -3,14 +3,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Action, Env, EnvCapabilities, EnvDefinition, EnvHandle, OpenedEnv } from '@toolenv/core';
 import { openEnv, ToolEnvError } from '@toolenv/core';
 import { findPlugin, type ToolSource } from '@toolenv/core/plugins';
-import { inTime } from '../in-time.ts';
+import { withTimeout } from '../in-time.ts';
 import { leaksOf, networkUseOf } from '../leaks.ts';
 import { type CheckOptions, type Report, Reporter } from '../report.ts';
 import { thrown, Violation } from '../violation.ts';
 import { checkBaselines, checkLabels } from './env-baseline-checks.ts';
 import { checkDefinition, checkSpec, checkTasks, splits, spread } from './env-definition-checks.ts';
 import { checkCancellation, checkFaults, shortLimit } from './env-fault-checks.ts';
-import { fuzzEnv, fuzzRules, longestFuzz } from './env-fuzz.ts';
+import { fuzzEnv, fuzzRules, maxFuzzLength } from './env-fuzz.ts';
 import { checkOrder } from './env-order-checks.ts';
 import { checkReplay } from './env-replay-checks.ts';
 import { type AnyEnvDefinition, EnvSubject } from './env-subject.ts';
@@ -90,9 +90,9 @@ export async function checkEnv(
     await checkLabels(subject, await someTasks(first, searchedTasks));
     const fuzzed = async () => {
       // Longer episodes begin less often, which saves time if each begins with a server of its own.
-      const isShort = definition.limits.maxTurns < longestFuzz && given.maxTurns === undefined;
+      const isShort = definition.limits.maxTurns < maxFuzzLength && given.maxTurns === undefined;
       const isLonger = isShort && hasOption(definition, 'maxTurns');
-      await using longer = isLonger ? await open({ maxTurns: longestFuzz }) : undefined;
+      await using longer = isLonger ? await open({ maxTurns: maxFuzzLength }) : undefined;
       await fuzzEnv(subject.openedAs(longer ?? first), actions, options.onActions);
     };
     // A warning needs the rewards of many episodes.
@@ -224,7 +224,7 @@ async function checkSignals(
 
 async function cancelCall(env: Env<unknown>, action: Action, timeout: number): Promise<void> {
   const controller = new AbortController();
-  const step = inTime('ENV-29', 'step() whose signal aborts to end', timeout, () =>
+  const step = withTimeout('ENV-29', 'step() whose signal aborts to end', timeout, () =>
     env.step(action, { signal: controller.signal }),
   );
   step.catch(() => {});

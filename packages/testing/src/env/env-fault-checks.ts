@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Action, isInfrastructure, type Observation, type ToolCall } from '@toolenv/core';
 import { validate } from '@toolenv/core/schemas';
 import fc from 'fast-check';
-import { inTime } from '../in-time.ts';
+import { withTimeout } from '../in-time.ts';
 import type { RuleId } from '../rules.ts';
 import { brief, Violation } from '../violation.ts';
 import { type EnvSubject, nothing } from './env-subject.ts';
@@ -49,7 +49,7 @@ async function cancelledDuring(subject: EnvSubject): Promise<void> {
     try {
       const step = hanging
         ? expectReason(subject, reason, 'step() whose signal aborts while a tool hangs', work)
-        : inTime('ENV-29', 'step() whose signal aborts to end', subject.timeout + headStart, work);
+        : withTimeout('ENV-29', 'step() whose signal aborts to end', subject.timeout + headStart, work);
       step.catch(() => {});
       await sleep(headStart);
       controller.abort(reason);
@@ -63,7 +63,7 @@ async function cancelledDuring(subject: EnvSubject): Promise<void> {
 }
 
 /** In milliseconds. */
-const leastLimit = 50;
+const minLimit = 50;
 
 /**
  * A limit of tools in milliseconds. It is short, so that a hanging tool costs little time, and yet longer than what the environment does with
@@ -74,7 +74,7 @@ export async function shortLimit(subject: EnvSubject): Promise<number> {
   const begin = () => subject.withWatched((env) => env.reset(subject.task(0), 1));
   // Another check reports what reset() throws.
   await begin().catch(() => {});
-  return Math.max(leastLimit, Math.ceil(10 * (performance.now() - begun)));
+  return Math.max(minLimit, Math.ceil(10 * (performance.now() - begun)));
 }
 
 /** `subject` was opened with a {@link shortLimit} if the environment has an option for it. */
@@ -141,7 +141,7 @@ async function expectReason(
   what: string,
   work: () => Promise<unknown>,
 ): Promise<void> {
-  const received = await inTime('ENV-29', `${what} to end`, subject.timeout + headStart, () =>
+  const received = await withTimeout('ENV-29', `${what} to end`, subject.timeout + headStart, () =>
     work().then(brief, (error: unknown) => error),
   );
   if (received === reason) return;

@@ -1,6 +1,6 @@
 /** Fuzzes an environment: plays episodes of arbitrary actions, checks each answer, and shrinks counterexamples. */
 import { setImmediate } from 'node:timers/promises';
-import { type Action, deriveSeed, mostAtOnce, type Transition } from '@toolenv/core';
+import { type Action, deriveSeed, maxConcurrency, type Transition } from '@toolenv/core';
 import fc, { type Arbitrary } from 'fast-check';
 import type { RuleId } from '../rules.ts';
 import { brief, Violation } from '../violation.ts';
@@ -8,7 +8,7 @@ import type { EnvSubject } from './env-subject.ts';
 import { type FuzzKind, fuzzActions } from './fuzz-actions.ts';
 
 /** Largest number of actions in an episode. */
-export const longestFuzz = 24;
+export const maxFuzzLength = 24;
 /** Episodes after which it is known whether an answer ends an episode. */
 const learning = 20;
 /** Episodes that are played at once. */
@@ -57,7 +57,7 @@ export async function fuzzEnv(
   const { tools } = await subject.withWatched((env) => env.reset(subject.task(0), 0));
   const { maxTurns, maxCallsPerTurn } = subject.open.episode().spec.limits;
   const maxCalls = Math.min(maxCallsPerTurn, 4) + 1;
-  const longest = Math.min(longestFuzz, maxTurns);
+  const longest = Math.min(maxFuzzLength, maxTurns);
   const fuzzer = new Fuzzer(subject, onActions);
   for (let round = 0; fuzzer.taken < count; round++) {
     const anything = fuzzActions(tools, { maxCalls });
@@ -102,7 +102,7 @@ class Fuzzer {
   async round(plan: Arbitrary<Plan>, episodes: number, seed: number): Promise<Violation[]> {
     const { definition, report } = this.#subject;
     // Episodes that disturb each other would break other rules at random.
-    const atOnce = report.broken('ENV-12') ? 1 : mostAtOnce(definition.capabilities);
+    const atOnce = report.broken('ENV-12') ? 1 : maxConcurrency(definition.capabilities);
     const width = Math.min(lanes, episodes, atOnce);
     const searches = Array.from({ length: width }, (_, lane) =>
       this.#lane(plan, Math.ceil(episodes / width), deriveSeed(seed, lane)),

@@ -1,13 +1,13 @@
 /** Checks the order in which an Env may be used: reset, steps, end, close. */
 import { type Action, type Env, ToolEnvError } from '@toolenv/core';
-import { inTime } from '../in-time.ts';
+import { withTimeout } from '../in-time.ts';
 import type { RuleId } from '../rules.ts';
 import { brief, Violation } from '../violation.ts';
 import { type EnvSubject, nothing, wrongCall } from './env-subject.ts';
 import type { WatchedEnv } from './watched-env.ts';
 
 /** Largest number of turns that a check takes to reach the end of an episode. */
-const mostTurns = 1000;
+const turnsPerEpisode = 1000;
 
 export async function checkOrder(subject: EnvSubject): Promise<void> {
   const { report } = subject;
@@ -15,8 +15,8 @@ export async function checkOrder(subject: EnvSubject): Promise<void> {
   await report.check(['ENV-7'], () => stepAfterEnd(subject));
   await report.check(['ENV-8'], () => stepDuringStep(subject));
   await report.check(['ENV-10'], () => closing(subject));
-  if (subject.definition.limits.maxTurns > mostTurns) {
-    report.skip(['ENV-22', 'ENV-23'], `maxTurns is above ${mostTurns}`);
+  if (subject.definition.limits.maxTurns > turnsPerEpisode) {
+    report.skip(['ENV-22', 'ENV-23'], `maxTurns is above ${turnsPerEpisode}`);
   } else {
     await report.check(['ENV-22', 'ENV-23'], () => turnLimit(subject));
   }
@@ -35,7 +35,7 @@ async function stepBeforeReset(subject: EnvSubject): Promise<void> {
 
 async function stepAfterEnd(subject: EnvSubject): Promise<void> {
   await subject.withWatched(async (watched) => {
-    await watched.play(subject.task(0), 1, Array(mostTurns).fill(nothing));
+    await watched.play(subject.task(0), 1, Array(turnsPerEpisode).fill(nothing));
     if (watched.running) return;
     await expectBug(subject, watched.env, 'ENV-7', 'step_after_end', 'after the end');
   });
@@ -49,7 +49,7 @@ async function stepDuringStep(subject: EnvSubject): Promise<void> {
     first.catch(() => {});
     await expectBug(subject, env, 'ENV-8', 'concurrent_step', 'while another step is under way');
     const answer = 'an answer to the first of two steps';
-    await inTime('ENV-28', answer, subject.timeout, () => first).catch((error) => {
+    await withTimeout('ENV-28', answer, subject.timeout, () => first).catch((error) => {
       if (error instanceof Violation) throw error;
       throw new Violation('ENV-8', 'the first of two steps to succeed', brief(error));
     });
@@ -83,7 +83,7 @@ async function expectBug(
   when: string,
 ): Promise<void> {
   const expected = `step() ${when} to throw ToolEnvError "bug.${name}"`;
-  const received = await inTime('ENV-28', `an answer to step() ${when}`, subject.timeout, () =>
+  const received = await withTimeout('ENV-28', `an answer to step() ${when}`, subject.timeout, () =>
     env.step(nothing).catch((error: unknown) => error),
   );
   if (ToolEnvError.isInstance(received) && received.code === `bug.${name}`) return;

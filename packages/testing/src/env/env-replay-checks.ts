@@ -1,5 +1,5 @@
 /** Checks that an episode depends only on its task, its seed and its actions. */
-import { type Action, isParseFailure, mostAtOnce, scriptedPolicy } from '@toolenv/core';
+import { type Action, isParseFailure, maxConcurrency, scriptedPolicy } from '@toolenv/core';
 import type { RuleId } from '../rules.ts';
 import { Violation } from '../violation.ts';
 import type { EnvSubject } from './env-subject.ts';
@@ -11,7 +11,7 @@ const together = 4;
 /** Number of tasks in which almost the oracle's actions are taken. */
 const perturbed = 2;
 /** Largest number of these actions. */
-const longestDialogue = 12;
+const maxDialogueLength = 12;
 /** Characters shown before and after the first difference of two transcripts. */
 const before = 20;
 const after = 80;
@@ -62,7 +62,7 @@ export async function checkReplay(subject: EnvSubject, folder?: string): Promise
     report.skip(['ENV-9', 'ENV-12'], 'episodes do not repeat');
     return;
   }
-  const besides = plans.slice(0, mostAtOnce(subject.definition.capabilities));
+  const besides = plans.slice(0, maxConcurrency(subject.definition.capabilities));
   if (besides.length === 1) report.skip(['ENV-12'], 'the environment declares that it is not concurrent');
   else
     await report.check(['ENV-12'], async () => {
@@ -95,7 +95,7 @@ async function perturbedPlay(subject: EnvSubject, index: number): Promise<Plan |
   return subject.withWatched(async (env) => {
     let observation = await env.reset(task, seed);
     const actions: Action[] = [];
-    while (env.running && actions.length < longestDialogue) {
+    while (env.running && actions.length < maxDialogueLength) {
       // An oracle need not know what to say after a change.
       const said = await policy
         .act(observation, { maxTokens: 1, temperature: 0, seed })

@@ -80,7 +80,7 @@ export function* toolViolations(tools: readonly ToolDescription[]): Generator<Vi
     yield new Violation('ENV-14', 'tools with distinct names', `two tools named "${twice}"`);
   for (const { name, inputSchema } of tools) {
     if (!/^[\w.:/-]+$/.test(name)) {
-      const hint = `Rename the tool, because servers of models refuse such a name: "${name.replaceAll(/\W+/g, '_')}".`;
+      const hint = `Rename the tool, because model servers refuse such a name: "${name.replaceAll(/\W+/g, '_')}".`;
       yield new Violation('ENV-14', 'names of tools without spaces and quotation marks', `"${name}"`, hint);
     }
     const wrong = schemaError(inputSchema);

@@ -8,7 +8,7 @@ import {
   type Transition,
 } from '@toolenv/core';
 import { validate, wireSchemas } from '@toolenv/core/schemas';
-import { inTime } from '../in-time.ts';
+import { withTimeout } from '../in-time.ts';
 import { notJson } from '../json-value.ts';
 import { brief, causeText, thrown, thrownText, Violation } from '../violation.ts';
 import { observationViolations } from './observation-rules.ts';
@@ -136,7 +136,7 @@ export class WatchedEnv<Task> {
 
   async #answered<T>(what: string, work: () => Promise<T>): Promise<T> {
     try {
-      return await inTime('ENV-28', `an answer to ${what}`, this.#watch.timeout, work);
+      return await withTimeout('ENV-28', `an answer to ${what}`, this.#watch.timeout, work);
     } catch (error) {
       if (error instanceof Violation) throw error;
       const expected = `an answer to ${what}`;

@@ -71,7 +71,7 @@ export async function checkTrainer<Options>(
   return report.report;
 }
 
-/** What a run has learned: its last weights, or the texts of a trainer of prompts. */
+/** What a run has learned: its last weights, or the texts of a prompt trainer. */
 type Learned = number[] | string;
 
 function learnedBy(subject: TrainerSubject, model: BanditModel, events: readonly TrainEvent[]): Learned {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type EnvHandle, ToolEnvError } from '@toolenv/core';
 import type { Run, TrainEvent, Trainer } from '@toolenv/core/plugins';
 import { validate } from '@toolenv/core/schemas';
-import { inTime } from '../in-time.ts';
+import { withTimeout } from '../in-time.ts';
 import type { Reporter } from '../report.ts';
 import type { RuleId } from '../rules.ts';
 import { brief, thrown, Violation } from '../violation.ts';
@@ -109,7 +109,7 @@ export class TrainerSubject {
     try {
       for (;;) {
         isWaiting = true;
-        const next = await inTime('TRN-2', 'another event', this.#of.timeout, () => iterator.next());
+        const next = await withTimeout('TRN-2', 'another event', this.#of.timeout, () => iterator.next());
         isWaiting = false;
         if (next.done) return;
         yield next.value;
@@ -140,7 +140,7 @@ export class TrainerSubject {
     try {
       const data = this.accepts('data', this.#of.folder) ? { data: await this.#examples(1) } : {};
       const iterator = await this.#start({}, { ...data, ...this.#of.given, ...options });
-      const { value } = await inTime('TRN-1', 'an answer', this.#of.timeout, () => iterator.next());
+      const { value } = await withTimeout('TRN-1', 'an answer', this.#of.timeout, () => iterator.next());
       await iterator.return?.();
       return value;
     } catch (error) {

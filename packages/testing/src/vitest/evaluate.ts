@@ -2,13 +2,13 @@
 import { appendFile, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Trajectory } from '@toolenv/core';
-import { encodeTrajectory, makeFolder, writing } from '@toolenv/core/recording';
+import { encodeTrajectory, ensureDir, withDiskErrors } from '@toolenv/core/recording';
 import { jsonWithoutSecrets } from '@toolenv/core/secrets';
 import {
   type Evaluation,
   type EvaluateOptions as PlayOptions,
   evaluate as play,
-  writeWhole,
+  writeAtomic,
 } from '@toolenv/training';
 import { expect } from 'vitest';
 import { currentTest } from './current-test.ts';
@@ -38,22 +38,22 @@ export async function evaluate<Task>(options: EvaluateOptions<Task>): Promise<Ev
   const test = currentTest();
   const { out = folderOfTest(), signal = test?.context.signal, ...rest } = options;
   const transcripts = join(out, 'trajectories.jsonl');
-  await makeFolder(out);
-  await writing(transcripts, () => rm(transcripts, { force: true }));
+  await ensureDir(out);
+  await withDiskErrors(transcripts, () => rm(transcripts, { force: true }));
   let last: Trajectory | undefined;
   const evaluation = await play({
     ...rest,
     signal,
     async onTrajectory(trajectory) {
       last = trajectory as Trajectory;
-      await writing(transcripts, () => appendFile(transcripts, `${encodeTrajectory(last!)}\n`));
+      await withDiskErrors(transcripts, () => appendFile(transcripts, `${encodeTrajectory(last!)}\n`));
       await rest.onTrajectory?.(trajectory);
     },
   });
   const { env, policy, finished: _, onTrajectory: __, onProgress: ___, ...given } = rest;
   const summary = { env: last?.env ?? env.ref, envVersion: env.packageVersion, policy: policy.spec.name };
   const text = jsonWithoutSecrets({ ...summary, ...given, ...evaluation }, 2);
-  await writeWhole(join(out, 'summary.json'), `${text}\n`);
+  await writeAtomic(join(out, 'summary.json'), `${text}\n`);
   const result = { ...evaluation, out, transcripts };
   if (test) {
     const meta = test.meta as { toolenv?: EvaluationNote[] };

@@ -1,5 +1,5 @@
 /** EvaluationNote: what a test tells the reporter of an evaluation. Vitest carries it in `meta.toolenv` of the test. */
-import { type Evaluation, headlineScore, type Interval } from '@toolenv/training';
+import { type Evaluation, type Interval, primaryMetric } from '@toolenv/training';
 
 export interface EvaluationNote {
   env: string | undefined;
@@ -36,7 +36,7 @@ export function noteOf(
   }: { env?: string | undefined; policy: string; passScore?: number | undefined },
 ): EvaluationNote {
   const components = Object.keys(means);
-  const metric = headlineScore(components) ?? 'reward';
+  const metric = primaryMetric(components) ?? 'reward';
   const failed = tasks.flatMap((task) => {
     const own = task.scores[metric] ?? task.reward;
     const score = own.reduce((sum, value) => sum + value, 0) / own.length;

@@ -3,7 +3,7 @@ import type { Reporter, TestCase } from 'vitest/node';
 import type { EvaluationNote } from './evaluation-note.ts';
 
 /** Failed tasks that are shown of each evaluation. */
-const mostTasks = 5;
+const maxTasks = 5;
 
 /** For `reporters: ['default', '@toolenv/testing/vitest-reporter']`. */
 export default class EvaluationReporter implements Reporter {
@@ -45,7 +45,7 @@ function noteText({
     return `${name} ${mean === null ? 'not scored' : number(mean)}${ends}`;
   });
   const shown = failed
-    .slice(0, mostTasks)
+    .slice(0, maxTasks)
     .map(({ index, question, score }) => `    task ${index}: ${number(score)}  ${question}`);
   const more = failed.length > shown.length ? [`    and ${failed.length - shown.length} more`] : [];
   const abortedText = aborted > 0 ? `, ${aborted} episodes aborted` : '';

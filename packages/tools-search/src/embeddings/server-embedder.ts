@@ -1,6 +1,6 @@
 /** serverEmbedder: embeddings of an OpenAI-compatible server, in batches, each sent again after a transient fault. */
 import { ToolEnvError } from '@toolenv/core';
-import { keepSecret } from '@toolenv/core/secrets';
+import { registerSecret } from '@toolenv/core/secrets';
 import pLimit from 'p-limit';
 import { postJson } from '../post-json.ts';
 import type { Embedder } from './embedder.ts';
@@ -17,7 +17,7 @@ export function serverEmbedder(url: string, model: string | undefined): Embedder
     const message = `${url} may have several models: name one with embeddingModel.`;
     throw new ToolEnvError('usage.embeddings', message);
   }
-  const key = keepSecret(process.env.OPENAI_API_KEY);
+  const key = registerSecret(process.env.OPENAI_API_KEY);
   const headers: Record<string, string> = key ? { authorization: `Bearer ${key}` } : {};
   const limit = pLimit(4);
   const endpoint = `${url.replace(/\/+$/, '')}/embeddings`;

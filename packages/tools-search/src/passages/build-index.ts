@@ -4,11 +4,11 @@ import { resolve } from 'node:path';
 import { type Connection, connect, Index, Session, type Table } from '@lancedb/lancedb';
 import { ToolEnvError } from '@toolenv/core';
 import { completeOptions } from '@toolenv/core/plugins';
-import { type FolderLock, lockFolder, makeFolder, refuseLostFolder } from '@toolenv/core/recording';
+import { ensureDir, type FolderLock, lockFolder, refuseLostFolder } from '@toolenv/core/recording';
 import { Field, FixedSizeList, Float32, Schema, Utf8 } from 'apache-arrow';
 import type { Embedder } from '../embeddings/embedder.ts';
 import { openEmbedder } from '../embeddings/open-embedder.ts';
-import { giveLanceThreads } from '../lance-threads.ts';
+import { setLanceThreads } from '../lance-threads.ts';
 import { type CompleteIndexOptions, type IndexOptions, indexOptionsSchema } from './index-options.ts';
 import {
   bodyColumn,
@@ -55,7 +55,7 @@ const embeddedPassages = 2_000;
  */
 const quantised = 8;
 /** Fewer vectors are searched one by one, which is exact. */
-const leastIndexedVectors = 20_000;
+const minIndexedVectors = 20_000;
 
 /**
  * Builds the index. Each batch is committed at once, so that a call after a crash, `kill -9` or a full disk continues with the
@@ -68,8 +68,8 @@ export async function buildPassageIndex(options: BuildIndexOptions): Promise<num
   const { passages, folder, onProgress, signal, ...given } = options;
   const complete = completeOptions(indexOptionsSchema, given, 'toolenv index');
   const file = await openPassages(passages, complete.format);
-  giveLanceThreads();
-  if (!isUri(folder)) await makeFolder(folder);
+  setLanceThreads();
+  if (!isUri(folder)) await ensureDir(folder);
   const embedder = await openEmbedder(complete);
   const work = `Indexing ${passages} in ${folder}`;
   let lock: FolderLock | undefined;
@@ -237,7 +237,7 @@ class IndexBuilder {
       await this.#table!.createIndex(bodyColumn, { config });
     }
     signal?.throwIfAborted();
-    if (!record.dimensions || count < leastIndexedVectors || indexed.includes(vectorColumn)) return;
+    if (!record.dimensions || count < minIndexedVectors || indexed.includes(vectorColumn)) return;
     this.#report('indexing vectors', count);
     await refuseLostFolder(this.#work.folder);
     const numSubVectors = record.dimensions % quantised === 0 ? record.dimensions / quantised : undefined;

@@ -14,8 +14,8 @@ import { LRUCache } from 'lru-cache';
 import type { SearchHit } from '../document.ts';
 import type { Embedder } from '../embeddings/embedder.ts';
 import { openEmbedder } from '../embeddings/open-embedder.ts';
-import { longestQuery } from '../index-rules.ts';
-import { giveLanceThreads } from '../lance-threads.ts';
+import { maxQueryLength } from '../index-rules.ts';
+import { setLanceThreads } from '../lance-threads.ts';
 import type { Retriever, SearchOptions } from '../retriever.ts';
 import { isUri } from './build-index.ts';
 import {
@@ -49,7 +49,7 @@ export interface OpenIndexOptions {
 const spareHits = 3;
 /** Hits of each ranking that are merged, as a multiple of the limit, and at least. */
 const fusedShare = 4;
-const leastFused = 20;
+const minFused = 20;
 
 /**
  * @throws ToolEnvError `usage.no_index` if the folder has no index, `usage.half_index` if it is not complete,
@@ -59,7 +59,7 @@ export async function openPassageIndex(
   folder: string,
   options: OpenIndexOptions = {},
 ): Promise<PassageIndex> {
-  giveLanceThreads();
+  setLanceThreads();
   const none = `${folder} has no index of passages: make one with \`toolenv index <passages> --out ${folder}\`.`;
   if (!isUri(folder) && !existsSync(folder)) throw new ToolEnvError('usage.no_index', none);
   try {
@@ -123,7 +123,7 @@ export class PassageIndex implements Retriever {
     { limit, filter, signal }: SearchOptions,
   ): Promise<readonly (readonly SearchHit[])[]> {
     signal?.throwIfAborted();
-    const used = queries.map((query) => query.slice(0, longestQuery));
+    const used = queries.map((query) => query.slice(0, maxQueryLength));
     const keys = used.map((query) => JSON.stringify([limit, filter, query]));
     const missing = [...new Set(used.filter((_, index) => !this.#cache.has(keys[index]!)))];
     // One request embeds all queries.
@@ -160,7 +160,7 @@ export class PassageIndex implements Retriever {
     try {
       if (this.mode === 'bm25') return await this.#byWords(query, limit, filter);
       if (this.mode === 'vector') return await this.#byVector((await vector)!, limit, filter);
-      const depth = Math.max(fusedShare * limit, leastFused);
+      const depth = Math.max(fusedShare * limit, minFused);
       const rankings = await Promise.all([
         this.#byWords(query, depth, filter),
         vector!.then((numbers) => this.#byVector(numbers, depth, filter)),

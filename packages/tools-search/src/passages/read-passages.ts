@@ -9,7 +9,7 @@ import { jsonWithDigits } from '@toolenv/core/schemas';
 import { formatFields, formatOfLine, type Passage, type PassageFormat, readLine } from './passage-formats.ts';
 
 /** Bytes of a line. A file without line breaks is no corpus. */
-const longestLine = 64 * 2 ** 20;
+const maxLineLength = 64 * 2 ** 20;
 
 export interface PassageFile {
   path: string;
@@ -77,7 +77,7 @@ async function* lines(path: string): AsyncGenerator<{ text: string; bytes: numbe
     for await (const chunk of unzip ?? file) {
       const parts = (rest + decoder.decode(chunk as Buffer, { stream: true })).split('\n');
       rest = parts.pop()!;
-      if (rest.length > longestLine) throw new Error(`line ${number + parts.length} is longer than 64 MiB`);
+      if (rest.length > maxLineLength) throw new Error(`line ${number + parts.length} is longer than 64 MiB`);
       for (const text of parts) {
         if (text.trim() !== '') yield { text, bytes: file.bytesRead };
         number += 1;

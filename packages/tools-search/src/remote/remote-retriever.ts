@@ -1,6 +1,6 @@
 /** RemoteRetriever: a client of a retrieval server. Queries that wait at the same time share a request. */
 import { setMaxListeners } from 'node:events';
-import { keepSecret } from '@toolenv/core/secrets';
+import { registerSecret } from '@toolenv/core/secrets';
 import { untilAborted } from '@toolenv/core/tools';
 import { LRUCache } from 'lru-cache';
 import type { SearchHit } from '../document.ts';
@@ -53,7 +53,7 @@ export class RemoteRetriever implements Retriever {
     setMaxListeners(0, this.#closed.signal);
     const base = url.replace(/\/+$/, '');
     this.#url = base.endsWith(this.#protocol.path) ? base : base + this.#protocol.path;
-    keepSecret(token);
+    registerSecret(token);
     const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` };
     const code = 'infrastructure.search_server';
     this.#sent = { headers, timeout, retries, code, signal: this.#closed.signal };

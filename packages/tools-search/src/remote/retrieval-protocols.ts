@@ -75,18 +75,18 @@ export const retrievalProtocols: Readonly<Record<RetrievalProtocolName, Retrieva
 };
 
 /** Queries of a request. */
-const mostQueries = 4_096;
-const mostHits = 1_000;
+const maxQueries = 4_096;
+const maxHits = 1_000;
 
 function readQueries(value: unknown): string[] | undefined {
-  const isList = Array.isArray(value) && value.length <= mostQueries;
+  const isList = Array.isArray(value) && value.length <= maxQueries;
   return isList && value.every((query) => typeof query === 'string') ? value : undefined;
 }
 
 /** A missing limit, or 0, is the server's default, as in Search-R1's server. */
 function readLimit(value: unknown): number | undefined | 'wrong' {
   if (value === undefined || value === null || value === 0) return undefined;
-  return Number.isInteger(value) && (value as number) > 0 && (value as number) <= mostHits
+  return Number.isInteger(value) && (value as number) > 0 && (value as number) <= maxHits
     ? (value as number)
     : 'wrong';
 }

@@ -5,13 +5,13 @@ import { lasting, meanOf } from './series.ts';
 
 const malformed = 'mistakes/malformed_call';
 const unused = 'tools/unused_ratio';
-const leastMalformed = 0.5;
-const leastUnused = 0.9;
-const mostSuccess = 0.02;
+const minMalformed = 0.5;
+const minUnused = 0.9;
+const maxSuccess = 0.02;
 
 /** The calls of turns that are cut do not parse either. */
 const cut = 'tokens_per_turn/clipped_ratio';
-const mostCut = 0.3;
+const maxCut = 0.3;
 
 /** From the first step: a policy that forgets the format later has another fault. */
 export const malformedCalls: DiagnosisRule = {
@@ -21,12 +21,12 @@ export const malformedCalls: DiagnosisRule = {
   page: 'guides/troubleshooting.md#checkpoints-and-chat-templates',
   find(run) {
     const series = run.rollout(malformed);
-    const found = lasting(series, (value) => value >= leastMalformed, 3);
-    if (!found || found.since !== series[0]![0] || meanOf(run.rollout(cut)) > mostCut) return undefined;
+    const found = lasting(series, (value) => value >= minMalformed, 3);
+    if (!found || found.since !== series[0]![0] || meanOf(run.rollout(cut)) > maxCut) return undefined;
     return {
       title: `From the first step on, ${percent(found.value)} of the tool calls do not parse.`,
       since: found.since,
-      evidence: { metric: malformed, value: found.value, threshold: leastMalformed },
+      evidence: { metric: malformed, value: found.value, threshold: minMalformed },
       episodes: { mistake: 'malformed_call', step: `${found.since}..` },
     };
   },
@@ -34,9 +34,9 @@ export const malformedCalls: DiagnosisRule = {
 
 const unsure = 'rollout_corr/rollout_log_ppl';
 /** Nats per token. A trained model that reads its own template is below 1. */
-const leastUnsure = 1.2;
+const minUnsure = 1.2;
 /** A shorter run may still succeed. Only its first step shows the policy as it was given: an update may break any policy. */
-const leastSteps = 3;
+const minSteps = 3;
 
 export const wrongTemplate: DiagnosisRule = {
   fault:
@@ -48,11 +48,11 @@ export const wrongTemplate: DiagnosisRule = {
     const series = run.rollout(unsure);
     const [since, value] = series[0] ?? [0, 0];
     const success = meanOf(run.success);
-    if (series.length < leastSteps || !(value >= leastUnsure && success <= mostSuccess)) return undefined;
+    if (series.length < minSteps || !(value >= minUnsure && success <= maxSuccess)) return undefined;
     return {
       title: `In the first step, the policy is unsure of every token that it writes (${number(value)} nats); in the run, ${percent(success)} of the episodes succeed.`,
       since,
-      evidence: { metric: unsure, value, threshold: leastUnsure },
+      evidence: { metric: unsure, value, threshold: minUnsure },
       episodes: { step: `${since}..` },
     };
   },
@@ -65,14 +65,14 @@ export const noCalls: DiagnosisRule = {
   page: 'guides/troubleshooting.md#checkpoints-and-chat-templates',
   find(run) {
     const series = run.rollout(unused);
-    const found = lasting(series, (value) => value >= leastUnused, 3);
+    const found = lasting(series, (value) => value >= minUnused, 3);
     if (!found || found.since !== series[0]![0]) return undefined;
     const success = meanOf(run.success);
-    if (!(success <= mostSuccess)) return undefined;
+    if (!(success <= maxSuccess)) return undefined;
     return {
       title: `From the first step on, ${percent(found.value)} of the episodes call no tool, and ${percent(success)} succeed.`,
       since: found.since,
-      evidence: { metric: unused, value: found.value, threshold: leastUnused },
+      evidence: { metric: unused, value: found.value, threshold: minUnused },
       episodes: { step: `${found.since}..` },
     };
   },

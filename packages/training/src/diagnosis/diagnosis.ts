@@ -37,7 +37,7 @@ export interface Evidence {
 }
 
 /** Conditions of `toolenv show`, and of the viewer's list, that choose the episodes. */
-export interface EpisodesToRead {
+export interface ExampleEpisodes {
   outcome?: string;
   mistake?: string;
   tool?: string;
@@ -53,7 +53,7 @@ export interface Finding {
   since: number;
   evidence: Evidence;
   /** Episodes that show the fault, where metrics can tell which. */
-  episodes?: EpisodesToRead;
+  episodes?: ExampleEpisodes;
 }
 
 /** A fault, and how it is found. */

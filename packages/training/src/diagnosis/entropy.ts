@@ -9,7 +9,7 @@ const metric = 'rollout_corr/rollout_log_ppl';
 const certain = 0.02;
 /** Of the first value. */
 const fallen = 0.1;
-const leastAlike = 0.6;
+const minSimilarity = 0.6;
 
 export const entropyCollapse: DiagnosisRule = {
   fault: 'the entropy is gone: the policy writes the same every time, and not the best',
@@ -22,7 +22,7 @@ export const entropyCollapse: DiagnosisRule = {
     const found = lasting(series, (value) => value < threshold, 3);
     if (!found || run.learns) return undefined;
     const alike = meanOf(from(run.rollout('frac_reward_zero_std'), found.since));
-    if (!(alike >= leastAlike)) return undefined;
+    if (!(alike >= minSimilarity)) return undefined;
     return {
       title: `From step ${found.since} on, the policy is nearly certain of each token (${number(found.value)} nats), and ${percent(alike)} of the groups have no variance.`,
       since: found.since,

@@ -2,7 +2,7 @@
 import { faultOf } from '../metrics/abort-metrics.ts';
 import type { DiagnosisRule } from './diagnosis.ts';
 import { percent } from './number-text.ts';
-import { changeOf, hasRisen, leastRise, type Series } from './series.ts';
+import { changeOf, hasRisen, minRise, type Series } from './series.ts';
 
 export const growingAborts: DiagnosisRule = {
   fault: 'a cause of aborted episodes grows with training',
@@ -23,7 +23,7 @@ export const growingAborts: DiagnosisRule = {
       return {
         title: `From step ${since} on, ${fault} aborts more and more episodes: ${percent(change.first)} in the first third of the run, ${percent(change.last)} in the last.`,
         since,
-        evidence: { metric, value: change.last - change.first, threshold: leastRise },
+        evidence: { metric, value: change.last - change.first, threshold: minRise },
         episodes: { outcome: `aborted:${fault}`, step: `${since}..` },
       };
     }

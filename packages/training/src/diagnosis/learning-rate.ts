@@ -58,7 +58,7 @@ const signs: readonly {
 ];
 
 /** Steps that a fall must last. */
-const leastSteps = 3;
+const minSteps = 3;
 /** So far must the reward fall: to this share of its best. */
 const fallenTo = 0.5;
 /** Of the loss of a run without rollouts, relative to its first value. */
@@ -90,7 +90,7 @@ function risenLoss(run: RunHistory): Finding | undefined {
   const losses = run.update('loss');
   const first = losses[0]?.[1] ?? Number.NaN;
   const threshold = first + (lossRise - 1) * Math.abs(first);
-  const found = lasting(losses, (value) => value > threshold, leastSteps);
+  const found = lasting(losses, (value) => value > threshold, minSteps);
   if (!found || found.since === losses[0]![0]) return undefined;
   return {
     title: `From step ${found.since} on, the loss is ${number(found.value)}, after ${number(first)} in the first step${atRate(run)}.`,
@@ -114,7 +114,7 @@ function fallOf(rewards: Series): { since: number; best: number; after: number }
   }
   if (best.value - floor < 0.02) return undefined;
   const threshold = floor + fallenTo * (best.value - floor);
-  const found = lasting(rewards.slice(best.end + 1), (value) => value < threshold, leastSteps);
+  const found = lasting(rewards.slice(best.end + 1), (value) => value < threshold, minSteps);
   return found && { since: found.since, best: best.value, after: found.value };
 }
 
@@ -135,10 +135,10 @@ function signOf(run: RunHistory, since: number): Sign | undefined {
 }
 
 /** Nats per token: a policy that learns is beyond it after some steps. */
-const leastKl = 1e-5;
+const minKl = 1e-5;
 /** Of one step with several updates. */
-const leastRatio = 1e-4;
-const leastStep = 10;
+const minRatio = 1e-4;
+const minStep = 10;
 
 export const learningRateTooLow: DiagnosisRule = {
   fault: 'updates hardly move the policy',
@@ -148,7 +148,7 @@ export const learningRateTooLow: DiagnosisRule = {
     const rewards = run.rollout('reward');
     const hasVariance =
       meanOf(run.rollout('frac_reward_zero_std')) < 0.8 || meanOf(run.rollout('reward_std')) > 0.01;
-    if (rewards.length < leastStep || !hasVariance || run.learns) return undefined;
+    if (rewards.length < minStep || !hasVariance || run.learns) return undefined;
     const moved = distanceOf(run);
     if (!moved || moved.value >= moved.threshold) return undefined;
     const [since] = rewards[0]!;
@@ -164,15 +164,15 @@ export const learningRateTooLow: DiagnosisRule = {
 function distanceOf(run: RunHistory): Sign | undefined {
   const kl = run
     .update('kl')
-    .filter(([step]) => step >= leastStep)
+    .filter(([step]) => step >= minStep)
     .at(-1)?.[1];
   if (kl !== undefined) {
     const says = `the policy is only ${number(Math.abs(kl))} nats per token from its start`;
-    return { metric: 'kl', value: Math.abs(kl), threshold: leastKl, says };
+    return { metric: 'kl', value: Math.abs(kl), threshold: minKl, says };
   }
   if ((run.option('epochs') ?? 1) * (run.option('miniBatches') ?? 1) < 2) return undefined;
   const spread = Math.max(...run.update('ratio/max').map(([, value]) => Math.abs(value - 1)));
   if (!Number.isFinite(spread)) return undefined;
   const says = `no token's ratio differs from 1 by more than ${number(spread)}`;
-  return { metric: 'ratio/max', value: spread, threshold: leastRatio, says };
+  return { metric: 'ratio/max', value: spread, threshold: minRatio, says };
 }

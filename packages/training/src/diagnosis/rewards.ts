@@ -4,10 +4,10 @@ import { number, percent } from './number-text.ts';
 import { type Change, changeOf, hasRisen, meanOf } from './series.ts';
 
 /** Steps before which success may still come. */
-const leastSteps = 10;
+const minSteps = 10;
 const littleSuccess = 0.02;
 /** Of what a success is worth. */
-const leastRise = 0.1;
+const minRise = 0.1;
 
 const grew = ({ first, last, error }: Change) => last - first > Math.max(error, 0.01);
 
@@ -17,13 +17,13 @@ export const rewardWithoutOutcome: DiagnosisRule = {
     'Lower the weight of the reward that rises, or pay it once: for what a call finds, not for the call.',
   page: 'guides/troubleshooting.md#rewards-that-are-farmed',
   find(run) {
-    if (run.success.length < leastSteps || run.isSolved) return undefined;
+    if (run.success.length < minSteps || run.isSolved) return undefined;
     const reward = changeOf(run.rollout('reward'));
     const success = changeOf(run.success);
     if (!reward || !success || !hasRisen(reward) || grew(success)) return undefined;
     // A small process reward may rise before the first success.
     const [low, high] = run.outcomeRange;
-    if (reward.last - reward.first < leastRise * (high - low)) return undefined;
+    if (reward.last - reward.first < minRise * (high - low)) return undefined;
     const since = run.success[0]![0];
     return {
       title: `The reward rises from ${number(reward.first)} to ${number(reward.last)}, but success goes from ${percent(success.first)} to ${percent(success.last)}.`,
@@ -42,7 +42,7 @@ export const processRewardAlone: DiagnosisRule = {
   find(run) {
     const process = run.earned('process');
     const success = meanOf(run.success);
-    if (process.length < leastSteps || !(success <= littleSuccess)) return undefined;
+    if (process.length < minSteps || !(success <= littleSuccess)) return undefined;
     const earned = meanOf(process);
     if (!(earned > 0.01)) return undefined;
     return {
@@ -68,7 +68,7 @@ export const constantComponent: DiagnosisRule = {
       const means = run.rollout(`rewards/${name}/mean`);
       const value = means[0]?.[1];
       // A component at its best has been learned.
-      if (spreads.length < leastSteps || value === undefined || value >= range[1]) continue;
+      if (spreads.length < minSteps || value === undefined || value >= range[1]) continue;
       if (spreads.some(([, spread]) => spread !== 0) || means.some(([, each]) => each !== value)) continue;
       return {
         title: `In all ${spreads.length} steps, the reward component ${name} is ${number(value)} in every episode.`,

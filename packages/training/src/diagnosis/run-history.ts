@@ -1,6 +1,6 @@
 /** RunHistory: the records of a run as diagnoses read them. Damaged values count as absent. */
 import type { RewardComponent, RewardSpec } from '@toolenv/core';
-import { headlineScore, isRightness } from '../metrics/headline-score.ts';
+import { isRightness, primaryMetric } from '../metrics/primary-metric.ts';
 import { successShare, weighingComponents, weightedRange } from '../rewards/success-share.ts';
 import type { MetricsLine } from '../run-folder/run-log.ts';
 import { changeOf, hasRisen, meanOf, type Series } from './series.ts';
@@ -122,7 +122,7 @@ export class RunHistory {
 
 /** The component that says which episodes were right, if the run does not say what its environment declares. */
 function reportedSpec(means: readonly Record<string, number>[]): RewardSpec {
-  const right = headlineScore([...new Set(means.flatMap((each) => Object.keys(each)))]);
+  const right = primaryMetric([...new Set(means.flatMap((each) => Object.keys(each)))]);
   if (right === undefined || !isRightness(right)) return {};
   return { [right]: { kind: 'outcome', range: [0, 1], weight: 1 } };
 }

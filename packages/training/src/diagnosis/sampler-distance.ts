@@ -8,7 +8,7 @@ const difference = 'sampling/sampling_logp_difference/mean';
 const mismatch = 0.05;
 /** A policy that moves differs from its own past. */
 const stale = 0.1;
-const leastStaleness = 1.5;
+const minStaleness = 1.5;
 
 export const stalePolicy: DiagnosisRule = {
   fault: 'rollouts are of a policy that is many updates old, and has moved since',
@@ -17,7 +17,7 @@ export const stalePolicy: DiagnosisRule = {
   find(run) {
     const staleness = meanOf(run.update('staleness'));
     const found = lasting(run.update(difference), (value) => value >= stale, 3);
-    if (!found || !(staleness >= leastStaleness)) return undefined;
+    if (!found || !(staleness >= minStaleness)) return undefined;
     return {
       title: `From step ${found.since} on, rollouts are ${number(staleness)} updates old, and their log-probabilities differ from the learner's by ${number(found.value)} nats per token.`,
       since: found.since,
@@ -32,7 +32,7 @@ export const samplerMismatch: DiagnosisRule = {
     'Look for what differs on the side that samples: temperature, template, precision, old weights; --mismatch-correction token_truncate limits the damage.',
   page: 'recipes/reading-metrics.md#sampler',
   find(run) {
-    const isOld = run.update('staleness').some(([, value]) => value >= leastStaleness);
+    const isOld = run.update('staleness').some(([, value]) => value >= minStaleness);
     const found = lasting(run.update(difference), (value) => value >= mismatch, 3);
     if (!found || isOld) return undefined;
     return {

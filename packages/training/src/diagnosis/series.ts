@@ -58,11 +58,11 @@ export interface Change {
 }
 
 /** Values that a series needs before {@link changeOf} says anything. */
-const leastValues = 6;
+const minValues = 6;
 
 /** `undefined` for a short series. */
 export function changeOf(series: Series): Change | undefined {
-  if (series.length < leastValues) return undefined;
+  if (series.length < minValues) return undefined;
   const third = Math.floor(series.length / 3);
   const thirds = [series.slice(0, third), series.slice(-third)];
   const [first, last] = thirds.map(meanOf) as [number, number];
@@ -78,9 +78,9 @@ function squaredError(series: Series): number {
 }
 
 /** A smaller rise does not matter. */
-export const leastRise = 0.02;
+export const minRise = 0.02;
 
 /** Whether the rise is larger than chance explains. */
 export function hasRisen(change: Change | undefined): boolean {
-  return change !== undefined && change.last - change.first > Math.max(3 * change.error, leastRise);
+  return change !== undefined && change.last - change.first > Math.max(3 * change.error, minRise);
 }

@@ -66,7 +66,7 @@ export const truncatedByDeadline: DiagnosisRule = truncated({
 });
 
 const clipped = 'tokens_per_turn/clipped_ratio';
-const mostClipped = 0.15;
+const maxClipped = 0.15;
 
 /** Before most episodes are lost, or where a cut turn does not end the episode. */
 export const lengthAtLimit: DiagnosisRule = {
@@ -75,12 +75,12 @@ export const lengthAtLimit: DiagnosisRule = {
     'Raise --max-tokens; if turns grow without need, penalise length or mask truncated episodes (--truncated mask).',
   page: 'guides/troubleshooting.md#truncated-episodes',
   find(run) {
-    const found = lasting(run.rollout(clipped), (value) => value >= mostClipped, 5);
+    const found = lasting(run.rollout(clipped), (value) => value >= maxClipped, 5);
     if (!found || run.learns || truncatedByTokens.find(run)) return undefined;
     return {
       title: `From step ${found.since} on, ${percent(found.value)} of the turns are cut at ${run.option('maxTokens') ?? 'maxTokens'} tokens.`,
       since: found.since,
-      evidence: { metric: clipped, value: found.value, threshold: mostClipped },
+      evidence: { metric: clipped, value: found.value, threshold: maxClipped },
       episodes: { outcome: 'truncated:max_tokens', step: `${found.since}..` },
     };
   },

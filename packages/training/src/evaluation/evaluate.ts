@@ -17,7 +17,7 @@ import {
   type TurnUsage,
 } from '@toolenv/core';
 import { completeOptions } from '@toolenv/core/plugins';
-import { headlineScore } from '../metrics/headline-score.ts';
+import { primaryMetric } from '../metrics/primary-metric.ts';
 import { type EvaluationOptions, evaluationOptions } from '../options/evaluation-options.ts';
 import { requireParts } from '../options/require-parts.ts';
 import { AbortWatch } from '../rollouts/abort-watch.ts';
@@ -197,7 +197,7 @@ function passOf(
   components: readonly string[],
   { samples, passScore }: Pick<EvaluationOptions, 'samples' | 'passScore'>,
 ): Evaluation['pass'] {
-  const score = headlineScore(components);
+  const score = primaryMetric(components);
   if (score === undefined) return undefined;
   const scores = taskScores(summaries, samples, ({ rewards, reward }) =>
     reward === null ? null : (rewards[score] ?? Number.NEGATIVE_INFINITY),

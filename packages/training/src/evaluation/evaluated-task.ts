@@ -18,7 +18,7 @@ export interface EvaluatedTask {
 /** White space, and characters that would move a terminal's cursor or reverse the direction of text. */
 const breaks = /[\s\p{Cc}\p{Surrogate}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]+/gu;
 /** Characters of a question that are kept. */
-const longestQuestion = 200;
+const maxQuestionLength = 200;
 
 /** Collects the episodes of an evaluation by their tasks. */
 export class EvaluatedTasks {
@@ -82,5 +82,5 @@ function digestOf(task: unknown): string {
 function questionOf(steps: Trajectory['steps']): string {
   const asked = steps[0]?.observation.messages.findLast(({ role }) => role === 'user');
   const line = (asked?.content ?? '').replaceAll(breaks, ' ').trim();
-  return line.length > longestQuestion ? `${line.slice(0, longestQuestion - 1)}…` : line;
+  return line.length > maxQuestionLength ? `${line.slice(0, maxQuestionLength - 1)}…` : line;
 }

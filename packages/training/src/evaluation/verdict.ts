@@ -8,7 +8,7 @@ export interface Verdict {
 }
 
 /** Tasks that a message lists. */
-const mostTasks = 10;
+const maxTasks = 10;
 
 export function scoreText(score: number | null): string {
   return score === null ? 'not scored' : score.toFixed(3);
@@ -19,7 +19,7 @@ export function taskLines<Task extends Pick<EvaluatedTask, 'index' | 'question'>
   tasks: readonly Task[],
   line: (task: Task) => string,
 ): string[] {
-  const shown = tasks.slice(0, mostTasks).map((task) => {
+  const shown = tasks.slice(0, maxTasks).map((task) => {
     const question = task.question === '' ? '' : `  ${task.question}`;
     return `  task ${task.index}: ${line(task)}${question}`;
   });

@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf, ToolEnvError } from '@toolenv/core';
 import type { AdamW, BackwardOutputs, Learner, TokenBatch, TokenGradients } from '@toolenv/core/learner';
-import { writeWhole } from '../run-folder/write-whole.ts';
+import { writeAtomic } from '../run-folder/write-atomic.ts';
 
 /**
  * Accumulates the batch's gradients and steps.
@@ -56,5 +56,5 @@ async function writeBatch(file: string, batch: TokenBatch, gradients: TokenGradi
     ),
   }));
   await mkdir(join(file, '..'), { recursive: true });
-  await writeWhole(file, `${JSON.stringify({ temperature: batch.temperature ?? 1, rows })}\n`);
+  await writeAtomic(file, `${JSON.stringify({ temperature: batch.temperature ?? 1, rows })}\n`);
 }

@@ -7,7 +7,7 @@ import { type EpisodePlaces, episodePlaces, valuesAt } from '../rows/episode-pla
 import { type Loss, readTokenLoss } from './define-loss.ts';
 import { type KlEstimator, klEstimate } from './kl-penalty.ts';
 import { losses } from './losses.ts';
-import { type MismatchCorrection, mismatchWeights, refuseUnfitCorrection } from './sampler-mismatch.ts';
+import { assertCorrection, type MismatchCorrection, mismatchWeights } from './sampler-mismatch.ts';
 import { highEntropyMask, type StepSize, tokenWeights } from './token-weights.ts';
 
 /** Arrays are [B][T]. Values at mask 0 are ignored. */
@@ -87,7 +87,7 @@ export function policyLoss(inputs: PolicyLossInputs, options: PolicyLossOptions)
     throw new ToolEnvError('usage.no_entropy', message);
   }
   const loss = typeof options.loss === 'string' ? losses[options.loss]! : options.loss;
-  refuseUnfitCorrection('policyLoss', loss, correction);
+  assertCorrection('policyLoss', loss, correction);
   const episodes = episodePlaces(mask, inputs.episodes);
   const tokensOf = episodes.map(({ t }) => t.length);
   const weights = tokenWeights(loss.average, tokensOf, options);

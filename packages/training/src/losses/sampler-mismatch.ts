@@ -14,8 +14,8 @@ import type { Loss } from './define-loss.ts';
 export type MismatchCorrection = 'token_truncate' | 'token_mask' | 'sequence_truncate' | 'sequence_mask';
 
 /** Whether another program samples: workers, or the server of the policy. Its log-probabilities are not the learner's. */
-export function samplesElsewhere({ rollouts, policy }: Pick<Run, 'rollouts' | 'policy'>): boolean {
-  return rollouts !== undefined || policy.spec.samplesElsewhere === true;
+export function usesSeparateSampler({ rollouts, policy }: Pick<Run, 'rollouts' | 'policy'>): boolean {
+  return rollouts !== undefined || policy.spec.usesSeparateSampler === true;
 }
 
 /**
@@ -29,7 +29,7 @@ export function correctionOf(
   }: Pick<SelectionOptions, 'mismatchCorrection'> & { maxStaleness: number },
   run: Pick<Run, 'rollouts' | 'policy'>,
 ): MismatchCorrection | undefined {
-  const differs = maxStaleness > 0 || samplesElsewhere(run);
+  const differs = maxStaleness > 0 || usesSeparateSampler(run);
   const correction = mismatchCorrection ?? (differs ? 'token_truncate' : 'none');
   return correction === 'none' ? undefined : correction;
 }
@@ -41,7 +41,7 @@ export function correctionOf(
  * @param owner Names in errors whose option it is.
  * @throws ToolEnvError `usage.bad_option`
  */
-export function refuseUnfitCorrection(
+export function assertCorrection(
   owner: string,
   { name, correctsMismatch }: Pick<Loss, 'name' | 'correctsMismatch'>,
   correction: MismatchCorrection | undefined,

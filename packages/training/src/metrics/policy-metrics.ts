@@ -49,7 +49,7 @@ const sampled = 4;
  * The mean KL of a token from the initial policy, in nats, over every fourth row.
  * @param logprobs [B][T] of the policy.
  */
-export async function klToStart(
+export async function klToReference(
   start: Pick<Learner, 'forward'>,
   rows: readonly TokenRow[],
   logprobs: TokenValues,

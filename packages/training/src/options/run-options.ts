@@ -135,7 +135,7 @@ const rolloutOptions: readonly (keyof RunOptions)[] = [
   'environmentWeight',
 ];
 
-/** The options that a trainer of prompts does not have: its steps have no groups of a fixed size, and nothing learns tokens. */
+/** The options that a prompt trainer does not have: its steps have no groups of a fixed size, and nothing learns tokens. */
 const tokenOptions: readonly (keyof RunOptions)[] = [
   'tasksPerStep',
   'groupSize',

@@ -2,7 +2,7 @@
 import { basename } from 'node:path';
 import { messageOf, ToolEnvError } from '@toolenv/core';
 import { boundedFetch } from '@toolenv/core/remote';
-import { keepNamedSecrets, keepSecret } from '@toolenv/core/secrets';
+import { registerNamedSecrets, registerSecret } from '@toolenv/core/secrets';
 import type { MetricSink, ReportedMetrics, ReportedRun, RunEnd } from './metric-sink.ts';
 
 export interface MlflowOptions {
@@ -23,7 +23,7 @@ const statuses: Record<RunEnd, string> = { finished: 'FINISHED', failed: 'FAILED
 export function mlflow(options: MlflowOptions = {}): MetricSink {
   const { env } = process;
   const uri = options.trackingUri ?? env.MLFLOW_TRACKING_URI ?? '';
-  if (URL.canParse(uri)) keepSecret(new URL(uri).password);
+  if (URL.canParse(uri)) registerSecret(new URL(uri).password);
   if (!/^https?:\/\//.test(uri)) {
     const message = `mlflow: ${uri ? `the tracking URI ${uri} is not an address` : 'there is no tracking server'}: set MLFLOW_TRACKING_URI to the address of \`mlflow server\`, such as http://127.0.0.1:5000.`;
     throw new ToolEnvError('usage.report', message);
@@ -49,7 +49,7 @@ class MlflowSink implements MetricSink {
   constructor(uri: string, experiment: string, authorization: string | undefined) {
     this.#uri = uri;
     this.#experiment = experiment;
-    keepNamedSecrets({ ...(authorization && { authorization }) });
+    registerNamedSecrets({ ...(authorization && { authorization }) });
     this.#headers = { 'content-type': 'application/json', ...(authorization && { authorization }) };
   }
 

@@ -6,7 +6,7 @@ import { messageOf, ToolEnvError } from '@toolenv/core';
 import type { Metrics, TrainEvent } from '@toolenv/core/plugins';
 import { didYouMean } from '@toolenv/core/schemas';
 import { valueWithoutSecrets } from '@toolenv/core/secrets';
-import { writeWhole } from '../run-folder/write-whole.ts';
+import { writeAtomic } from '../run-folder/write-atomic.ts';
 import { type MetricSink, type RunEnd, reportedName } from './metric-sink.ts';
 import { SinkQueue } from './sink-queue.ts';
 
@@ -61,7 +61,7 @@ export class Reports {
     const keep = (name: string) => (id: string) => {
       if (ids[name] === id) return written;
       ids[name] = id;
-      const write = () => writeWhole(file, `${JSON.stringify(ids, null, 2)}\n`);
+      const write = () => writeAtomic(file, `${JSON.stringify(ids, null, 2)}\n`);
       written = written.then(write, write);
       return written;
     };

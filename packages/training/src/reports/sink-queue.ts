@@ -1,7 +1,7 @@
 /** SinkQueue: what a sink has not taken yet. It keeps a slow or broken sink away from the run. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf, ToolEnvError } from '@toolenv/core';
-import { withoutSecrets } from '@toolenv/core/secrets';
+import { redactSecrets } from '@toolenv/core/secrets';
 import type { MetricSink, ReportedMetrics, ReportedRun, RunEnd } from './metric-sink.ts';
 
 /** Milliseconds. */
@@ -18,7 +18,7 @@ export interface SinkTimes {
 const usualTimes: SinkTimes = { call: 30_000, firstDelay: 1000, longestDelay: 60_000, end: 10_000 };
 
 /** Events that wait at most. Beyond it the oldest are left out: metrics.jsonl has them. */
-const mostWaiting = 10_000;
+const maxWaiting = 10_000;
 const batchSize = 100;
 
 export class SinkQueue {
@@ -56,7 +56,7 @@ export class SinkQueue {
     if (this.#gaveUp) return;
     this.#isBegun = true;
     this.#waiting.push(event);
-    if (this.#waiting.length > mostWaiting) {
+    if (this.#waiting.length > maxWaiting) {
       this.#waiting.shift();
       this.#left += 1;
     }
@@ -149,5 +149,5 @@ export class SinkQueue {
 
 /** Some words of a warning are a server's, and may hold what a terminal obeys, or a key that it was sent. */
 function warn(message: string): void {
-  process.emitWarning(withoutSecrets(message).replaceAll(/[\p{Cc}\p{Cf}]+/gu, ' '), 'Report');
+  process.emitWarning(redactSecrets(message).replaceAll(/[\p{Cc}\p{Cf}]+/gu, ' '), 'Report');
 }

@@ -1,7 +1,7 @@
 /** TensorBoardLog: a run's metrics as the event files that TensorBoard reads. */
 import { join } from 'node:path';
 import type { TrainEvent } from '@toolenv/core/plugins';
-import { append, makeFolder } from '@toolenv/core/recording';
+import { append, ensureDir } from '@toolenv/core/recording';
 import { Writer } from 'protobufjs/minimal.js';
 import { type ReportedType, reportedName } from './metric-sink.ts';
 
@@ -27,7 +27,7 @@ export class TensorBoardLog {
     const { type, step, metrics } = event;
     const records = [summaryEvent(step, type, metrics)];
     if (!this.#begun) {
-      await makeFolder(this.#folder);
+      await ensureDir(this.#folder);
       records.unshift(versionEvent(), sessionStart(step));
       this.#begun = true;
     }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { ToolEnvError } from '@toolenv/core';
-import { keepSecret } from '@toolenv/core/secrets';
+import { registerSecret } from '@toolenv/core/secrets';
 import type { MetricSink, ReportedMetrics, ReportedRun, RunEnd } from './metric-sink.ts';
 
 export interface WandbOptions {
@@ -17,7 +17,7 @@ const script = join(import.meta.dirname, '../../src/reports/wandb_client.py');
 
 /** Settings are wandb's own variables, such as WANDB_API_KEY, WANDB_PROJECT, WANDB_ENTITY and WANDB_MODE=offline. */
 export function wandb({ python = process.env.TOOLENV_PYTHON ?? 'python3' }: WandbOptions = {}): MetricSink {
-  keepSecret(process.env.WANDB_API_KEY);
+  registerSecret(process.env.WANDB_API_KEY);
   return new WandbSink(python);
 }
 

@@ -42,7 +42,7 @@ export type LengthOptions = OptionsOf<{ properties: typeof lengthOptions }>;
  * The most tokens that an episode may have: `maxCompletionLength`, or `maxTokens` in each turn that the environment allows. The
  * length of an episode counts its turns together, so a limit of one turn would punish normal episodes.
  */
-export function longestEpisode(
+export function maxEpisodeLength(
   { maxTokens, maxCompletionLength }: Pick<LengthOptions, 'maxCompletionLength'> & { maxTokens: number },
   { env }: Pick<Run, 'env'>,
 ): number {
@@ -91,7 +91,7 @@ export function groupLengthRewards(
  * @param run Its environment says how many turns an episode may have, for the default of `maxCompletionLength`.
  * @returns `lengthRewards` [N] too; `undefined` if the options shape nothing, and the batch is unchanged.
  */
-export function shapedByLength<Batch extends Pick<RolloutBatch, 'trajectories' | 'rows'>>(
+export function applyLengthRewards<Batch extends Pick<RolloutBatch, 'trajectories' | 'rows'>>(
   batch: Batch,
   options: LengthOptions & { maxTokens: number },
   run: Pick<Run, 'env'>,
@@ -99,7 +99,7 @@ export function shapedByLength<Batch extends Pick<RolloutBatch, 'trajectories' |
   const { overlongBuffer, overlongPenalty, lengthPenalty } = options;
   const { trajectories, rows } = batch;
   if (overlongBuffer === 0 && lengthPenalty === 0) return { trajectories, rows };
-  const limit = overlongBuffer > 0 ? longestEpisode(options, run) : 0;
+  const limit = overlongBuffer > 0 ? maxEpisodeLength(options, run) : 0;
   const lengths = trajectories.map(actionTokens);
   const ofGroup = groupLengthRewards(
     lengths,

@@ -1,6 +1,6 @@
 /** successShare: how well an episode ended, from 0 to 1, whatever its environment counts as a reward. */
 import type { RewardComponent, RewardSpec, Rewards } from '@toolenv/core';
-import { headlineScore, isRightness } from '../metrics/headline-score.ts';
+import { isRightness, primaryMetric } from '../metrics/primary-metric.ts';
 
 /**
  * The outcome component whose name says which episodes were right, as a share of its range; without one, all weighted outcome components
@@ -10,7 +10,7 @@ import { headlineScore, isRightness } from '../metrics/headline-score.ts';
  */
 export function successShare(spec: RewardSpec | undefined, rewards: Partial<Rewards>): number | undefined {
   const outcomes = Object.entries(weighingComponents(spec)).filter(([, { kind }]) => kind === 'outcome');
-  const right = headlineScore(outcomes.map(([name]) => name));
+  const right = primaryMetric(outcomes.map(([name]) => name));
   const counted =
     right !== undefined && isRightness(right) ? outcomes.filter(([name]) => name === right) : outcomes;
   const scored = counted.filter(([name]) => typeof rewards[name] === 'number');

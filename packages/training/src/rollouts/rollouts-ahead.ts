@@ -1,7 +1,7 @@
 /** Asynchronous rollouts: rollouts of later steps run while a trainer learns from an earlier rollout. */
 
 /** A rollout, and the age of the weights that began it. */
-export interface Ahead<Rollout> {
+export interface RolloutsAhead<Rollout> {
   rollout: Rollout;
   /** Updates between the beginning of the rollout and its delivery. */
   staleness: number;
@@ -19,7 +19,7 @@ export interface Ahead<Rollout> {
 export async function* rolloutsAhead<Rollout>(
   { from, to, ahead, signal }: { from: number; to: number; ahead: number; signal?: AbortSignal },
   play: (step: number, signal: AbortSignal) => Promise<Rollout>,
-): AsyncGenerator<Ahead<Rollout>, void, void> {
+): AsyncGenerator<RolloutsAhead<Rollout>, void, void> {
   const leave = new AbortController();
   const stop = signal ? AbortSignal.any([signal, leave.signal]) : leave.signal;
   const inFlight: { begun: number; rollout: Promise<Rollout> }[] = [];

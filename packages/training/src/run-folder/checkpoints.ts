@@ -5,9 +5,15 @@ import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { messageOf, ToolEnvError } from '@toolenv/core';
 import type { Learner } from '@toolenv/core/learner';
-import { isFolderLost, openRegular, readRegular, refuseLostFolder, writing } from '@toolenv/core/recording';
+import {
+  isFolderLost,
+  openRegular,
+  readRegular,
+  refuseLostFolder,
+  withDiskErrors,
+} from '@toolenv/core/recording';
 import { validate, wireSchemas } from '@toolenv/core/schemas';
-import { removePartials, writeFolder, writeWhole } from './write-whole.ts';
+import { removePartials, writeAtomic, writeFolder } from './write-atomic.ts';
 
 /** What a resumed run needs besides the learner's files. */
 export interface CheckpointState {
@@ -111,7 +117,7 @@ async function removeOld(folder: string): Promise<void> {
 async function replaceState(folder: string, state: CheckpointState): Promise<void> {
   const { sha256 } = await readState(folder);
   const stored: StoredState = { version: stateVersion, ...state, sha256 };
-  await writeWhole(join(folder, stateFile), JSON.stringify(stored));
+  await writeAtomic(join(folder, stateFile), JSON.stringify(stored));
 }
 
 /** The checkpoint with the most steps. */
@@ -164,7 +170,7 @@ async function setAside(folder: string, error: unknown, before: number | undefin
   process.emitWarning(`${what}: resuming from step ${before}.`, 'DamagedCheckpoint');
   const aside = `${folder}.damaged`;
   await refuseLostFolder(folder);
-  await writing(aside, async () => {
+  await withDiskErrors(aside, async () => {
     await rm(aside, { recursive: true, force: true });
     await rename(folder, aside);
   });

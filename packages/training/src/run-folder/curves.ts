@@ -1,5 +1,5 @@
 /** Curves over training steps, taken from a run's metrics; the charts of terminal and file draw them. */
-import { headlineMetric, scoreLabel } from '../metrics/headline-score.ts';
+import { headlineMetric, scoreLabel } from '../metrics/primary-metric.ts';
 import type { MetricsLine } from './run-log.ts';
 
 export interface Curve {

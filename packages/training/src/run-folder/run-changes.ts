@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { readRecords } from './read-records.ts';
 import { readConfig, writeConfig } from './run-config.ts';
 import { type Changes, differences, undo, valuesOf } from './run-differences.ts';
-import { writeWhole } from './write-whole.ts';
+import { writeAtomic } from './write-atomic.ts';
 
 /** One line of changes.jsonl. */
 export interface ChangesLine {
@@ -46,7 +46,7 @@ export async function recordChanges(
   if (Object.keys(changes).length > 0) kept.push({ step, changes });
   // First the log: if the process dies in between, the next resumed run finds the change again.
   if (kept.length > 0)
-    await writeWhole(join(out, changesFile), kept.map((line) => `${JSON.stringify(line)}\n`).join(''));
+    await writeAtomic(join(out, changesFile), kept.map((line) => `${JSON.stringify(line)}\n`).join(''));
   else await rm(join(out, changesFile), { force: true });
   await writeConfig(out, config);
 }

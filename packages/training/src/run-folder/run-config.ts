@@ -8,7 +8,7 @@ import { findPackage, listPlugins, type PolicyHandle } from '@toolenv/core/plugi
 import { refuseLostFolder } from '@toolenv/core/recording';
 import { jsonWithoutSecrets } from '@toolenv/core/secrets';
 import { readJson } from './read-json.ts';
-import { writeWhole } from './write-whole.ts';
+import { writeAtomic } from './write-atomic.ts';
 
 /**
  * What a resumed run must have in common with the earlier run, except the trainer's options whose schema says `mayChange`.
@@ -122,7 +122,7 @@ export function readConfig(out: string): Promise<Record<string, unknown> | undef
 }
 
 export async function writeConfig(out: string, config: Readonly<Record<string, unknown>>): Promise<void> {
-  await writeWhole(join(out, configFile), `${jsonWithoutSecrets(config, 2)}\n`);
+  await writeAtomic(join(out, configFile), `${jsonWithoutSecrets(config, 2)}\n`);
 }
 
 export async function removeConfig(out: string): Promise<void> {

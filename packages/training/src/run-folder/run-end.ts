@@ -6,7 +6,7 @@ import { hasClaim, isFolderLost } from '@toolenv/core/recording';
 import { jsonWithoutSecrets } from '@toolenv/core/secrets';
 import type { RunEnd } from '../reports/metric-sink.ts';
 import { readJson } from './read-json.ts';
-import { writeWhole } from './write-whole.ts';
+import { writeAtomic } from './write-atomic.ts';
 
 const endFile = 'end.json';
 
@@ -25,7 +25,7 @@ interface RecordedEnd {
 /** The end of a run hides no other error: without the file, {@link readStatus} goes by the steps. */
 export async function recordEnd(out: string, end: RunEnd, error?: unknown): Promise<void> {
   const recorded: RecordedEnd = { end, ...(end === 'failed' && { message: messageOf(error) }) };
-  await writeWhole(join(out, endFile), `${jsonWithoutSecrets(recorded)}\n`).catch((unwritten: unknown) => {
+  await writeAtomic(join(out, endFile), `${jsonWithoutSecrets(recorded)}\n`).catch((unwritten: unknown) => {
     // The process that has the folder now says how the run ended.
     if (end === 'finished' && isFolderLost(unwritten)) throw unwritten;
   });

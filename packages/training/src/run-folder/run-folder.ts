@@ -3,15 +3,15 @@ import { constants, cp, mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ToolEnvError } from '@toolenv/core';
 import { changeableOptions, type Trainer } from '@toolenv/core/plugins';
-import { diskError, isClaim, makeFolder, readRegular, writing } from '@toolenv/core/recording';
+import { diskError, ensureDir, isClaim, readRegular, withDiskErrors } from '@toolenv/core/recording';
 import { bestCheckpoint, newestCheckpoint, trainingState } from './checkpoints.ts';
 import { configFile, readConfig } from './run-config.ts';
 import { changesText, differences, valuesOf } from './run-differences.ts';
-import { writeFolder, writeWhole } from './write-whole.ts';
+import { writeAtomic, writeFolder } from './write-atomic.ts';
 
 /** Makes the folder `runs/<name>-<date and time>`, in local time, and returns its path. A number makes it unique. */
 export async function makeFreshFolder(name: string): Promise<string> {
-  await makeFolder('runs');
+  await ensureDir('runs');
   const now = new Date();
   const local = new Date(now.getTime() - 60_000 * now.getTimezoneOffset()).toISOString();
   const safe = name.replaceAll(/[^\w.-]+/g, '-');
@@ -90,17 +90,17 @@ export async function exportPolicy(out: string): Promise<void> {
       await cp(join(checkpoint.folder, name), join(partial, name), options);
     }
   };
-  await writing(folder, () => writeFolder(folder, copy));
+  await withDiskErrors(folder, () => writeFolder(folder, copy));
 }
 
-/** The texts that a trainer of prompts has found, in the folder of the run and in its checkpoints. */
+/** The texts that a prompt trainer has found, in the folder of the run and in its checkpoints. */
 export const promptsFile = 'prompts.json';
 
 /** Copies the texts of the best checkpoint, or of the newest if the run does not look for the best, to `<out>/prompts.json`. */
 export async function exportPrompts(out: string): Promise<void> {
   const checkpoint = (await bestCheckpoint(out)) ?? (await newestCheckpoint(out));
   if (checkpoint)
-    await writeWhole(join(out, promptsFile), await readRegular(join(checkpoint.folder, promptsFile)));
+    await writeAtomic(join(out, promptsFile), await readRegular(join(checkpoint.folder, promptsFile)));
 }
 
 /** Names in a folder, without those of locks; none if the folder does not exist. */

@@ -6,7 +6,7 @@ import type { Metrics, TokenReport, TrainEvent } from '@toolenv/core/plugins';
 import { append, encodeTrajectory, type JsonLine, readJsonLines } from '@toolenv/core/recording';
 import { tryObject } from '@toolenv/core/schemas';
 import { readRecords } from './read-records.ts';
-import { writeWhole } from './write-whole.ts';
+import { writeAtomic } from './write-atomic.ts';
 
 /** One line of metrics.jsonl. */
 export interface MetricsLine {
@@ -107,7 +107,7 @@ async function dropLines(file: string, isAfter: IsAfter): Promise<void> {
     // The file is replaced only afterwards.
     if (damaged.length > 0) await setAside(file, damaged);
   };
-  await writeWhole(file, kept());
+  await writeAtomic(file, kept());
 }
 
 async function setAside(file: string, lines: readonly JsonLine[]): Promise<void> {

@@ -95,7 +95,7 @@ export async function prepareRun<Options>(
   const settings = completeSettings({ seed, resume, change, trajectories, tensorboard, rollouts }, out);
   const loaded = typeof named === 'string' ? await loadPlugin('trainers', named) : (named as Trainer);
   const isOfPrompts = loaded?.improves === 'prompts';
-  // A trainer of prompts asks for no learner.
+  // A prompt trainer asks for no learner.
   const learner = isOfPrompts ? policy.learner! : learnerOf(policy);
   const { trainer, options: chosen } = await chooseParts(loaded, own);
   const options = trainerOptions(trainer, chosen);

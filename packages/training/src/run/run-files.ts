@@ -6,7 +6,7 @@ import { svgCharts } from '../reports/svg-chart.ts';
 import type { TensorBoardLog } from '../reports/tensorboard-log.ts';
 import { chartGroups } from '../run-folder/curves.ts';
 import { type MetricsLine, RunLog, readMetrics } from '../run-folder/run-log.ts';
-import { writeWhole } from '../run-folder/write-whole.ts';
+import { writeAtomic } from '../run-folder/write-atomic.ts';
 
 export interface RunFilesOptions extends Pick<TrainSettings, 'resume' | 'trajectories' | 'tensorboard'> {
   /** Title of the curves. */
@@ -53,6 +53,6 @@ export class RunFiles {
     const groups = chartGroups(this.#lines);
     if (groups.length === 0) return;
     const charts = groups.map(({ name, unit, curves }) => ({ title: name, valueLabel: unit, curves }));
-    await writeWhole(join(this.#out, 'curves.svg'), svgCharts(this.#options.title, charts));
+    await writeAtomic(join(this.#out, 'curves.svg'), svgCharts(this.#options.title, charts));
   }
 }

@@ -175,7 +175,7 @@ export class RunState {
     await this.#workers?.finish(this.step);
   }
 
-  /** The numbers of the algorithm that a checkpoint keeps. A trainer of prompts has a file of its own. */
+  /** The numbers of the algorithm that a checkpoint keeps. A prompt trainer has a file of its own. */
   get #memory(): Record<string, number> | undefined {
     return 'play' in this.#algorithm ? undefined : this.#algorithm.memory;
   }
@@ -256,7 +256,7 @@ export class RunState {
   }
 }
 
-/** Checkpoints of a trainer of prompts: the best texts so far, as `--prompts` reads them, and the state of the algorithm. */
+/** Checkpoints of a prompt trainer: the best texts so far, as `--prompts` reads them, and the state of the algorithm. */
 function ofPrompts(algorithm: PromptAlgorithm): Pick<Learner, 'save' | 'load'> {
   const texts = {
     file: promptsFile,

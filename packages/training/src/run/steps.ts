@@ -11,7 +11,7 @@ import { learnable } from '../rows/learnable.ts';
 import { playerEpisodes } from '../rows/player-episodes.ts';
 import { toTrainingRows } from '../rows/training-row.ts';
 import type { Algorithm, DataAlgorithm, PromptAlgorithm } from '../trainer/algorithm.ts';
-import { nothingLearned } from '../update/learn-from.ts';
+import { emptyUpdate } from '../update/run-optimizer-steps.ts';
 import type { WorkerRollouts } from '../workers/worker-rollouts.ts';
 
 export interface Step {
@@ -113,7 +113,7 @@ async function update(
 ): Promise<Metrics> {
   const trajectories = learnable(scored.flatMap(playerEpisodes), algorithm);
   const rows = trajectories.flatMap(toTrainingRows);
-  if (rows.length === 0) return nothingLearned;
+  if (rows.length === 0) return emptyUpdate;
   if (typeof algorithm.update !== 'function')
     throw new ToolEnvError('bug.trainer', 'The trainer has no update: return { update } from create.');
   const metrics = await algorithm.update({ ...at, trajectories, rows });

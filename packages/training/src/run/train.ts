@@ -10,7 +10,7 @@ import { recordChanges } from '../run-folder/run-changes.ts';
 import { configFile, envName, removeConfig, runVersions, writeConfig } from '../run-folder/run-config.ts';
 import { forgetEnd, recordEnd } from '../run-folder/run-end.ts';
 import { exportPolicy, exportPrompts, refuseRun } from '../run-folder/run-folder.ts';
-import { removePartials } from '../run-folder/write-whole.ts';
+import { removePartials } from '../run-folder/write-atomic.ts';
 import { checkEvent } from './check-event.ts';
 import { type PreparedRun, type PromptTrainOptions, prepareRun, type TrainOptions } from './prepare-run.ts';
 import { RunFiles } from './run-files.ts';

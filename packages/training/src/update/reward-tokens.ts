@@ -3,12 +3,12 @@ import type { Learner, TokenValues } from '@toolenv/core/learner';
 import type { Metrics } from '@toolenv/core/plugins';
 import { normalisedRewards } from '../advantages/normalise-process-rewards.ts';
 import { type KlInReward, penalisedRewards } from '../losses/kl-penalty.ts';
-import { klToStart } from '../metrics/policy-metrics.ts';
+import { klToReference } from '../metrics/policy-metrics.ts';
 import type { RunOptions } from '../options/run-options.ts';
 import type { UpdateOptions } from '../options/update-options.ts';
 import { mean } from '../rows/averages.ts';
 import type { TrainingRow } from '../rows/training-row.ts';
-import type { ScoredTokens } from './score-tokens.ts';
+import type { ScoredTokens } from './compute-logprobs.ts';
 
 /** Arrays are [B][T]. */
 export interface TokenRewards {
@@ -34,7 +34,7 @@ export async function rewardTokens(
   }: {
     rows: readonly TrainingRow[];
     scored: ScoredTokens;
-    /** [N] what `shapedByLength` added to each episode. */
+    /** [N] what `applyLengthRewards` added to each episode. */
     lengthRewards?: readonly number[];
   },
   penalty: KlInReward | undefined,
@@ -48,7 +48,7 @@ export async function rewardTokens(
   const metrics: Metrics = {};
   if (lengthRewards) metrics.length_reward = mean(lengthRewards);
   if (beta === 0 && klEvery > 0 && (step + 1) % klEvery === 0)
-    metrics.kl = await klToStart(reference!, scoredRows, oldLogprobs, temperature);
+    metrics.kl = await klToReference(reference!, scoredRows, oldLogprobs, temperature);
   if (!penalty || !referenceLogprobs) return { scores, rewards: scores, metrics };
   const action = rows.map(({ mask }) => mask);
   return { scores, ...penalisedRewards(scores, oldLogprobs, referenceLogprobs, action, penalty), metrics };

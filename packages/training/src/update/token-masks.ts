@@ -30,7 +30,7 @@ export function learnedAdvantages<Values extends TokenValues>(
   advantages: Values,
   { action, learned, credited }: TokenMasks,
 ): Values | Float64Array[] {
-  return credited === action && learned !== action ? carriedAdvantages(advantages, action) : advantages;
+  return credited === action && learned !== action ? broadcastAdvantages(advantages, action) : advantages;
 }
 
 /**
@@ -51,7 +51,7 @@ export function completionMask(mask: Uint8Array): Uint8Array {
  * @param mask [B][T] 1 where the policy generated the token.
  * @returns [B][T] at the completion mask.
  */
-export function carriedAdvantages(advantages: TokenValues, mask: readonly Uint8Array[]): Float64Array[] {
+export function broadcastAdvantages(advantages: TokenValues, mask: readonly Uint8Array[]): Float64Array[] {
   return mask.map((row, b) => {
     let last = 0;
     const carried = completionMask(row);

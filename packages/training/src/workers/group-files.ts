@@ -3,7 +3,12 @@ import { existsSync } from 'node:fs';
 import { readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf, ToolEnvError, type Trajectory } from '@toolenv/core';
-import { encodeTrajectory, readTrajectories, trajectoryMistake, writing } from '@toolenv/core/recording';
+import {
+  encodeTrajectory,
+  readTrajectories,
+  trajectoryMistake,
+  withDiskErrors,
+} from '@toolenv/core/recording';
 import { writeOnce } from './write-once.ts';
 
 /** What a worker adds to each trajectory. */
@@ -75,7 +80,7 @@ export class GroupFiles {
       if (!ToolEnvError.isInstance(error) || error.code !== 'usage.broken_record') throw error;
       this.damage = `${file} is damaged (${messageOf(error)})`;
       process.emitWarning(`${this.damage}: it is set aside.`);
-      await writing(file, () => rename(file, `${file}.damaged`));
+      await withDiskErrors(file, () => rename(file, `${file}.damaged`));
       return undefined;
     }
   }

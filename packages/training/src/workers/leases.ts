@@ -10,7 +10,7 @@
  */
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { writeWhole } from '../run-folder/write-whole.ts';
+import { writeAtomic } from '../run-folder/write-atomic.ts';
 import { removeGroups } from './remove-groups.ts';
 import type { SharedFolder } from './shared-folder.ts';
 import { writeOnce } from './write-once.ts';
@@ -44,7 +44,7 @@ export class Leases {
   /** Says that this worker lives. To be called before the first claim, and several times within the expiry. */
   beat(): Promise<void> {
     const file = join(this.#folder.workers, this.#options.worker);
-    this.#beating ??= writeWhole(file, String(++this.#beats)).finally(() => {
+    this.#beating ??= writeAtomic(file, String(++this.#beats)).finally(() => {
       this.#beating = undefined;
     });
     return this.#beating;

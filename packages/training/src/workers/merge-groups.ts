@@ -1,7 +1,7 @@
 /** Merging: the episodes of all workers in one file, in the order of the plan, each (group, sample) once. */
 import { EpisodeStatistics, summariseEpisode } from '@toolenv/core';
 import { encodeTrajectory } from '@toolenv/core/recording';
-import { writeWhole } from '../run-folder/write-whole.ts';
+import { writeAtomic } from '../run-folder/write-atomic.ts';
 import { GroupFiles, type GroupForm, type StampedTrajectory } from './group-files.ts';
 
 /** The episodes of a folder of groups, by group and sample. */
@@ -32,6 +32,6 @@ export async function mergeGroups(
       yield `${encodeTrajectory(episode)}\n`;
     }
   };
-  await writeWhole(file, lines());
+  await writeAtomic(file, lines());
   return statistics;
 }

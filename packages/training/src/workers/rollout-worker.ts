@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { collect, type EnvHandle, messageOf, mostAtOnce, rollout, type Trajectory } from '@toolenv/core';
+import { collect, type EnvHandle, maxConcurrency, messageOf, rollout, type Trajectory } from '@toolenv/core';
 import { AbortWatch } from '../rollouts/abort-watch.ts';
 import { GroupFiles } from './group-files.ts';
 import { Leases } from './leases.ts';
@@ -114,7 +114,7 @@ class RolloutWorker {
     this.#policies = new PolicyVersions(options.openPolicy);
     this.#watch = new AbortWatch(options.maxAborted);
     this.#share = share ?? { index: Math.floor(1024 * Math.random()), count: 1024 };
-    const atOnce = Math.min(concurrency, mostAtOnce(env.capabilities));
+    const atOnce = Math.min(concurrency, maxConcurrency(env.capabilities));
     this.#slots = Math.max(1, Math.floor(atOnce / plan.samples));
   }
 

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf, ToolEnvError } from '@toolenv/core';
-import { makeFolder } from '@toolenv/core/recording';
+import { ensureDir } from '@toolenv/core/recording';
 import { writeOnce } from './write-once.ts';
 
 export interface SharedFolder {
@@ -46,7 +46,7 @@ export async function openSharedFolder(folder: string): Promise<SharedFolder> {
     policy: join(folder, 'policy'),
     merged: join(folder, 'trajectories.jsonl'),
   };
-  for (const each of [layout.groups, layout.leases, layout.workers, layout.policy]) await makeFolder(each);
+  for (const each of [layout.groups, layout.leases, layout.workers, layout.policy]) await ensureDir(each);
   const probe = join(layout.leases, `probe-${randomBytes(6).toString('hex')}`);
   try {
     const made = [await writeOnce(probe, ''), await writeOnce(probe, '')];

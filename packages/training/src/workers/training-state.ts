@@ -1,7 +1,7 @@
 /** state.json of a shared folder: what a trainer wants to be played now, and with which policy. */
 import { validate } from '@toolenv/core/schemas';
 import { readJson } from '../run-folder/read-json.ts';
-import { writeWhole } from '../run-folder/write-whole.ts';
+import { writeAtomic } from '../run-folder/write-atomic.ts';
 
 export interface TrainingState {
   /** Updates of the newest policy. */
@@ -43,7 +43,7 @@ export function readState(file: string): Promise<TrainingState | undefined> {
 }
 
 export function writeState(file: string, state: TrainingState): Promise<void> {
-  return writeWhole(file, `${JSON.stringify(state)}\n`);
+  return writeAtomic(file, `${JSON.stringify(state)}\n`);
 }
 
 /** `version-12`; `version-12-r1` after the trainer has resumed once, since its steps need not repeat to the bit. */

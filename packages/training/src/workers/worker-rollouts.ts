@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { aborted, type EnvHandle, type TaskResult, ToolEnvError, type Trajectory } from '@toolenv/core';
 import type { Metrics, Run } from '@toolenv/core/plugins';
-import { type FolderLock, lockFolder, refuseLostFolder, writing } from '@toolenv/core/recording';
+import { type FolderLock, lockFolder, refuseLostFolder, withDiskErrors } from '@toolenv/core/recording';
 import { rolloutMetrics } from '../metrics/rollout-metrics.ts';
 import type { RunOptions } from '../options/run-options.ts';
 import { type GroupScorer, scoredGroups } from '../rewards/group-scorer.ts';
@@ -21,7 +21,7 @@ import { resampled } from '../rollouts/resampled.ts';
 import { shuffleRewards } from '../rollouts/shuffle-rewards.ts';
 import { mean } from '../rows/averages.ts';
 import { learnable } from '../rows/learnable.ts';
-import { removePartials, writeFolder } from '../run-folder/write-whole.ts';
+import { removePartials, writeFolder } from '../run-folder/write-atomic.ts';
 import type { Algorithm } from '../trainer/algorithm.ts';
 import { GroupFiles, type StampedTrajectory } from './group-files.ts';
 import { OpenGroups } from './open-groups.ts';
@@ -247,7 +247,7 @@ export class WorkerRollouts {
     if (!existsSync(folder)) {
       const { learner } = this.#run;
       const fill = (partial: string) => (learner.export ? learner.export(partial) : learner.save(partial));
-      await writing(folder, () => writeFolder(folder, fill));
+      await withDiskErrors(folder, () => writeFolder(folder, fill));
       this.#policies.push(policy);
     }
     const open = finished ? [] : this.groups.entries;

@@ -1,7 +1,7 @@
 /** Writes a file once: of several processes, on several machines, one succeeds, and none sees half of the file. */
 import { randomBytes } from 'node:crypto';
 import { link, rm, stat, writeFile } from 'node:fs/promises';
-import { writing } from '@toolenv/core/recording';
+import { withDiskErrors } from '@toolenv/core/recording';
 
 /**
  * @returns Whether this call made the file. An existing file stays as it is.
@@ -9,7 +9,7 @@ import { writing } from '@toolenv/core/recording';
  */
 export async function writeOnce(file: string, content: string): Promise<boolean> {
   const partial = `${file}.${randomBytes(6).toString('hex')}.partial`;
-  return writing(file, async () => {
+  return withDiskErrors(file, async () => {
     try {
       // A machine that crashes must not leave a name without its content.
       await writeFile(partial, content, { flag: 'wx', flush: true });

@@ -3,7 +3,7 @@ import { type RewardSpec, type Rewards, type Trajectory, terminated } from '@too
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { normalisedRewards, toTrainingRows, whiten } from '../../src/index.ts';
-import { carriedAdvantages, completionMask } from '../../src/update/token-masks.ts';
+import { broadcastAdvantages, completionMask } from '../../src/update/token-masks.ts';
 
 const rewardSpec: RewardSpec = {
   right: { kind: 'outcome', range: [0, 1], weight: 2 },
@@ -107,7 +107,7 @@ test('advantages are carried to the environment’s tokens that follow an action
     [9, 2, 9, 9, -3, 9],
     [9, 9, 9, 9, 9, 9],
   ];
-  const [carried, nothing] = carriedAdvantages(advantages, mask);
+  const [carried, nothing] = broadcastAdvantages(advantages, mask);
   expect([...carried!]).toEqual([0, 2, 2, 2, -3, 0]);
   expect([...nothing!]).toEqual([0, 0, 0, 0, 0, 0]);
 });

@@ -1,6 +1,6 @@
 /** A sink that fails, hangs or is slow: the run goes on, and what can still arrive arrives in order. */
 import { ToolEnvError } from '@toolenv/core';
-import { keepSecret } from '@toolenv/core/secrets';
+import { registerSecret } from '@toolenv/core/secrets';
 import { expect, test } from 'vitest';
 import { SinkQueue, type SinkTimes } from '../../src/reports/sink-queue.ts';
 import { RecordingSink, warningsOf } from './recording-sink.ts';
@@ -77,7 +77,7 @@ test('a call that takes too long is given up and repeated', async () => {
 });
 
 test('a sink that cannot work is left out', async () => {
-  const key = keepSecret('sk-of-a-tracker');
+  const key = registerSecret('sk-of-a-tracker');
   const sink = new RecordingSink();
   let calls = 0;
   sink.trouble = (call) => {

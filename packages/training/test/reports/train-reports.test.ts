@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TrainablePolicy } from '@toolenv/core/learner';
 import type { TrainEvent } from '@toolenv/core/plugins';
-import { keepSecret } from '@toolenv/core/secrets';
+import { registerSecret } from '@toolenv/core/secrets';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openLadder } from '../../../core/test/ladder-env.ts';
 import { TableLearner, TablePolicy } from '../../../testing/test/table-model.ts';
@@ -54,7 +54,7 @@ async function finish(events: AsyncIterable<TrainEvent>): Promise<void> {
 }
 
 test('a key in an option reaches neither a sink nor the folder, and does not keep a run from resuming', async () => {
-  const key = keepSecret('sk-of-an-option');
+  const key = registerSecret('sk-of-an-option');
   const sink = new RecordingSink();
   const keyed = (more: object) => {
     const identity = { policyOptions: { headers: `Bearer ${key}` } };

@@ -1,7 +1,7 @@
 /** Rewards for length: the formulas of the papers, and where an episode gets them. */
 import { type EnvHandle, type RewardSpec, type Trajectory, terminated } from '@toolenv/core';
 import { expect, test } from 'vitest';
-import { shapedByLength, toTrainingRows } from '../../src/index.ts';
+import { applyLengthRewards, toTrainingRows } from '../../src/index.ts';
 import { groupLengthRewards, overlongPunishment } from '../../src/rewards/length-rewards.ts';
 
 test("DAPO's punishment: what TRL's get_soft_overlong_punishment(100, 20) gives", () => {
@@ -76,7 +76,7 @@ test('each leaf of an episode has the reward for its length, and the score count
   const rows = trajectories.flatMap(toTrainingRows);
   // Five tokens and one, within a limit of six and a buffer of four; Kimi's reward is −½ and ½.
   const options = { ...off, maxCompletionLength: 6, overlongBuffer: 4, lengthPenalty: 0.5 };
-  const shaped = shapedByLength({ trajectories, rows }, options, run);
+  const shaped = applyLengthRewards({ trajectories, rows }, options, run);
   const ofLong = -3 / 4 - 0.25;
   expect(shaped.lengthRewards).toEqual([ofLong, 0.25]);
   expect(shaped.trajectories.map(({ reward }) => reward)).toEqual([1 + ofLong, 1.25]);
@@ -95,7 +95,7 @@ test('the limit is that of the whole episode: what fits into its turns is not pu
   const trajectories = [episode(prompts.map((prompt) => [prompt, turn]))];
   const rows = trajectories.flatMap(toTrainingRows);
   const rewardsIn = (maxTurns: number) =>
-    shapedByLength(
+    applyLengthRewards(
       { trajectories, rows },
       { ...off, maxTokens: 64, overlongBuffer: 16 },
       runOf(maxTurns),
@@ -113,12 +113,12 @@ test('an episode that earned process rewards and failed is no success to be rewa
     { ...episode([[[1], [2, 3, 4]]]), ...failed },
   ];
   const rows = trajectories.flatMap(toTrainingRows);
-  const { lengthRewards } = shapedByLength({ trajectories, rows }, { ...off, lengthPenalty: 1 }, run);
+  const { lengthRewards } = applyLengthRewards({ trajectories, rows }, { ...off, lengthPenalty: 1 }, run);
   expect(lengthRewards).toEqual([0, -0.5]);
 });
 
 test('without these options, nothing changes', () => {
   const trajectories = [episode([[[1], [2]]])];
   const batch = { trajectories, rows: trajectories.flatMap(toTrainingRows) };
-  expect(shapedByLength(batch, off, run)).toEqual(batch);
+  expect(applyLengthRewards(batch, off, run)).toEqual(batch);
 });

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { TensorBoardLog } from '../../src/reports/tensorboard-log.ts';
 import { recordChanges } from '../../src/run-folder/run-changes.ts';
 import { RunLog, readMetrics } from '../../src/run-folder/run-log.ts';
-import { partialOf, writeWhole } from '../../src/run-folder/write-whole.ts';
+import { partialOf, writeAtomic } from '../../src/run-folder/write-atomic.ts';
 
 let out: string;
 beforeEach(async () => {
@@ -57,12 +57,12 @@ describe.runIf(process.platform === 'linux')('a full disk', () => {
 
   test.each(['config.json', 'curves.svg', 'summary.json'])('keeps the earlier %s', async (name) => {
     const file = join(out, name);
-    await writeWhole(file, 'earlier');
+    await writeAtomic(file, 'earlier');
     await fill(partialOf(name));
-    await expect(writeWhole(file, 'later')).rejects.toMatchObject(fullDisk(name));
+    await expect(writeAtomic(file, 'later')).rejects.toMatchObject(fullDisk(name));
     expect(await readFile(file, 'utf8')).toBe('earlier');
     expect(await readdir(out)).toEqual([name]);
-    await writeWhole(file, 'later');
+    await writeAtomic(file, 'later');
     expect(await readFile(file, 'utf8')).toBe('later');
   });
 
@@ -87,7 +87,7 @@ describe.runIf(process.platform === 'linux')('a full disk', () => {
 test('a path below a file is refused before anything is written', async () => {
   await writeFile(join(out, 'file'), '');
   await expect(lockFolder(join(out, 'file/run'))).rejects.toMatchObject({ code: 'usage.folder' });
-  await expect(writeWhole(join(out, 'file/config.json'), '{}')).rejects.toMatchObject({
+  await expect(writeAtomic(join(out, 'file/config.json'), '{}')).rejects.toMatchObject({
     code: 'infrastructure.disk',
     message: expect.stringMatching(/config\.json cannot be written \(ENOTDIR.*\): choose a path that leads/),
   });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { lockFolder } from '@toolenv/core/recording';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { saveCheckpoint } from '../../src/run-folder/checkpoints.ts';
-import { partialOf, removePartials, writeFolder, writeWhole } from '../../src/run-folder/write-whole.ts';
+import { partialOf, removePartials, writeAtomic, writeFolder } from '../../src/run-folder/write-atomic.ts';
 import { banditRun } from '../bandit-run.ts';
 
 let out: string;
@@ -72,7 +72,7 @@ test('a checkpoint that was begun before is not published, and an older one is n
 
 test('what is half-written keeps the earlier file and the earlier folder', async () => {
   await writeFolder(join(out, 'policy'), (partial) => writeFile(join(partial, 'weights'), '1'));
-  await writeWhole(join(out, 'curves.svg'), '1');
+  await writeAtomic(join(out, 'curves.svg'), '1');
   const lock = await lockFolder(out);
   const folder = writeFolder(join(out, 'policy'), async (partial) => {
     await writeFile(join(partial, 'weights'), '2');
@@ -81,7 +81,7 @@ test('what is half-written keeps the earlier file and the earlier folder', async
     await rm(partial, { recursive: true });
   });
   await expect(folder).rejects.toMatchObject(lost);
-  await expect(writeWhole(join(out, 'curves.svg'), '2')).rejects.toMatchObject(lost);
+  await expect(writeAtomic(join(out, 'curves.svg'), '2')).rejects.toMatchObject(lost);
   expect(Object.values(await contents(out))).toEqual(['1', '1']);
   await lock.release();
 });

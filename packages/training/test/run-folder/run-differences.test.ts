@@ -2,13 +2,13 @@
 import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import { keepSecret } from '@toolenv/core/secrets';
+import { registerSecret } from '@toolenv/core/secrets';
 import { expect, onTestFinished, test } from 'vitest';
 import { differences, valuesOf } from '../../src/run-folder/run-differences.ts';
 
 test('a value that was kept without its secret is the same, whether the secret is known yet or not', () => {
   const before = { 'envOptions.header': 'Bearer [redacted]', 'envOptions.key': '[redacted]' };
-  for (const key of ['sk-that-nobody-knows', keepSecret('sk-that-is-known')]) {
+  for (const key of ['sk-that-nobody-knows', registerSecret('sk-that-is-known')]) {
     const now = valuesOf({ envOptions: { header: `Bearer ${key}`, key } });
     expect(differences(before, now)).toEqual({});
   }

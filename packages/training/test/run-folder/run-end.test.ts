@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promi
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { lockFolder } from '@toolenv/core/recording';
-import { keepSecret } from '@toolenv/core/secrets';
+import { registerSecret } from '@toolenv/core/secrets';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openLadder } from '../../../core/test/ladder-env.ts';
 import { TableLearner, TablePolicy } from '../../../testing/test/table-model.ts';
@@ -49,7 +49,7 @@ test('a run is running while its process holds the lock, and then done', async (
 });
 
 test('a run that fails has crashed, and says why without secrets; resumed, it is done', async () => {
-  keepSecret('sk-0123456789abcdef');
+  registerSecret('sk-0123456789abcdef');
   const fails = async () => {
     for await (const _ of run(failing(2, 'no memory for sk-0123456789abcdef')));
   };

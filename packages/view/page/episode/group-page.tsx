@@ -26,7 +26,7 @@ interface Props {
 type Loaded = Answers['/api/episode'];
 
 /** Columns that fit on a page. */
-const mostColumns = 12;
+const maxColumns = 12;
 
 export function GroupPage({ run, query, states }: Props) {
   const { task, step, group } = query;
@@ -100,11 +100,11 @@ export function GroupPage({ run, query, states }: Props) {
 
 /** The first, the last, and as many between them as fit. */
 function spread(rows: readonly EpisodeRow[]): EpisodeRow[] {
-  if (rows.length <= mostColumns) return [...rows];
+  if (rows.length <= maxColumns) return [...rows];
   const last = rows.length - 1;
   return Array.from(
-    { length: mostColumns },
-    (_, index) => rows[Math.round((index * last) / (mostColumns - 1))]!,
+    { length: maxColumns },
+    (_, index) => rows[Math.round((index * last) / (maxColumns - 1))]!,
   );
 }
 

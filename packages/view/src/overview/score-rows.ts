@@ -1,5 +1,5 @@
 /** ScoreRow: a score of a run with its confidence interval, before training and after it. */
-import { abortShares, headlineScore, independentDifference, type MetricsLine } from '@toolenv/training';
+import { abortShares, independentDifference, type MetricsLine, primaryMetric } from '@toolenv/training';
 import type { RunFacts } from '../recorded/recorded-run.ts';
 
 export interface Score {
@@ -104,7 +104,7 @@ function withInterval(interval: unknown): Pick<Score, 'interval'> {
 /** The headline first, then the reward and pass@k. */
 function ordered(names: readonly string[]): string[] {
   const components = names.filter((name) => name !== 'reward' && !name.startsWith('pass@'));
-  const headline = headlineScore(components);
+  const headline = primaryMetric(components);
   const rank = (name: string) =>
     name === headline ? 0 : name === 'reward' ? 1 : name.startsWith('pass@') ? 2 : 3;
   return [...names].sort((a, b) => rank(a) - rank(b));

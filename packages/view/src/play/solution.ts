@@ -3,7 +3,7 @@ import type { EnvDefinition, Observation, Script, Scripted, Trajectory } from '@
 import type { WrittenTurn } from './play-by-hand.ts';
 
 /** A script that is a function may go on for ever. */
-const mostTurns = 50;
+const maxTurns = 50;
 
 /**
  * The turns of the environment's oracle, without playing them: tools may change something outside.
@@ -25,7 +25,7 @@ export async function solutionOf<Task>(
 /** Until the script answers. */
 async function playedScript(script: Script, observation: Observation): Promise<WrittenTurn[]> {
   const turns: WrittenTurn[] = [];
-  while (turns.length < mostTurns) {
+  while (turns.length < maxTurns) {
     const turn = turnOf(await script(observation, turns.length));
     turns.push(turn);
     if (turn.calls.length === 0) break;

@@ -12,9 +12,9 @@ export interface FoundRun {
 }
 
 /** How deep below a folder runs are looked for: `runs/<experiment>/<run>`. */
-const mostDepth = 3;
+const maxDepth = 3;
 /** Runs of one folder; the newest are taken. */
-const mostRuns = 200;
+const maxRuns = 200;
 
 /** @throws ToolEnvError `usage.no_run` if the path does not exist, or neither is nor holds a run. */
 export function findRuns(path: string): FoundRun[] {
@@ -23,7 +23,7 @@ export function findRuns(path: string): FoundRun[] {
     findRecordedRun(full);
     return [{ path: full, name: '' }];
   } catch (error) {
-    const found = existsSync(full) && statSync(full).isDirectory() ? runsBelow(full, mostDepth) : [];
+    const found = existsSync(full) && statSync(full).isDirectory() ? runsBelow(full, maxDepth) : [];
     if (found.length > 0)
       return newest(found).map((run) => ({ path: run, name: relative(full, run).replaceAll('\\', '/') }));
     if (ToolEnvError.isInstance(error)) throw error;
@@ -63,6 +63,6 @@ function newest(runs: readonly string[]): string[] {
   const times = new Map(runs.map((run) => [run, statSync(run).mtimeMs]));
   return [...runs]
     .sort((a, b) => times.get(b)! - times.get(a)!)
-    .slice(0, mostRuns)
+    .slice(0, maxRuns)
     .sort();
 }

@@ -1,5 +1,5 @@
 /** verdictOf: whether an episode was right. */
-import { headlineScore } from '@toolenv/training';
+import { primaryMetric } from '@toolenv/training';
 import type { RecordedEpisode } from './recorded-episode.ts';
 
 export interface Verdict {
@@ -12,7 +12,7 @@ export interface Verdict {
 /** By the outcome component that says which episodes were right, within its range. Unknown if it was not scored. */
 export function verdictOf({ rewardSpec, rewards }: Pick<RecordedEpisode, 'rewardSpec' | 'rewards'>): Verdict {
   const outcomes = Object.keys(rewardSpec).filter((name) => rewardSpec[name]!.kind === 'outcome');
-  const score = headlineScore(outcomes);
+  const score = primaryMetric(outcomes);
   if (score === undefined) return { kind: 'unknown' };
   const value = rewards[score] ?? undefined;
   if (value === undefined) return { kind: 'unknown', score };

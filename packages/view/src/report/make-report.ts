@@ -12,14 +12,14 @@ import { withoutKeys } from './without-keys.ts';
 export type ReportOptions = Pick<ViewOptions, 'runs' | 'tokenTexts' | 'environment'>;
 
 /** Bytes of the file at most. */
-const mostBytes = 3_000_000;
+const maxBytes = 3_000_000;
 /** Rows of the list of episodes, and steps with metrics, of all runs together. */
-const mostRows = 20_000;
-const mostSteps = 2_000;
+const maxRows = 20_000;
+const maxSteps = 2_000;
 /** Characters of an episode, of a value of the configuration, and of the name of a metric. Larger ones are left out. */
-const longestEpisode = 1_000_000;
-const longestValue = 100_000;
-const longestName = 200;
+const maxEpisodeLength = 1_000_000;
+const maxValueLength = 100_000;
+const maxNameLength = 200;
 
 /**
  * The overview, the curves, the options and the list of episodes of each run, and in full the episodes that say most: at most 3 MB. Keys of
@@ -50,15 +50,15 @@ export async function reportOf(
     for (const number of chooseEpisodes(rows, overview).slice(0, Math.ceil(96 * share))) {
       const query = new URLSearchParams({ run: run.name, number: String(number) });
       const answer = await routes['/api/episode'](query, new AbortController().signal);
-      if (JSON.stringify(answer).length <= longestEpisode) episodes[number] = answer;
+      if (JSON.stringify(answer).length <= maxEpisodeLength) episodes[number] = answer;
     }
     return {
       // Where the folder lies on this machine is nobody else's concern.
       head: withoutLarge({ ...(await run.head()), path: run.name }),
       state: run.state,
       overview,
-      metrics: shortened(run.metrics, mostSteps * share),
-      rows: rows.slice(-Math.ceil(mostRows * share)),
+      metrics: shortened(run.metrics, maxSteps * share),
+      rows: rows.slice(-Math.ceil(maxRows * share)),
       facets: run.episodes?.facets,
       episodes,
     };
@@ -70,7 +70,7 @@ export async function reportOf(
 }
 
 function withoutLarge({ facts, changes, ...head }: RunHead): RunHead {
-  const isSmall = (value: unknown) => (JSON.stringify(value) ?? '').length <= longestValue;
+  const isSmall = (value: unknown) => (JSON.stringify(value) ?? '').length <= maxValueLength;
   return {
     ...head,
     facts: Object.fromEntries(Object.entries(facts).filter(([, value]) => isSmall(value))),
@@ -82,7 +82,7 @@ function withoutLarge({ facts, changes, ...head }: RunHead): RunHead {
 function fitted(data: ReportData, html: (data: ReportData) => string): string {
   for (let { runs } = data; ; runs = runs.map(halved)) {
     const text = html({ ...data, runs });
-    if (Buffer.byteLength(text) <= mostBytes || runs.every(isBare)) return text;
+    if (Buffer.byteLength(text) <= maxBytes || runs.every(isBare)) return text;
   }
 }
 
@@ -110,9 +110,9 @@ function isBare({ episodes, rows, metrics }: ReportedRun): boolean {
 }
 
 /** Steps at equal distances with the last one, all evaluations, and five digits of each number. */
-function shortened(lines: readonly MetricsLine[], mostSteps: number): MetricsLine[] {
+function shortened(lines: readonly MetricsLine[], maxSteps: number): MetricsLine[] {
   const steps = [...new Set(lines.map(({ step }) => step))];
-  const every = Math.max(1, Math.ceil(steps.length / mostSteps));
+  const every = Math.max(1, Math.ceil(steps.length / maxSteps));
   const kept = new Set(steps.filter((_, index) => index % every === 0 || index === steps.length - 1));
   return lines
     .filter(({ type, step }) => type === 'evaluation' || kept.has(step))
@@ -121,7 +121,7 @@ function shortened(lines: readonly MetricsLine[], mostSteps: number): MetricsLin
       step,
       metrics: Object.fromEntries(
         Object.entries(metrics)
-          .filter(([name]) => name.length <= longestName)
+          .filter(([name]) => name.length <= maxNameLength)
           .map(([name, value]) => [name, Number.isFinite(value) ? Number(value.toPrecision(5)) : value]),
       ),
     }));

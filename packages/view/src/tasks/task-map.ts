@@ -47,7 +47,7 @@ export interface TaskQuery {
   count: number;
 }
 
-const mostColumns = 80;
+const maxColumns = 80;
 
 export function taskMap(episodes: readonly EpisodeRow[], { sort, kind, count }: TaskQuery): TaskMap {
   const scored = episodes.filter(({ step, reward }) => step !== undefined && reward !== null);
@@ -113,7 +113,7 @@ function rangeOf(rewards: readonly number[]): TaskMap['range'] {
 
 function columnsOf(steps: readonly number[]): TaskMap['columns'] {
   const sorted = [...new Set(steps)].sort((a, b) => a - b);
-  const size = Math.ceil(sorted.length / mostColumns);
+  const size = Math.ceil(sorted.length / maxColumns);
   const columns: TaskMap['columns'] = [];
   for (let first = 0; first < sorted.length; first += size) {
     const part = sorted.slice(first, first + size);

@@ -34,7 +34,7 @@ export interface Facets {
 const excerptCharacters = 120;
 const digestCharacters = 10;
 /** Milliseconds of reading after which others have their turn: the page asks while a large file is read. */
-const longestTurn = 10;
+const maxTurn = 10;
 
 export class EpisodeIndex {
   readonly rows: EpisodeRow[] = [];
@@ -56,7 +56,7 @@ export class EpisodeIndex {
   async update(): Promise<void> {
     let began = performance.now();
     for await (const { text, offset, length } of this.#tail.read(() => this.#restart())) {
-      if (performance.now() - began > longestTurn) {
+      if (performance.now() - began > maxTurn) {
         await setImmediate();
         began = performance.now();
       }

@@ -73,7 +73,7 @@ export type Routes = {
 };
 
 /** Most rows of one answer. */
-const mostRows = 1_000;
+const maxRows = 1_000;
 
 export function routesOf(runs: ViewedRuns, { tokenTexts, environment }: RouteParts): Routes {
   return {
@@ -98,7 +98,7 @@ export function routesOf(runs: ViewedRuns, { tokenTexts, environment }: RoutePar
       const { run, from, count, ...conditions } = Object.fromEntries(query);
       const numbers = await listEpisodes(episodes, conditions as EpisodeQuery, signal);
       const first = numberOf(query, 'from');
-      const shown = numbers.slice(first, first + Math.min(numberOf(query, 'count', 100), mostRows));
+      const shown = numbers.slice(first, first + Math.min(numberOf(query, 'count', 100), maxRows));
       const rows = shown.map((number) => episodes.rows[number]!);
       return { total: numbers.length, of: episodes.rows.length, rows, facets: episodes.facets };
     },
@@ -106,7 +106,7 @@ export function routesOf(runs: ViewedRuns, { tokenTexts, environment }: RoutePar
     async '/api/tasks'(query) {
       const { episodes } = runs.find(query.get('run'));
       const { sort, kind } = Object.fromEntries(query);
-      const count = Math.min(numberOf(query, 'count', 100), mostRows);
+      const count = Math.min(numberOf(query, 'count', 100), maxRows);
       return taskMap(episodes?.rows ?? [], { sort, kind, count });
     },
 

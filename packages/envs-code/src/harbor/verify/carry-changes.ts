@@ -6,10 +6,10 @@ import { type Carried, isMissing } from './carry.ts';
 import type { Executed } from './executed.ts';
 
 /** Archives that are read before one of the whole file system is. */
-const mostFolders = 16;
+const maxFolders = 16;
 
 /** Bytes of a name, in Linux. A name whose bytes are no text becomes longer as text. */
-const longestName = 255;
+const maxNameLength = 255;
 
 /** What the container engine brings along. */
 const ofEngine = /^\/(dev|proc|run|sys)\/|^\/etc\/(hosts|hostname|resolv\.conf)$/;
@@ -66,7 +66,7 @@ function foldersOf(paths: readonly string[], parents: ReadonlySet<string>): stri
     const folder = parents.has(path) || posix.dirname(path) === '/' ? path : posix.dirname(path);
     folders.set(top, commonFolder(folders.get(top) ?? folder, folder));
   }
-  return folders.size > mostFolders ? ['/'] : [...folders.values()];
+  return folders.size > maxFolders ? ['/'] : [...folders.values()];
 }
 
 function commonFolder(one: string, other: string): string {
@@ -76,5 +76,5 @@ function commonFolder(one: string, other: string): string {
 }
 
 function isNameable(path: string): boolean {
-  return path.split('/').every((name) => Buffer.byteLength(name) <= longestName);
+  return path.split('/').every((name) => Buffer.byteLength(name) <= maxNameLength);
 }

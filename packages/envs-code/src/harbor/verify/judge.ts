@@ -5,7 +5,7 @@ import { asFault, type Box } from '../box/boxes.ts';
 import { folderFiles } from '../box/folder-files.ts';
 import type { VerifierSpec } from '../task/harbor-task.ts';
 import type { Carried } from './carry.ts';
-import { failed, longestReward, readReward, type Verdict } from './reward-file.ts';
+import { failed, maxRewardLength, readReward, type Verdict } from './reward-file.ts';
 
 /** What the tests came to, for the trajectory. */
 export type Judgement = Verdict & {
@@ -158,7 +158,7 @@ async function readVerdict(container: Container, exitCode: number): Promise<Verd
     try {
       const path = `${logFolder}/${name}`;
       const { files: found, skipped } = await container.archive(path, {
-        bytes: longestReward + 1,
+        bytes: maxRewardLength + 1,
         entries: 1,
       });
       files[name] = found[0]?.bytes;

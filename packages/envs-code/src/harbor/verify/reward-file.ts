@@ -10,9 +10,9 @@ export type Verdict =
   | { readonly reward: 0; readonly failed: string };
 
 /** Bytes of a file. */
-export const longestReward = 2 ** 16;
+export const maxRewardLength = 2 ** 16;
 
-const mostRewards = 100;
+const maxRewards = 100;
 
 /**
  * The verdict in the files of a verifier; reward.json counts if both are there, as in Harbor. The reward is the number named `reward`, or
@@ -23,7 +23,7 @@ export function readReward(files: Readonly<Record<string, Uint8Array | undefined
   const name = ['reward.json', 'reward.txt'].find((each) => files[each]);
   if (name === undefined) return failed('it wrote neither reward.txt nor reward.json');
   const bytes = files[name]!;
-  if (bytes.length > longestReward) return failed(`${name} has more than ${longestReward} bytes`);
+  if (bytes.length > maxRewardLength) return failed(`${name} has more than ${maxRewardLength} bytes`);
   const text = new TextDecoder().decode(bytes).trim();
   if (text === '') return failed(`${name} is empty`);
   const table = name === 'reward.txt' ? readNumber(text) : readTable(text);
@@ -49,7 +49,7 @@ function readTable(text: string): RewardTable | string {
   if (!isObject(table)) return 'is not a table in JSON';
   const entries = Object.entries(table);
   if (entries.length === 0) return 'is an empty table';
-  if (entries.length > mostRewards) return `has more than ${mostRewards} rewards`;
+  if (entries.length > maxRewards) return `has more than ${maxRewards} rewards`;
   const wrong = entries.find(([, value]) => typeof value !== 'boolean' && !Number.isFinite(value));
   if (wrong) return `has a reward that is not a finite number: ${JSON.stringify(wrong[0].slice(0, 100))}`;
   return Object.fromEntries(entries.map(([name, value]) => [name, Number(value)]));

@@ -160,7 +160,7 @@ export class OnnxOps implements Ops<Value> {
   /** The transpose of a weight [out, in], if the product with it is faster. */
   #turned(weight: Value): Value | undefined {
     if (this.#isLaidOut(weight.name)) return weight;
-    const isLarge = sizeOf(weight.shape as readonly number[]) >= webgpu.leastTransposed;
+    const isLarge = sizeOf(weight.shape as readonly number[]) >= webgpu.minTransposed;
     return this.#isWebGpu && isLarge ? this.#layOut(weight) : undefined;
   }
 
@@ -210,7 +210,7 @@ export class OnnxOps implements Ops<Value> {
   split(x: Value, axis: number, into: number | readonly Value[]): Value[] {
     const at = (axis + x.shape.length) % x.shape.length;
     const equal = typeof into === 'number';
-    const groups = equal && this.#isWebGpu ? largestDivisor(into, webgpu.mostPieces) : into;
+    const groups = equal && this.#isWebGpu ? largestDivisor(into, webgpu.maxPieces) : into;
     if (equal && groups !== into && groups !== 1)
       return this.split(x, at, groups).flatMap((group) => this.split(group, at, into / Number(groups)));
     const sizes = equal ? Array(into).fill(divide(x.shape[at]!, into)) : into.map(({ shape }) => shape[at]!);

@@ -31,11 +31,11 @@ export interface OnnxRuntimeOptions {
 }
 
 /** In bytes, for any machine. Constants that are built in are copied and laid out for products. */
-const mostBuiltInOnCpu = 128 * 2 ** 20;
+const maxBuiltInOnCpu = 128 * 2 ** 20;
 /** The part of a machine's memory that constants may take if they are built in. */
 const builtInShare = 1 / 8;
 /** In bytes. Constants that are built in stay on the device; other inputs are sent there for each run. Building in more takes longer than sending it. */
-const mostBuiltInElsewhere = 2 ** 30;
+const maxBuiltInElsewhere = 2 ** 30;
 
 /** A guess: each run launches hundreds of operations, or sends the weights again. Few batches of more tokens are safe. */
 const tokensPerRunElsewhere = 1024;
@@ -108,8 +108,8 @@ export function onnxRuntime({
     mostBuiltIn: hasMemory
       ? 0
       : device === 'cpu'
-        ? Math.max(mostBuiltInOnCpu, builtInShare * totalMemory())
-        : mostBuiltInElsewhere,
+        ? Math.max(maxBuiltInOnCpu, builtInShare * totalMemory())
+        : maxBuiltInElsewhere,
     ...(device === 'webgpu' && { laysOut: true }),
     ...(device === 'cpu' && { hasInt8: true }),
     // WebGPU's provider of ONNX Runtime 1.30 ends the process on an empty tensor.

@@ -33,12 +33,12 @@ export function holdSession(session: InferenceSession, holder: object): void {
 
 /** The program is closed: releases the session, at once or when the last of its holders lets it go. */
 export async function closeSession(session: InferenceSession): Promise<void> {
-  if (open.has(session)) await letGoOfSession(session, session);
+  if (open.has(session)) await releaseSession(session, session);
   else await session.release();
 }
 
 /** May be called again. The last session of WebGPU stays open until the process exits: the device's memory ends with it. */
-export async function letGoOfSession(session: InferenceSession, holder: object): Promise<void> {
+export async function releaseSession(session: InferenceSession, holder: object): Promise<void> {
   const holders = open.get(session);
   if (!holders?.delete(holder) || holders.size > 0 || open.size === 1) return;
   open.delete(session);

@@ -3,7 +3,7 @@ import { type InferenceSession, Tensor as OrtTensor } from '#onnxruntime';
 import { getOrInsert } from '../get-or-insert.ts';
 import { ResidentTensor } from '../resident-tensor.ts';
 import type { Tensor } from '../runtime.ts';
-import { holdSession, letGoOfSession } from './open-session.ts';
+import { holdSession, releaseSession } from './open-session.ts';
 
 /** ONNX Runtime's view of each tensor, so that weights are wrapped once and not at every run. */
 const wrapped = new WeakMap<Tensor, OrtTensor>();
@@ -20,7 +20,7 @@ class SessionTensor extends ResidentTensor<OrtTensor> {
 
   override dispose(): void {
     super.dispose();
-    void letGoOfSession(this.#session, this);
+    void releaseSession(this.#session, this);
   }
 }
 

@@ -109,10 +109,10 @@ function lastAxis(graph: GraphBuilder, { shape }: Value): Value {
 }
 
 /** Pieces of one Split at most. The input and the pieces are storage buffers of one shader: WebGPU guarantees eight, an H100 has 16. */
-export const mostPieces: number = 7;
+export const maxPieces: number = 7;
 
 /** Numbers in the smallest weight that {@link transposed} pays for: a launch costs more than the product of a smaller weight loses. */
-export const leastTransposed: number = 2 ** 16;
+export const minTransposed: number = 2 ** 16;
 
 /**
  * The last two axes swapped.

@@ -4,7 +4,7 @@ import type { Metrics } from '@toolenv/core/plugins';
 const rightness = ['em', 'exact_match', 'exactMatch', 'accuracy', 'correct', 'success'];
 
 /** The first name that means "right", else the first name; `undefined` without names. */
-export function headlineScore(names: readonly string[]): string | undefined {
+export function primaryMetric(names: readonly string[]): string | undefined {
   return rightness.find((name) => names.includes(name)) ?? names[0];
 }
 
@@ -19,7 +19,7 @@ export function headlineMetric(metrics: Metrics): [name: string, mean: number] |
     const name = /^rewards\/(.+)\/mean$/.exec(key)?.[1];
     return name === undefined ? [] : [[name, value] as const];
   });
-  const name = headlineScore(means.map(([each]) => each));
+  const name = primaryMetric(means.map(([each]) => each));
   const mean = means.find(([each]) => each === name)?.[1];
   return name === undefined || mean === undefined ? undefined : [name, mean];
 }

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { refuseLostFolder, writing } from '@toolenv/core/recording';
+import { refuseLostFolder, withDiskErrors } from '@toolenv/core/recording';
 
 /** Differs between processes: a process that has lost a folder never writes into the files that its successor is writing. */
 const own = randomBytes(4).toString('hex');
@@ -16,8 +16,8 @@ export function partialOf(path: string): string {
  * @throws ToolEnvError `infrastructure.disk` on a full disk or in a read-only folder, `infrastructure.folder_lost`. An earlier file stays
  *   as it was.
  */
-export async function writeWhole(file: string, content: string | AsyncIterable<string>): Promise<void> {
-  await writing(file, () => renamed(file, (partial) => writeFile(partial, content)));
+export async function writeAtomic(file: string, content: string | AsyncIterable<string>): Promise<void> {
+  await withDiskErrors(file, () => renamed(file, (partial) => writeFile(partial, content)));
 }
 
 /**

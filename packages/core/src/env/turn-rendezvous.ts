@@ -1,5 +1,5 @@
 /**
- * TurnExchange: hands the turns that a hook asks of the policy to the steps of the episode. The hook waits, the step before returns what the
+ * TurnRendezvous: hands the turns that a hook asks of the policy to the steps of the episode. The hook waits, the step before returns what the
  * player sees, and the next step brings the action.
  */
 import type { Action } from '../protocol/action.ts';
@@ -12,7 +12,7 @@ interface AskedTurn {
   reject(reason: unknown): void;
 }
 
-export class TurnExchange {
+export class TurnRendezvous {
   readonly #asked: AskedTurn[] = [];
   /** Works that the next turn waits for. */
   #underWay = 0;

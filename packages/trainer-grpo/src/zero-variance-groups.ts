@@ -1,4 +1,4 @@
-/** Idle groups: groups whose episodes all did equally well, so that nothing is learned from them. */
+/** Zero-variance groups: groups whose episodes all did equally well, so that nothing is learned from them. */
 import type { Trajectory } from '@toolenv/core';
 import type { TokenValues } from '@toolenv/core/learner';
 import { type TrainingRow, withoutZeroVariance } from '@toolenv/training';
@@ -12,13 +12,13 @@ import type { GrpoOptions } from './grpo-options.ts';
  *   the whole batch
  * - `drop-by-advantage`: they are left out once the advantages are known
  */
-export type IdleGroups = 'learn' | 'drop-by-score' | 'drop-after-comparison' | 'drop-by-advantage';
+export type ZeroVarianceGroups = 'learn' | 'drop-by-score' | 'drop-after-comparison' | 'drop-by-advantage';
 
 type Decisive = Pick<AlgorithmOptions, 'zeroVariance' | 'beta' | 'advantage' | 'scaleRewards'> &
   Pick<GrpoOptions, 'entropyCoefficient' | 'credit' | 'normaliseProcessRewards'>;
 
 /** @param hasOwnAdvantage The user's estimator may give equal scores an advantage. */
-export function idleGroupsOf(options: Decisive, hasOwnAdvantage: boolean): IdleGroups {
+export function zeroVarianceGroupsOf(options: Decisive, hasOwnAdvantage: boolean): ZeroVarianceGroups {
   // A penalty or a bonus pulls in idle groups too.
   const pulls = options.beta > 0 || options.entropyCoefficient > 0;
   if (options.zeroVariance === 'keep' || pulls) return 'learn';
@@ -35,7 +35,7 @@ function comparesWithBatch({ advantage, scaleRewards }: Decisive): boolean {
 /** The episodes to compare, and their rows. */
 export function comparedEpisodes<
   Batch extends { trajectories: readonly Trajectory[]; rows: readonly TrainingRow[] },
->(batch: Batch, idle: IdleGroups): Pick<Batch, 'trajectories' | 'rows'> {
+>(batch: Batch, idle: ZeroVarianceGroups): Pick<Batch, 'trajectories' | 'rows'> {
   if (idle !== 'drop-by-score') return batch;
   const trajectories = withoutZeroVariance(batch.trajectories);
   const kept = new Set(trajectories);
@@ -49,7 +49,7 @@ export function comparedEpisodes<
 export function learnedRows(
   rows: readonly TrainingRow[],
   advantages: TokenValues,
-  idle: IdleGroups,
+  idle: ZeroVarianceGroups,
   truncated: 'learn' | 'mask',
 ): number[] {
   const groupOf = (b: number) => rows[b]!.trajectory.group;

@@ -1,4 +1,4 @@
-/** learnFrom: the optimizer steps of an update, `epochs` × `miniBatches` of them, each with its loss and its gradient. */
+/** runOptimizerSteps: the optimizer steps of an update, `epochs` × `miniBatches` of them, each with its loss and its gradient. */
 import type {
   AdamW,
   BackwardOutputs,
@@ -21,14 +21,14 @@ import { policyMetrics, samplerMetrics } from '../metrics/policy-metrics.ts';
 import type { RunOptions } from '../options/run-options.ts';
 import type { SelectionOptions } from '../options/selection-options.ts';
 import type { UpdateOptions } from '../options/update-options.ts';
-import { type LengthOptions, longestEpisode } from '../rewards/length-rewards.ts';
+import { type LengthOptions, maxEpisodeLength } from '../rewards/length-rewards.ts';
 import { miniBatchesOf } from '../rows/mini-batches.ts';
 import type { TrainingRow } from '../rows/training-row.ts';
 import type { AlgorithmContext } from '../trainer/algorithm.ts';
-import type { ScoredTokens } from './score-tokens.ts';
+import type { ScoredTokens } from './compute-logprobs.ts';
 
 /** Arrays are [B][T]. */
-export interface CreditedTokens extends ScoredTokens {
+export interface AdvantageBatch extends ScoredTokens {
   rows: readonly TrainingRow[];
   /** 1 where the token has a policy gradient. */
   mask: readonly Uint8Array[];
@@ -36,7 +36,7 @@ export interface CreditedTokens extends ScoredTokens {
 }
 
 /** The critic's targets and options. Its values before the update are those of `outputs`. */
-export interface CriticLesson {
+export interface CriticTargets {
   /** [B][T] */
   returns: TokenValues;
   /** [B][T] 1 where there are returns. */
@@ -56,7 +56,7 @@ export type LearnOptions = Pick<
   Partial<LengthOptions> &
   Pick<SelectionOptions, 'mismatchCorrection'> & { learningRate?: number };
 
-/** The values that {@link learnFrom} uses for absent options. */
+/** The values that {@link runOptimizerSteps} uses for absent options. */
 export function learnDefaults(
   options: Pick<LearnOptions, 'learningRate' | 'mismatchCorrection'> & Pick<RunOptions, 'maxStaleness'>,
   run: Pick<Run, 'rollouts' | 'policy' | 'learner'>,
@@ -66,21 +66,21 @@ export function learnDefaults(
 }
 
 /** The metrics of an update that has no rows to learn from. */
-export const nothingLearned: Readonly<Metrics> = { loss: 0, grad_norm: 0, learned_tokens: 0 };
+export const emptyUpdate: Readonly<Metrics> = { loss: 0, grad_norm: 0, learned_tokens: 0 };
 
 /**
  * @param learned Numbers of the rows to learn from. The rows of an episode stay in one mini-batch.
  * @param klInLoss β of the KL penalty that is part of the loss.
  * @returns The mean metrics of the optimizer steps.
  */
-export async function learnFrom<Options extends LearnOptions>(
-  tokens: CreditedTokens,
+export async function runOptimizerSteps<Options extends LearnOptions>(
+  tokens: AdvantageBatch,
   learned: readonly number[],
   { seed, klInLoss }: { seed: number; klInLoss: number },
   { options, run, parts, learner, optimize, report }: AlgorithmContext<Options>,
-  critic?: CriticLesson,
+  critic?: CriticTargets,
 ): Promise<Metrics> {
-  if (learned.length === 0) return nothingLearned;
+  if (learned.length === 0) return emptyUpdate;
   const { rows, scoredRows, mask, advantages, outputs: before } = tokens;
   const { oldLogprobs, sampledLogprobs, referenceLogprobs } = tokens;
   const settings = { ...lossSettings(options, run, parts.loss as Loss | undefined), beta: klInLoss };
@@ -139,14 +139,14 @@ function lossSettings(
   return {
     ...options,
     loss,
-    ...(loss.average === 'constant' && { maxLength: longestEpisode(options, run) }),
+    ...(loss.average === 'constant' && { maxLength: maxEpisodeLength(options, run) }),
     // Groups that are left out do not change the divisor of dr_grpo.
     stepEpisodes: (options.tasksPerStep * options.groupSize) / options.miniBatches,
     mismatchCorrection: correctionOf(options, run),
   };
 }
 
-function optimizerOf(options: LearnOptions, learner: Learner, critic: CriticLesson | undefined): AdamW {
+function optimizerOf(options: LearnOptions, learner: Learner, critic: CriticTargets | undefined): AdamW {
   const { learningRate = defaultLearningRate(learner), weightDecay, maxGradNorm } = options;
   const ofPolicy = { learningRate, weightDecay, maxGradNorm };
   if (!critic) return ofPolicy;
@@ -165,7 +165,7 @@ function pickOutputs({ logprobs, entropy, values }: TokenOutputs, pick: PickRows
 
 /** The value loss; its gradient is weighted. */
 function criticLoss(
-  { returns, mask, valueClip, valueCoefficient }: CriticLesson,
+  { returns, mask, valueClip, valueCoefficient }: CriticTargets,
   values: Rows,
   oldValues: Rows,
   pick: PickRows,

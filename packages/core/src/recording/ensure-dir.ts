@@ -1,15 +1,15 @@
-/** makeFolder: `mkdir -p` that always ends. Node's own repeats for ever in places such as /proc. */
+/** ensureDir: `mkdir -p` that always ends. Node's own repeats for ever in places such as /proc. */
 import { mkdir, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { messageOf, ToolEnvError } from '../protocol/errors.ts';
-import { diskError } from './write-error.ts';
+import { diskError } from './disk-errors.ts';
 
 /**
  * Makes a folder and its parents, unless it exists.
  * @throws ToolEnvError `infrastructure.disk` on a full or read-only disk; else `usage.folder` if it cannot be made, or is a
  *   file.
  */
-export async function makeFolder(folder: string): Promise<void> {
+export async function ensureDir(folder: string): Promise<void> {
   const missing: string[] = [];
   try {
     for (let each = resolve(folder); !(await exists(each)); each = dirname(each)) missing.unshift(each);

@@ -1,4 +1,4 @@
-/** scoreTokens: what the policy, the sampler and the reference say of each token before an update. */
+/** computeLogprobs: the log-probabilities of each token by the policy, the sampler and the reference, before an update. */
 import type { Learner, Rows, TokenOutputs, TokenRow } from '@toolenv/core/learner';
 import type { TrainingRow } from '../rows/training-row.ts';
 
@@ -20,7 +20,7 @@ export interface ScoredTokens {
  * @param mask [B][T] 1 where outputs are needed.
  * @param models.learner Without a learner, the sampled log-probabilities count as the policy's own.
  */
-export async function scoreTokens(
+export async function computeLogprobs(
   rows: readonly TrainingRow[],
   mask: readonly Uint8Array[],
   models: {

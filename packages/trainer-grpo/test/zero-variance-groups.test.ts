@@ -1,6 +1,6 @@
 /** What becomes of groups whose episodes all scored the same. */
 import { expect, test } from 'vitest';
-import { idleGroupsOf } from '../src/idle-groups.ts';
+import { zeroVarianceGroupsOf } from '../src/zero-variance-groups.ts';
 
 const plain = {
   zeroVariance: 'drop',
@@ -27,5 +27,5 @@ test.each([
   [{ normaliseProcessRewards: true }, false, 'drop-by-advantage'],
   [{}, true, 'drop-by-advantage'],
 ] as const)('%j, with an estimator of the user: %s: %s', (options, hasOwnAdvantage, expected) => {
-  expect(idleGroupsOf({ ...plain, ...options }, hasOwnAdvantage)).toBe(expected);
+  expect(zeroVarianceGroupsOf({ ...plain, ...options }, hasOwnAdvantage)).toBe(expected);
 });

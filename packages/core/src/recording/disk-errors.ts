@@ -1,4 +1,4 @@
-/** Explains in one line why a file or folder cannot be written: a full disk, a read-only folder, missing rights. */
+/** withDiskErrors: explains in one line why a file or folder cannot be written: a full disk, a read-only folder, missing rights. */
 import { messageOf, ToolEnvError } from '../protocol/errors.ts';
 
 /** Only writing fails with these. */
@@ -28,7 +28,7 @@ const remedies: Readonly<Record<string, string>> = {
  * @param path The file or folder to name in the error.
  * @throws ToolEnvError `infrastructure.disk` if the disk or the folder is the cause; any other error unchanged.
  */
-export async function writing<Result>(path: string, write: () => Promise<Result>): Promise<Result> {
+export async function withDiskErrors<Result>(path: string, write: () => Promise<Result>): Promise<Result> {
   try {
     return await write();
   } catch (error) {

@@ -1,9 +1,9 @@
-/** materialTools: a server's resources and prompts as tools, for policies that only know tools. */
+/** primitiveTools: a server's resources and prompts as tools, for policies that only know tools. */
 import { isErrorAnswer } from './client-error.ts';
 import type { McpClient, McpRequestOptions, McpToolDefinition } from './mcp-client.ts';
 
 /** What a server may offer in addition to its tools. */
-export type McpMaterial = 'resources' | 'prompts';
+export type McpPrimitive = 'resources' | 'prompts';
 
 export interface MaterialTool {
   definition: McpToolDefinition;
@@ -15,7 +15,7 @@ export interface MaterialTool {
 }
 
 /** The tools for the wanted materials that the server has. */
-export function materialTools(client: McpClient, wanted: readonly McpMaterial[] = []): MaterialTool[] {
+export function materialTools(client: McpClient, wanted: readonly McpPrimitive[] = []): MaterialTool[] {
   const capabilities = client.getServerCapabilities?.() ?? {};
   return [...new Set(wanted)].flatMap((material) => (capabilities[material] ? tools[material] : []));
 }
@@ -97,7 +97,7 @@ const getPrompt = tool(
   },
 );
 
-const tools: Record<McpMaterial, MaterialTool[]> = {
+const tools: Record<McpPrimitive, MaterialTool[]> = {
   resources: [listResources, readResource],
   prompts: [listPrompts, getPrompt],
 };

@@ -3,7 +3,7 @@ import { isParseFailure } from '@toolenv/core';
 import { endOf, mistakeOf, type RecordedEpisode } from '@toolenv/view/recorded';
 import { countText, scoreText } from '../display/number-text.ts';
 
-export class EpisodeCensus {
+export class EpisodeCounts {
   episodes = 0;
   readonly #outcomes = new Map<string, number>();
   readonly #mistakes = new Map<string, number>();

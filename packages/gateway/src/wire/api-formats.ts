@@ -1,4 +1,4 @@
-/** The wires by path, and what they share: reading the request of a body, and refusing it. */
+/** apiFormats: the API formats by path, and what they share: reading the request of a body, and refusing it. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { bigintsAs, exactJson, isObject, jsonMistake, tryJson } from '@toolenv/core/schemas';
 import { replyJson, requestUrl } from '@toolenv/core/serving';
@@ -12,7 +12,7 @@ import type { StoredItems } from './stored-items.ts';
 import type { Wire } from './wire.ts';
 
 /** Clients of Anthropic's API add `/v1` to their base URL themselves. */
-const wires: Readonly<Record<string, Wire>> = {
+const apiFormats: Readonly<Record<string, Wire>> = {
   '/v1/chat/completions': chatCompletions,
   '/v1/responses': responses,
   '/v1/messages': anthropicMessages,
@@ -22,14 +22,14 @@ const wires: Readonly<Record<string, Wire>> = {
 export const countPath = '/v1/messages/count_tokens';
 
 /** Levels of arrays and objects inside each other. */
-const mostLevels = 256;
+const maxLevels = 256;
 
 /** In words. */
-const routes: string = [...Object.keys(wires), countPath].map((path) => `POST ${path}`).join(', ');
+const routes: string = [...Object.keys(apiFormats), countPath].map((path) => `POST ${path}`).join(', ');
 
 /** @param path Without a slash at its end. */
 export function wireAt(path: string): Wire | undefined {
-  return Object.hasOwn(wires, path) ? wires[path] : undefined;
+  return Object.hasOwn(apiFormats, path) ? apiFormats[path] : undefined;
 }
 
 /** The wire of a path that is served: those of conversations, and {@link countPath}. */
@@ -75,12 +75,11 @@ export function readRequest(wire: Wire, body: unknown, stored: StoredItems): Mod
 /** What recurses into a value of a client must not run out of stack. @throws BadRequest */
 function expectShallow(value: unknown): void {
   const wrong = jsonMistake(value, {
-    depth: mostLevels,
+    depth: maxLevels,
     characters: Number.POSITIVE_INFINITY,
     anyNumber: true,
   });
-  if (wrong)
-    throw new BadRequest('messages', `The body nests too deeply: give at most ${mostLevels} levels.`);
+  if (wrong) throw new BadRequest('messages', `The body nests too deeply: give at most ${maxLevels} levels.`);
 }
 
 /**
