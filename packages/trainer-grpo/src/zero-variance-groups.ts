@@ -6,7 +6,7 @@ import type { AlgorithmOptions } from './algorithms.ts';
 import type { GrpoOptions } from './grpo-options.ts';
 
 /**
- * - `learn`: idle groups count in the averages of the loss
+ * - `learn`: zero-variance groups count in the averages of the loss
  * - `drop-by-score`: they are left out before the models see them: equal scores have no advantages
  * - `drop-after-comparison`: they are left out once the others have been compared with them: the estimator takes a deviation over
  *   the whole batch
@@ -19,7 +19,7 @@ type Decisive = Pick<AlgorithmOptions, 'zeroVariance' | 'beta' | 'advantage' | '
 
 /** @param hasOwnAdvantage The user's estimator may give equal scores an advantage. */
 export function zeroVarianceGroupsOf(options: Decisive, hasOwnAdvantage: boolean): ZeroVarianceGroups {
-  // A penalty or a bonus pulls in idle groups too.
+  // A penalty or a bonus pulls in zero-variance groups too.
   const pulls = options.beta > 0 || options.entropyCoefficient > 0;
   if (options.zeroVariance === 'keep' || pulls) return 'learn';
   const isPlainScore = options.credit === 'episode' && !options.normaliseProcessRewards && !hasOwnAdvantage;
@@ -27,7 +27,7 @@ export function zeroVarianceGroupsOf(options: Decisive, hasOwnAdvantage: boolean
   return comparesWithBatch(options) ? 'drop-after-comparison' : 'drop-by-score';
 }
 
-/** Whether a built-in estimator divides by the deviation of the batch: without the idle groups that would be another number. */
+/** Whether a built-in estimator divides by the deviation of the batch: without the zero-variance groups that would be another number. */
 function comparesWithBatch({ advantage, scaleRewards }: Decisive): boolean {
   return advantage === 'grpo' ? scaleRewards === 'batch' : String(advantage).startsWith('reinforce');
 }

@@ -10,7 +10,7 @@ import type { Link, LinkOwner } from './link.ts';
 import { callTool, listAllTools, type McpRequestOptions, type McpToolDefinition } from './mcp-client.ts';
 import type { McpHooks } from './mcp-hooks.ts';
 import { type McpTool, mcpTool } from './mcp-tool.ts';
-import { type MaterialTool, type McpPrimitive, materialTools } from './primitive-tools.ts';
+import { type McpPrimitive, type PrimitiveTool, primitiveTools } from './primitive-tools.ts';
 import { warnOnce } from './warn-once.ts';
 
 export interface McpOptions extends McpHooks {
@@ -98,7 +98,7 @@ export class Connection implements McpConnection, LinkOwner {
   #closing: Promise<void> | undefined;
   readonly #warn: (message: string) => void;
   /** Resources and prompts as tools, by name. */
-  #material: ReadonlyMap<string, MaterialTool> = new Map();
+  #primitives: ReadonlyMap<string, PrimitiveTool> = new Map();
   /** The listing of the tools that the server has changed last. It never rejects. */
   #changing: Promise<void> | undefined;
   /** The calls in flight, and the failure of a hook in their time. */
@@ -211,8 +211,8 @@ export class Connection implements McpConnection, LinkOwner {
     const listed = await (this.#link.listTools?.(request) ?? listAllTools(client, request));
     const own = this.#distinct(listed.filter(({ execution }) => execution?.taskSupport !== 'required'));
     const taken = new Set(own.map(({ name }) => name));
-    const extra = materialTools(client, offer).filter(({ definition }) => !taken.has(definition.name));
-    this.#material = new Map(extra.map((tool) => [tool.definition.name, tool]));
+    const extra = primitiveTools(client, offer).filter(({ definition }) => !taken.has(definition.name));
+    this.#primitives = new Map(extra.map((tool) => [tool.definition.name, tool]));
     const definitions = [...own, ...extra.map(({ definition }) => definition)];
     const names = this.#names.of(definitions.map(({ name }) => name));
     const isOffered = ({ name }: McpToolDefinition) =>
@@ -297,10 +297,10 @@ export class Connection implements McpConnection, LinkOwner {
       };
     }
     const { client } = this.#link;
-    const material = this.#material.get(name);
+    const primitive = this.#primitives.get(name);
     try {
-      const result = material
-        ? await material.ask(client, args, request)
+      const result = primitive
+        ? await primitive.ask(client, args, request)
         : await callTool(client, { name, arguments: args }, request);
       await this.#changesListed(signal);
       return { ...result };

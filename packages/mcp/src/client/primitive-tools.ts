@@ -5,7 +5,7 @@ import type { McpClient, McpRequestOptions, McpToolDefinition } from './mcp-clie
 /** What a server may offer in addition to its tools. */
 export type McpPrimitive = 'resources' | 'prompts';
 
-export interface MaterialTool {
+export interface PrimitiveTool {
   definition: McpToolDefinition;
   ask(
     client: McpClient,
@@ -14,10 +14,10 @@ export interface MaterialTool {
   ): Promise<{ content: readonly object[] }>;
 }
 
-/** The tools for the wanted materials that the server has. */
-export function materialTools(client: McpClient, wanted: readonly McpPrimitive[] = []): MaterialTool[] {
+/** The tools for the wanted primitives that the server has. */
+export function primitiveTools(client: McpClient, wanted: readonly McpPrimitive[] = []): PrimitiveTool[] {
   const capabilities = client.getServerCapabilities?.() ?? {};
-  return [...new Set(wanted)].flatMap((material) => (capabilities[material] ? tools[material] : []));
+  return [...new Set(wanted)].flatMap((primitive) => (capabilities[primitive] ? tools[primitive] : []));
 }
 
 const string = { type: 'string' };
@@ -29,8 +29,8 @@ function tool(
   description: string,
   properties: Record<string, object>,
   required: readonly string[],
-  ask: MaterialTool['ask'],
-): MaterialTool {
+  ask: PrimitiveTool['ask'],
+): PrimitiveTool {
   const inputSchema = {
     type: 'object',
     properties,
@@ -97,7 +97,7 @@ const getPrompt = tool(
   },
 );
 
-const tools: Record<McpPrimitive, MaterialTool[]> = {
+const tools: Record<McpPrimitive, PrimitiveTool[]> = {
   resources: [listResources, readResource],
   prompts: [listPrompts, getPrompt],
 };
