@@ -60,45 +60,58 @@ function pageOf(all: readonly Row[]): string {
   const prompted = all.filter(({ chat }) => chat && chat.form.toolsName === undefined);
   const read = prompted.filter(({ abilities }) => abilities.calls?.does);
   const parallel = native.filter(({ abilities }) => abilities['parallel calls']?.does).length;
-  const without = all.filter((row) => !isNative(row));
+  const without = all.filter((row) => !isNative(row) && !read.includes(row));
   return `# Which models work
 
-A model plays and learns here if its architecture is [supported](../packages/policy/README.md) and its chat template can be used. This page is about chat templates: a script tried
-${all.length} templates of real models, which llama.cpp and TRL publish. For any other model, run \`npx toolenv check hf:<owner>/<name>\`: it tries the template and the tokenizer.
+A model plays and learns here if its architecture is [supported](../packages/policy/README.md) and its chat template can be used. Of ${all.length} templates of real models, which llama.cpp and TRL publish,
+${native.length + read.length} can be used with tools. For any other model, run \`npx toolenv check hf:<owner>/<name>\`: it tries the template and the tokenizer.
 
-- **${same} of ${all.length} render as in transformers**, in ${Math.max(...tried)} conversations each, with calls, parallel calls, thoughts and forged special tokens. Where transformers refuses a conversation, so
-  does toolenv.
-- **${native.length} show tools to the model, and toolenv reads their calls**: a call that the template writes is read back equal. For ${parallel} of them, so are several calls of a turn.
-- **${prompted.length} show no tools**, so the model would never know of them. The tool prompt describes tools in the system message, with calls as JSON in \`<tool_call>\`, and a run warns once. With
-  ${read.length} of these templates, such calls are read back equal.
-- The others show tools, but leave calls out, refuse calls, or write calls in an unknown format. An environment with tools refuses such a model and names the reason. The option
-  \`toolPrompt: true\`, or \`--tool-prompt\`, describes tools in the system message instead.
+- **${same} of ${all.length} render as in transformers**, in ${Math.max(...tried)} conversations each. Where transformers refuses a conversation, so does toolenv.
+- **${native.length} show tools, and toolenv reads their calls back**; for ${parallel} of them, also several calls of a turn.
+- **${prompted.length} show no tools.** The tool prompt describes tools in the system message, with calls as JSON in \`<tool_call>\`, and a run warns once. With ${read.length} of these, such calls are read back.
+- An environment with tools refuses the others by name. The option \`toolPrompt: true\`, or \`--tool-prompt\`, describes tools in the system message instead.
 
 | column | meaning |
 | --- | --- |
 | renders | conversations that have the same text as in transformers, and conversations that both refuse |
 | tools | \`template\`: the template shows tools; \`prompt\`: the tool prompt describes tools |
-| calls | the format that reads the template's calls back |
-| parallel | whether several calls of a turn are read back |
+| calls | the format that reads the template's calls back; \`parallel\`: also several calls of a turn |
 | thoughts | the marks of thoughts, which are separated before calls are read |
 | prefix | whether the next prompt begins with the last one and its turn. Where it does not, a rollout keeps the sampled tokens all the same |
 
-| template | renders | tools | calls | parallel | thoughts | prefix |
-| --- | --- | --- | --- | --- | --- | --- |
-${all.map(line).join('\n')}
+| templates | renders | tools | calls | thoughts | prefix |
+| --- | --- | --- | --- | --- | --- |
+${grouped(all, cells).join('\n')}
 
-## Templates whose own calls are not used
+## Templates that cannot be used with tools as they are
 
-| template | why | what happens |
+| templates | why | what happens |
 | --- | --- | --- |
-${without.map(reasonOf).join('\n')}
+${grouped(without, reasonCells).join('\n')}
 
 \`npm run models\` writes this page. It needs Python and PyPI.
 `;
 }
 
-function line(row: Row): string {
-  const { name, equal, refused, differ, chat, abilities } = row;
+/** A line of a table for each group of templates whose other cells are equal. */
+function grouped(rows: readonly Row[], cellsOf: (row: Row) => string[]): string[] {
+  const groups = new Map<string, string[]>();
+  for (const row of rows) {
+    const cells = cellsOf(row).join(' | ');
+    groups.set(cells, [...(groups.get(cells) ?? []), row.name]);
+  }
+  return [...groups].map(([cells, names]) => `| ${shortened(names).join(', ')} | ${cells} |`);
+}
+
+/** Names without those of templates that TRL changed for training and that are equal otherwise. */
+function shortened(names: readonly string[]): string[] {
+  const isVariant = (name: string) =>
+    name.endsWith('_training') && names.includes(name.slice(0, -'_training'.length));
+  return names.filter((name) => !isVariant(name));
+}
+
+function cells(row: Row): string[] {
+  const { equal, refused, differ, chat, abilities } = row;
   const texts = [
     `${equal} equal`,
     ...(refused ? [`${refused} refused`] : []),
@@ -107,33 +120,22 @@ function line(row: Row): string {
   const form = chat?.form;
   const yes = (ability: string) => (abilities[ability]?.does ? 'yes' : 'no');
   const calls = isNative(row) ? form!.format!.name : 'no';
-  return `| ${[
-    name,
+  return [
     texts.join(', '),
     form === undefined ? 'no' : form.toolsName === undefined ? 'prompt' : 'template',
-    calls,
-    isNative(row) ? yes('parallel calls') : 'no',
+    isNative(row) && abilities['parallel calls']?.does ? `${calls}, parallel` : calls,
     form === undefined ? '' : code(`${form.thoughts.open} ${form.thoughts.close}`),
     yes('prefix'),
-  ].join(' | ')} |`;
+  ];
 }
 
-function reasonOf({ name, chat, abilities }: Row): string {
-  const why =
-    chat === undefined
-      ? abilities.renders!.how
-      : chat.form.toolsName === undefined && !abilities.renders?.does
-        ? abilities.renders!.how
-        : chat.form.toolsName === undefined
-          ? 'shows no tools'
-          : (chat.form.problem ?? abilities.calls!.how);
-  const then =
-    chat?.form.toolsName === undefined && chat !== undefined
-      ? abilities.calls?.does
-        ? 'the tool prompt describes tools, and calls are read back'
-        : `the tool prompt cannot be used either: ${abilities.calls?.how}`
-      : 'refused by name with tools; the tool prompt by option';
-  return `| ${name} | ${code(why)} | ${then.replaceAll('|', '\\|').replaceAll('<', '&lt;')} |`;
+function reasonCells({ chat, abilities }: Row): string[] {
+  const showsNone = chat !== undefined && chat.form.toolsName === undefined;
+  const problem = chat === undefined || showsNone ? abilities.renders!.how : chat.form.problem;
+  const then = showsNone
+    ? `the tool prompt cannot be used either: ${abilities.calls?.how}`
+    : 'refused by name with tools; the tool prompt by option';
+  return [code(problem ?? abilities.calls!.how), then.replaceAll('|', '\\|').replaceAll('<', '&lt;')];
 }
 
 function code(text: string): string {
