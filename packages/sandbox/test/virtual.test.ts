@@ -1,5 +1,6 @@
 /** The shell in JavaScript. */
 import { execFile } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { KeptFiles } from '../src/virtual/kept-files.ts';
@@ -24,6 +25,36 @@ test(
     expect(stdout).toBe('kept\nmore\n600 d/kept\nd:\ncopy\nkept\n\n.:\nd\nf\nlink\nd/kept\n/work\n');
     expect([undefined, 'shell']).toContain(lost);
   }),
+);
+
+test.each([
+  ['rm -rf /bin; ln -s /tmp /bin'],
+  ['rm -rf /tmp; ln -s /work /tmp'],
+  ['rm -rf /tmp /usr; echo 1 > /tmp; echo 1 > /usr'],
+  ['rm /bin/ls; mkdir /bin/ls'],
+  ['rm -rf /dev /proc; ln -s /work /dev; echo 1 > /proc'],
+  ['cd /; rm -rf /work; ln -s /work /work'],
+  ['rm -rf /'],
+])('a new shell begins after a command that replaced what the system has: %s', (command) =>
+  use(async (sandbox) => {
+    expect((await sandbox.run(command)).exitCode).toBe(0);
+    expect(await sandbox.run('while true; do :; done', { timeout: 100 })).toMatchObject({ lost: 'shell' });
+    expect((await sandbox.run('echo on')).stdout).toBe('on\n');
+  })(),
+);
+
+test(
+  'a command that makes the shell throw after its time is a result of the next one',
+  use(async (sandbox) => {
+    await sandbox.run('echo 1 > kept; head -c 4000000 /dev/urandom > big');
+    const late = 'while true; do tar czf big.tgz big; done';
+    expect(await sandbox.run(late, { timeout: 500 })).toMatchObject({ timedOut: true });
+    await sleep(2000);
+    const next = await sandbox.run('echo on');
+    if (next.stdout !== 'on\n') expect(next).toMatchObject({ exitCode: 134, lost: 'shell' });
+    expect((await sandbox.run('cat kept')).stdout).toBe('1\n');
+  }),
+  20_000,
 );
 
 test(

@@ -17,6 +17,8 @@ export type ThreadEnd = 'late' | 'memory' | 'crash';
 export class ShellThread {
   readonly #worker: Worker;
   readonly #ready: Promise<unknown>;
+  /** Whether it was ended from here. */
+  #closed = false;
 
   /** @param memory MiB. */
   constructor(settings: { memory: number; disk: number; home: string; files: readonly KeptEntry[] }) {
@@ -59,7 +61,11 @@ export class ShellThread {
     { within, signal }: { within: number; signal?: AbortSignal | undefined },
   ): Promise<ThreadAnswer | ThreadEnd> {
     await this.ready();
-    if (this.#worker.threadId === -1) throw sandboxFault('The thread of a virtual sandbox has ended.');
+    if (this.#worker.threadId === -1) {
+      if (this.#closed) throw sandboxFault('The thread of a virtual sandbox has ended.');
+      // What a command has left behind, such as a task that goes on after its time, threw between two requests.
+      return 'crash';
+    }
     this.#worker.ref();
     const done = new AbortController();
     const stop = (why: unknown) => done.abort(why);
@@ -75,13 +81,14 @@ export class ShellThread {
       if (answer.machineFault === undefined) return answer as ThreadAnswer;
       throw sandboxFault(`The virtual shell could not load a command: ${answer.machineFault}`);
     } catch (error) {
+      const closed = this.#closed;
       await this.end();
       if (ToolEnvError.isInstance(error)) throw error;
       // A thread that throws also exits, so the signal may have aborted after this error: only an abort carries its reason.
       const reason = (error as Error).name === 'AbortError' ? (error as Error).cause : undefined;
       if (reason === 'late') return 'late';
       if (reason === 'aborted') throw signal?.reason;
-      if (reason === 'ended') throw sandboxFault('The thread of a virtual sandbox ended.');
+      if (reason === 'ended' && closed) throw sandboxFault('The thread of a virtual sandbox ended.');
       return (error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY' ? 'memory' : 'crash';
     } finally {
       clearTimeout(timer);
@@ -92,6 +99,7 @@ export class ShellThread {
   }
 
   async end(): Promise<void> {
+    this.#closed = true;
     await this.#worker.terminate();
   }
 }

@@ -90,13 +90,23 @@ async function takeChanges() {
   return { paths, entries };
 }
 
-/** @param {Kept[]} entries */
+/**
+ * Each entry replaces what a new shell has at its path: a command may have put a link in the place of a folder of the system.
+ * @param {Kept[]} entries Outermost first.
+ */
 async function restore(entries) {
   for (const { path, type, mode, content, target } of entries) {
-    if (type === 'folder') await files.mkdir(path, { recursive: true });
-    else if (type === 'link') await files.symlink(target ?? '', path);
-    else await files.writeFile(path, content ?? '');
-    if (type !== 'link') await files.chmod(path, mode);
+    try {
+      const there = await files.lstat(path).catch(() => undefined);
+      const isOther = there && (type !== 'folder' || !there.isDirectory);
+      if (isOther) await files.rm(path, { recursive: true, force: true });
+      if (type === 'folder') await files.mkdir(path, { recursive: true });
+      else if (type === 'link') await files.symlink(target ?? '', path);
+      else await files.writeFile(path, content ?? '');
+      if (type !== 'link') await files.chmod(path, mode);
+    } catch {
+      // A full disk may have no room for it: the files of the system are there again. Without this file, the sandbox goes on.
+    }
   }
   files.takeChanged();
 }
