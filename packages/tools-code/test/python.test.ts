@@ -36,6 +36,23 @@ test('variables stay, values and exceptions are shown, and output is bounded', a
   expect(await run('x')).toBe('20');
 });
 
+test('a function of JavaScript that cannot be interrupted is a result, and the next call is answered', async () => {
+  const hurried = await createPython({}, { timeout: 500, spare: 0 });
+  try {
+    // It takes twenty seconds or more.
+    const code = 'import js\njs.Array.new(2**29).indexOf(1)';
+    const started = performance.now();
+    const { content } = await hurried.execute({ code }, context('stuck'));
+    expect(content[0]).toMatchObject({ text: expect.stringContaining('stopped after 0.5 s') });
+    expect(performance.now() - started).toBeLessThan(15_000);
+    expect((await hurried.execute({ code: '1 + 1' }, context('stuck'))).content[0]).toMatchObject({
+      text: '2',
+    });
+  } finally {
+    await hurried.close?.();
+  }
+}, 60_000);
+
 test('each episode has an interpreter of its own, with a seeded random', async () => {
   const code = 'import random, os; [random.random(), os.urandom(4).hex(), hash("a")]';
   const [first, second] = [await run(code, 'a'), await run(code, 'b')];

@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { ToolEnvError } from '@toolenv/core';
 import { readSnapshot, saveSnapshot, snapshotFile } from './saved-snapshot.ts';
@@ -38,6 +39,9 @@ const wasm = createRequire(import.meta.url).resolve('pyodide/pyodide.asm.wasm');
 
 /** Milliseconds in which an interpreter must begin on a busy machine. */
 const patience = 120_000;
+
+/** Milliseconds for which the end of a thread is awaited. V8 interrupts no built-in function of JavaScript, such as a search in a huge array. */
+const dying = 2_000;
 
 /** Milliseconds between looks at the memory of the process. */
 const watch = 50;
@@ -159,9 +163,13 @@ export class PythonThread {
     return this.#ask({ code, output }, timeout, signal);
   }
 
+  /** Ends the thread. One that cannot be interrupted ends later, and nobody waits for it: its call has a result already. */
   async end(): Promise<void> {
     this.#closed = true;
-    await this.#worker.terminate();
+    const waited = new AbortController();
+    const late = sleep(dying, undefined, { signal: waited.signal }).catch(() => {});
+    await Promise.race([this.#worker.terminate(), late]);
+    waited.abort();
   }
 
   async #ask(request: object, within: number, signal?: AbortSignal): Promise<PythonResult> {
