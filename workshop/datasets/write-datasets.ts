@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Split } from '@toolenv/core';
-import { ensureDir, withDiskErrors } from '@toolenv/core/recording';
+import { ensureDir, withDiskErrors } from '@toolenv/core/files';
 import { createWorld, type QuestionFamily } from '@toolenv/envs-qa';
 import { aliasLines, toMusique, toMusiqueFull, toWikimultihop, worldRecords } from './world-dataset.ts';
 

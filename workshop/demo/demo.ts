@@ -7,7 +7,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type EnvHandle, openEnv, type Policy, type Trajectory } from '@toolenv/core';
-import { refuseLockedFolder } from '@toolenv/core/recording';
+import { refuseLockedFolder } from '@toolenv/core/files';
 import type { QaRecord } from '@toolenv/envs-qa';
 import { loadPolicy } from '@toolenv/policy';
 import { grpo } from '@toolenv/trainer-grpo';

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { appendFile, mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { readJsonLines } from '@toolenv/core/recording';
+import { readJsonLines } from '@toolenv/core/files';
 import type { Score } from './datasets.ts';
 
 /** What makes a run the run that it is. */

@@ -6,7 +6,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { lockFolder } from '@toolenv/core/recording';
+import { lockFolder } from '@toolenv/core/files';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { fetchDataset } from '../src/data/fetch-dataset.ts';
 import { fixture } from '../test/fixture.ts';

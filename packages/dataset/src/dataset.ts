@@ -2,7 +2,7 @@
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type JsonSchema, messageOf, type TaskSet, ToolEnvError, taskSet } from '@toolenv/core';
-import { isGzip } from '@toolenv/core/recording';
+import { isGzip } from '@toolenv/core/files';
 import { didYouMean, type FromJsonSchema, validate, withoutFilledNulls } from '@toolenv/core/schemas';
 import { csvRows } from './csv-rows.ts';
 import { isInArchive } from './file-bytes.ts';

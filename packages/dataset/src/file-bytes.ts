@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream';
 import { crc32, createGunzip } from 'node:zlib';
 import { ToolEnvError } from '@toolenv/core';
-import { isGzip } from '@toolenv/core/recording';
+import { isGzip } from '@toolenv/core/files';
 import { type Entry, openPromise } from 'yauzl';
 import { requireFile } from './read-failure.ts';
 

@@ -2,7 +2,7 @@
 import { existsSync, readlinkSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { openSocketDoor, type SocketDoor } from '@toolenv/core/serving';
+import { openSocketDoor, type SocketDoor } from '@toolenv/serving';
 
 /** What a confined program may reach beside the system's programs and libraries, its working folder and its model. */
 export interface Confinement {

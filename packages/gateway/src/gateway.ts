@@ -10,7 +10,7 @@ import {
   readBody,
   replyJson,
   requestUrl,
-} from '@toolenv/core/serving';
+} from '@toolenv/serving';
 import { Exchange } from './exchange.ts';
 import { countTokens } from './wire/anthropic-messages.ts';
 import { countPath, exactBody, notServed, readRequest, replyProblem, servedAt } from './wire/api-formats.ts';

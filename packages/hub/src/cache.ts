@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { link, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
-import { ensureDir, withDiskErrors } from '@toolenv/core/recording';
+import { ensureDir, withDiskErrors } from '@toolenv/core/files';
 import type { Repo } from './hub-fetch.ts';
 import { isCommit } from './hub-name.ts';
 import type { HubFile } from './listing.ts';

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { open, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { processLiveness, processStart, withDiskErrors } from '@toolenv/core/recording';
+import { processLiveness, processStart, withDiskErrors } from '@toolenv/core/files';
 
 /** Milliseconds without a byte after which a claim counts for nothing: longer than the longest pause that a server asks for. */
 const expiry = 600_000;

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { messageOf, ToolEnvError } from '@toolenv/core';
-import { refuseLostFolder, withDiskErrors } from '@toolenv/core/recording';
+import { refuseLostFolder, withDiskErrors } from '@toolenv/core/files';
 import { PermanentError, persist, RetryLater } from './persist.ts';
 
 export interface Download {

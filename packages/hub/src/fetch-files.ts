@@ -3,8 +3,8 @@
 import { dirname } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { ToolEnvError } from '@toolenv/core';
+import { ensureDir } from '@toolenv/core/files';
 import { type DownloadPlan, type DownloadWatch, startDownload } from '@toolenv/core/plugins';
-import { ensureDir } from '@toolenv/core/recording';
 import { CachedRepo, hasSize } from './cache.ts';
 import { claimPartial, releasePartial } from './claimed-partial.ts';
 import { download } from './download.ts';

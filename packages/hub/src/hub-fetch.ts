@@ -1,6 +1,6 @@
 /** hubFetch: requests to the Hub's API, with the token for the Hub alone, with limits, and with errors that name the remedy. */
 import { messageOf, ToolEnvError } from '@toolenv/core';
-import { AnswerTooLarge, bounded, isTransient } from '@toolenv/core/remote';
+import { AnswerTooLarge, bounded, isTransient } from '@toolenv/serving/client';
 import { reasonOf } from './download.ts';
 import type { HubSettings } from './hub-settings.ts';
 import { PermanentError, persist, RetryLater } from './persist.ts';

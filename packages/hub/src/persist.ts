@@ -1,7 +1,7 @@
 /** persist: repeats a request whose failure may pass. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { ToolEnvError } from '@toolenv/core';
-import { retryAfter } from '@toolenv/core/remote';
+import { retryAfter } from '@toolenv/serving/client';
 
 /** Attempts in a row that bring nothing, before the request fails. */
 const maxFutile = 4;

@@ -16,8 +16,8 @@ import {
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { processStart } from '@toolenv/core/files';
 import { type DownloadPlan, watchDownloads } from '@toolenv/core/plugins';
-import { processStart } from '@toolenv/core/recording';
 import { redactSecrets } from '@toolenv/core/secrets';
 import { fetchModel } from '@toolenv/hub';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';

@@ -1,6 +1,6 @@
 /** VerdictCache: verdicts by question, in memory and in a file that several processes and later runs share. */
 import { appendFile, open } from 'node:fs/promises';
-import { withDiskErrors } from '@toolenv/core/recording';
+import { withDiskErrors } from '@toolenv/core/files';
 import { tryJson } from '@toolenv/core/schemas';
 import { jsonWithoutSecrets } from '@toolenv/core/secrets';
 import type { Verdict } from './read-verdict.ts';

@@ -8,9 +8,9 @@ import {
   ToolEnvError,
 } from '@toolenv/core';
 import type { PolicyHandle } from '@toolenv/core/plugins';
-import { isTransient, retryAfter } from '@toolenv/core/remote';
 import { tryObject } from '@toolenv/core/schemas';
 import { withTextTools } from '@toolenv/core/tools';
+import { isTransient, retryAfter } from '@toolenv/serving/client';
 import type { Json } from './answer.ts';
 import type { Prices } from './prices.ts';
 import { readTurn } from './read-turn.ts';

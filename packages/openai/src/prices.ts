@@ -1,6 +1,6 @@
 /** Prices of models, and files of them. No prices are built in: they would go stale in silence. */
 import { messageOf, ToolEnvError } from '@toolenv/core';
-import { readRegular } from '@toolenv/core/recording';
+import { readRegular } from '@toolenv/core/files';
 import { isObject } from '@toolenv/core/schemas';
 
 /** Dollars for a million tokens. */

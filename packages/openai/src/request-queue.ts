@@ -1,8 +1,8 @@
 /** RequestQueue: a limited number of requests at a time, each sent again after transient faults. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ToolEnvError } from '@toolenv/core';
-import { backoff } from '@toolenv/core/remote';
 import { untilAborted } from '@toolenv/core/tools';
+import { backoff } from '@toolenv/serving/client';
 import pLimit, { type LimitFunction } from 'p-limit';
 import type { UsageCount } from './usage-count.ts';
 

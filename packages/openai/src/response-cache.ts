@@ -2,7 +2,8 @@
 import { createHash } from 'node:crypto';
 import { rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { canonical, ensureDir, readRegular, withDiskErrors } from '@toolenv/core/recording';
+import { ensureDir, readRegular, withDiskErrors } from '@toolenv/core/files';
+import { canonical } from '@toolenv/core/recording';
 import { isObject, tryObject } from '@toolenv/core/schemas';
 import { jsonWithoutSecrets } from '@toolenv/core/secrets';
 import type { Answer, Json } from './answer.ts';

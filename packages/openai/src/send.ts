@@ -2,7 +2,7 @@
 import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { text } from 'node:stream/consumers';
-import { bounded } from '@toolenv/core/remote';
+import { bounded } from '@toolenv/serving/client';
 
 export interface Reply {
   status: number;

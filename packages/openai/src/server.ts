@@ -1,8 +1,8 @@
 /** Server: asks an OpenAI-compatible server over HTTP. */
 import { asClause, messageOf, ToolEnvError } from '@toolenv/core';
-import { isTransient, retryAfter } from '@toolenv/core/remote';
 import { tryObject } from '@toolenv/core/schemas';
 import { registerSecret } from '@toolenv/core/secrets';
+import { isTransient, retryAfter } from '@toolenv/serving/client';
 import type { Answer, Json } from './answer.ts';
 import type { Prices } from './prices.ts';
 import { refusalOf, transientError } from './refusal.ts';

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isInfrastructure } from '@toolenv/core';
-import { backoff, retryAfter } from '@toolenv/core/remote';
+import { backoff, retryAfter } from '@toolenv/serving/client';
 import { expect, test, vi } from 'vitest';
 import { openAiPolicy } from '../src/open-policy.ts';
 import { Server } from '../src/server.ts';

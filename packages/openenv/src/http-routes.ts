@@ -1,7 +1,7 @@
 /** OpenEnv's HTTP interface. Each request plays its own episode; only a WebSocket keeps an episode. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isObject } from '@toolenv/core/schemas';
-import { prometheusType, readBody, replyJson } from '@toolenv/core/serving';
+import { prometheusType, readBody, replyJson } from '@toolenv/serving';
 import { type Metadata, openApi, schemas } from './description.ts';
 import { exactArguments, FrameError } from './frame.ts';
 import { answerRpc } from './json-rpc.ts';

@@ -7,7 +7,7 @@ import {
   type ToolDescription,
   ToolEnvError,
 } from '@toolenv/core';
-import { ClientSession, endText, newMessages, type ServedEpisode } from '@toolenv/core/serving';
+import { ClientSession, endText, newMessages, type ServedEpisode } from '@toolenv/serving';
 import { answerName, readAction } from './action.ts';
 import { FrameError, type StepResult } from './frame.ts';
 import { observe, type Played, toSaid } from './observation.ts';

@@ -5,7 +5,7 @@ import {
   type EpisodeOptions,
   OpenSessions,
   type ServedEnv,
-} from '@toolenv/core/serving';
+} from '@toolenv/serving';
 import { FrameError } from './frame.ts';
 import { OpenEnvSession } from './openenv-session.ts';
 

@@ -12,7 +12,7 @@ import {
   type ServeOptions,
   servedName,
   writeToStderr,
-} from '@toolenv/core/serving';
+} from '@toolenv/serving';
 import { WebSocketServer } from 'ws';
 import { metadataOf } from './description.ts';
 import { FrameError } from './frame.ts';

@@ -1,8 +1,8 @@
 /** Reads the address of an OpenEnv server, and asks it what it serves. */
 import { type JsonSchema, messageOf, ToolEnvError } from '@toolenv/core';
-import { boundedFetch } from '@toolenv/core/remote';
 import { isObject } from '@toolenv/core/schemas';
 import { registerSecret } from '@toolenv/core/secrets';
+import { boundedFetch } from '@toolenv/serving/client';
 
 /** Milliseconds that a server has to describe itself. */
 const describeTimeout = 30_000;

@@ -1,7 +1,7 @@
 /** ServerTurn: what the server has said since the policy's last turn. */
 import { failure, type Message, ToolEnvError, type ToolResult, type TurnDecision } from '@toolenv/core';
 import { contentText, isObject } from '@toolenv/core/schemas';
-import { servedEnd } from '@toolenv/core/serving';
+import { servedEnd } from '@toolenv/serving';
 import pLimit, { type LimitFunction } from 'p-limit';
 import type { StepResult } from './frame.ts';
 import { refused, type ServerSocket } from './server-socket.ts';

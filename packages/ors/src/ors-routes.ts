@@ -8,7 +8,7 @@ import {
   readBody,
   replyJson,
   requestUrl,
-} from '@toolenv/core/serving';
+} from '@toolenv/serving';
 import { beginEvents, chunksOf, withKeepAlive, writeEvent } from './event-stream.ts';
 import { Problem } from './problem.ts';
 import type { ServedSession } from './served-session.ts';

@@ -1,10 +1,10 @@
 /** OrsServer: requests to an ORS server. Their answers are bounded, and a request that may be repeated is repeated for a while. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { asClause, type ErrorCode, messageOf, ToolEnvError } from '@toolenv/core';
-import { AnswerTooLarge, backoff, bounded } from '@toolenv/core/remote';
 import { isObject, tryJson, tryJsonWithDigits } from '@toolenv/core/schemas';
 import { redactSecrets } from '@toolenv/core/secrets';
 import { Deadline } from '@toolenv/core/tools';
+import { AnswerTooLarge, backoff, bounded } from '@toolenv/serving/client';
 import { keyHeaders } from './address.ts';
 import { readEvents, type ServerEvent } from './read-events.ts';
 

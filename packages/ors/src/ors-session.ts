@@ -1,9 +1,9 @@
 /** OrsSession: the session of one episode on an ORS server. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf, ToolEnvError } from '@toolenv/core';
-import { backoff } from '@toolenv/core/remote';
 import { isLongInteger } from '@toolenv/core/schemas';
 import { untilAborted } from '@toolenv/core/tools';
+import { backoff } from '@toolenv/serving/client';
 import { type Secrets, secretsHeader } from './address.ts';
 import type { OrsTask } from './describe-server.ts';
 import { excerptOf, type OrsServer, Refused, Transient } from './ors-server.ts';

@@ -13,7 +13,7 @@ import {
   type SessionOptions,
   servedName,
   writeToStderr,
-} from '@toolenv/core/serving';
+} from '@toolenv/serving';
 import { answerOrs, probePaths } from './ors-routes.ts';
 import { ServedSession } from './served-session.ts';
 import { ServedTasks } from './served-tasks.ts';

@@ -10,7 +10,7 @@ import {
   type ServedEnv,
   type SessionHooks,
   type SessionOptions,
-} from '@toolenv/core/serving';
+} from '@toolenv/serving';
 import { Problem } from './problem.ts';
 import {
   answerNameOf,

@@ -1,7 +1,7 @@
 /** ServedTasks: the tasks of a served environment, by their places. What the environment knows of a task stays on the server. */
 import type { Split } from '@toolenv/core';
 import { isObject } from '@toolenv/core/schemas';
-import type { ServedEnv } from '@toolenv/core/serving';
+import type { ServedEnv } from '@toolenv/serving';
 import { Problem } from './problem.ts';
 
 /** What a client gets of a task, and gives back to begin an episode. */

@@ -1,6 +1,6 @@
 /** ServerTurn: what the calls of the policy's turn have led to on the server. */
 import { failure, type ToolResult, type TurnDecision } from '@toolenv/core';
-import { servedEnd } from '@toolenv/core/serving';
+import { servedEnd } from '@toolenv/serving';
 import pLimit, { type LimitFunction } from 'p-limit';
 import type { OrsSession } from './ors-session.ts';
 import { maxReward, type ToolOutput } from './tool-output.ts';

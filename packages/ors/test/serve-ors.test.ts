@@ -1,8 +1,8 @@
 /** Serving to clients of ORS: every request, whole episodes, faults, and what clients may do to a server. */
 import { defineTool, defineToolEnv, type EnvHandle, openEnv } from '@toolenv/core';
 import { registerSecret } from '@toolenv/core/secrets';
-import type { ServedEnv } from '@toolenv/core/serving';
 import { type OrsService, type ServeOrsOptions, serveOrs } from '@toolenv/ors';
+import type { ServedEnv } from '@toolenv/serving';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { doors, openDoors } from '../../mcp/test/door-env.ts';
 import { duels, expectRefusal } from '../../mcp/test/duel-env.ts';

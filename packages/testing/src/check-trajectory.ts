@@ -2,12 +2,8 @@
 import { existsSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { ToolEnvError, type Trajectory } from '@toolenv/core';
-import {
-  decodeTrajectory,
-  encodeTrajectory,
-  readJsonLines,
-  trajectoryViolations,
-} from '@toolenv/core/recording';
+import { readJsonLines } from '@toolenv/core/files';
+import { decodeTrajectory, encodeTrajectory, trajectoryViolations } from '@toolenv/core/recording';
 import { recordBounds, validate, wireSchemas } from '@toolenv/core/schemas';
 import { notJson } from './json-value.ts';
 import { type CheckOptions, type Finding, type Report, Reporter } from './report.ts';

@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf, ToolEnvError } from '@toolenv/core';
 import type { PolicyUsage } from '@toolenv/core/plugins';
-import { AnswerTooLarge, backoff, boundedFetch, isTransient } from '@toolenv/core/remote';
 import { registerSecret } from '@toolenv/core/secrets';
+import { AnswerTooLarge, backoff, boundedFetch, isTransient } from '@toolenv/serving/client';
 import { type Reply, readJson, refusal } from './reply.ts';
 
 export interface ConnectionOptions {

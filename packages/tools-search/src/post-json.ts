@@ -1,8 +1,8 @@
 /** postJson: posts JSON to a server. A request is sent again after transient faults. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { asClause, type ErrorCode, messageOf, ToolEnvError } from '@toolenv/core';
-import { AnswerTooLarge, backoff, boundedFetch, isTransient } from '@toolenv/core/remote';
 import { tryJsonWithDigits } from '@toolenv/core/schemas';
+import { AnswerTooLarge, backoff, boundedFetch, isTransient } from '@toolenv/serving/client';
 
 export interface PostOptions {
   headers?: Readonly<Record<string, string>>;

@@ -4,7 +4,7 @@ import { cp, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openEnv } from '@toolenv/core';
-import { lockFolder } from '@toolenv/core/recording';
+import { lockFolder } from '@toolenv/core/files';
 import {
   buildPassageIndex,
   createIndexSearch,

@@ -3,14 +3,7 @@ import { readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { extname, join } from 'node:path';
 import { messageOf, ToolEnvError } from '@toolenv/core';
-import {
-  completeServeOptions,
-  HttpAccess,
-  listen,
-  readBody,
-  replyJson,
-  requestUrl,
-} from '@toolenv/core/serving';
+import { completeServeOptions, HttpAccess, listen, readBody, replyJson, requestUrl } from '@toolenv/serving';
 
 /** The files of the page, as they were built into the package. */
 const folder = join(import.meta.dirname, '..', 'dist', 'page');

@@ -14,7 +14,7 @@ import {
   type Tool,
   type Trajectory,
 } from '@toolenv/core';
-import { ServedEpisodes } from '@toolenv/core/serving';
+import { ServedEpisodes } from '@toolenv/serving';
 import { evaluate } from '@toolenv/training';
 import { faults } from '../episodes/faults.ts';
 import { play } from '../episodes/play.ts';

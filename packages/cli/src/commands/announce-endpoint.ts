@@ -1,6 +1,6 @@
 /** announceEndpoint: says on stderr how clients of models reach a server. */
 import { randomBytes } from 'node:crypto';
-import { isLoopback, type ServeOptions } from '@toolenv/core/serving';
+import { isLoopback, type ServeOptions } from '@toolenv/serving';
 
 /** As Jupyter does: other machines can connect, so they need a secret. @returns A token that was made now. */
 export function withToken(options: ServeOptions): string | undefined {

@@ -1,7 +1,7 @@
 /** `toolenv capture`: a proxy in front of a model server, which records conversations as training data. */
 import type { JsonSchema } from '@toolenv/core';
 import { readKey } from '@toolenv/core/remote';
-import { type ServeOptions, serveProperties } from '@toolenv/core/serving';
+import { type ServeOptions, serveProperties } from '@toolenv/serving';
 import { httpFlags, readHttpFlags } from '../flags/http-flags.ts';
 import { completeFlags, schemaFlags } from '../flags/schema-flags.ts';
 import { announceEndpoint, withToken } from './announce-endpoint.ts';

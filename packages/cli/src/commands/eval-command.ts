@@ -2,8 +2,9 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { type Policy, ToolEnvError } from '@toolenv/core';
+import type { FolderLock } from '@toolenv/core/files';
 import type { PolicyUsage } from '@toolenv/core/plugins';
-import type { FolderLock, ToolTap } from '@toolenv/core/recording';
+import type { ToolTap } from '@toolenv/core/recording';
 import {
   compareEvaluations,
   type EvaluateOptions,

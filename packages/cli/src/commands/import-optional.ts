@@ -1,6 +1,6 @@
 /** Loads the packages that only some commands need, so that other commands run without them. */
 import { type JsonSchema, ToolEnvError } from '@toolenv/core';
-import { serveProperties } from '@toolenv/core/serving';
+import { serveProperties } from '@toolenv/serving';
 
 /**
  * @param need The command or flag that needs the package, as the start of a sentence.

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { messageOf } from '@toolenv/core/errors';
-import { serveProperties } from '@toolenv/core/serving';
+import { serveProperties } from '@toolenv/serving';
 import { Option } from 'commander';
 
 /** The page of runs and that of a played episode: a browser remembers what was chosen on a page by its port. */

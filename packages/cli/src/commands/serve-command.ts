@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { type JsonSchema, type OpenedEnv, ToolEnvError } from '@toolenv/core';
 import { registerSecret } from '@toolenv/core/secrets';
-import type { EpisodeOptions, ServeOptions } from '@toolenv/core/serving';
+import type { EpisodeOptions, ServeOptions } from '@toolenv/serving';
 import { httpFlags, readHttpFlags } from '../flags/http-flags.ts';
 import { addPluginFlags, type PluginFlags, type ResolvedPlugin } from '../flags/plugin-flags.ts';
 import { completeFlags, flagName, propertiesOf, readFlags, schemaFlags } from '../flags/schema-flags.ts';

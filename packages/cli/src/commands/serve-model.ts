@@ -1,7 +1,7 @@
 /** serveModel: `toolenv serve --openai <policy>`, which serves a policy to clients of OpenAI's and Anthropic's APIs. */
 import { ToolEnvError } from '@toolenv/core';
-import type { ServeOptions } from '@toolenv/core/serving';
 import { untilAborted } from '@toolenv/core/tools';
+import type { ServeOptions } from '@toolenv/serving';
 import type { ResolvedPlugin } from '../flags/plugin-flags.ts';
 import { importGateway } from './import-optional.ts';
 

@@ -1,7 +1,7 @@
 /** serveTool: `toolenv serve --tool search=<reference>`, which serves a search tool to clients of Search-R1 and Agent-R1. */
 import { ToolEnvError } from '@toolenv/core';
 import { toolFactory } from '@toolenv/core/plugins';
-import type { ServeOptions } from '@toolenv/core/serving';
+import type { ServeOptions } from '@toolenv/serving';
 import { importSearch } from './import-optional.ts';
 
 /** The port of Search-R1's own server. */

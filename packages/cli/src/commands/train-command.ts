@@ -1,9 +1,9 @@
 /** `toolenv train`: improves a policy in an environment with a trainer, and writes metrics, episodes and checkpoints. */
 import { join } from 'node:path';
 import { ToolEnvError } from '@toolenv/core';
+import { isFolderLost, refuseLockedFolder } from '@toolenv/core/files';
 import type { TrainablePolicy } from '@toolenv/core/learner';
 import type { TrainEvent } from '@toolenv/core/plugins';
-import { isFolderLost, refuseLockedFolder } from '@toolenv/core/recording';
 import {
   bestCheckpoint,
   newestCheckpoint,

@@ -2,16 +2,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ToolEnvError, type Trajectory } from '@toolenv/core';
-import {
-  append,
-  encodeTrajectory,
-  ensureDir,
-  type FolderLock,
-  lockFolder,
-  readTrajectories,
-  refuseLockedFolder,
-  trajectoryMistake,
-} from '@toolenv/core/recording';
+import { append, ensureDir, type FolderLock, lockFolder, refuseLockedFolder } from '@toolenv/core/files';
+import { encodeTrajectory, readTrajectories, trajectoryMistake } from '@toolenv/core/recording';
 import { jsonWithoutSecrets } from '@toolenv/core/secrets';
 import { isSameValue, refuseUsedFolder, removePartials, writeAtomic } from '@toolenv/training';
 

@@ -1,7 +1,7 @@
 /** The gates of an evaluation: what its scores must be for the command to succeed. */
 import { join } from 'node:path';
 import { type EnvHandle, ToolEnvError } from '@toolenv/core';
-import { withDiskErrors } from '@toolenv/core/recording';
+import { withDiskErrors } from '@toolenv/core/files';
 import {
   comparisonVerdict,
   type Evaluation,

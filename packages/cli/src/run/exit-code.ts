@@ -65,8 +65,8 @@ async function report(error: unknown, signal: AbortSignal): Promise<number> {
 
 /** Loaded only for an error, so that commands start without it. */
 async function diskError(error: unknown, path?: string): Promise<ToolEnvError | undefined> {
-  const recording = await import('@toolenv/core/recording');
-  return recording.diskError(error, path);
+  const files = await import('@toolenv/core/files');
+  return files.diskError(error, path);
 }
 
 export function stackOf(error: unknown): string {

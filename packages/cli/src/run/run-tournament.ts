@@ -1,8 +1,9 @@
 /** `toolenv eval --players`: several policies play each other in an environment of several players. */
 import { join } from 'node:path';
 import { type OpenedEnv, type Policy, ToolEnvError } from '@toolenv/core';
+import { append, type FolderLock } from '@toolenv/core/files';
 import type { PolicyHandle } from '@toolenv/core/plugins';
-import { append, encodeTrajectory, type FolderLock } from '@toolenv/core/recording';
+import { encodeTrajectory } from '@toolenv/core/recording';
 import { untilAborted } from '@toolenv/core/tools';
 import { evaluationOptions, playTournament } from '@toolenv/training';
 import { plural } from '../display/number-text.ts';

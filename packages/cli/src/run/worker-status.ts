@@ -8,7 +8,7 @@ import {
   prometheusText,
   prometheusType,
   requestUrl,
-} from '@toolenv/core/serving';
+} from '@toolenv/serving';
 import type { WorkerEvent } from '@toolenv/training';
 
 const outcomes = ['terminated', 'truncated', 'aborted'] as const;

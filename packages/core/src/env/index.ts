@@ -1,4 +1,5 @@
 /** @toolenv/core/env: what kinds of environments are made of, besides `defineToolEnv`. */
+export { guardEnv } from '../boundary/guarded-env.ts';
 export { networkFault } from '../boundary/machinery-fault.ts';
 export { scoreTruncation } from '../protocol/reward.ts';
 export { declareEnv, type EnvDeclaration, type EpisodeMaker, type EpisodeParts } from './declare-env.ts';

@@ -1,7 +1,8 @@
 /** Reads a file of open texts: a JSON object of names and texts, as a prompt trainer writes it. */
+
+import { readRegular } from '../files/regular-file.ts';
 import { messageOf, ToolEnvError } from '../protocol/errors.ts';
 import { type Prompts, promptMistake } from '../protocol/prompts.ts';
-import { readRegular } from './regular-file.ts';
 
 /** @throws ToolEnvError `usage.prompts_file` for a file that is absent or is not such an object. */
 export async function readPrompts(file: string): Promise<Prompts> {

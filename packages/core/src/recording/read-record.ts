@@ -1,9 +1,10 @@
 /** readRecord: a line of a file of records, version 1, checked against its schema. */
+
+import type { JsonLine } from '../files/jsonl.ts';
 import { messageOf, ToolEnvError } from '../protocol/errors.ts';
 import type { JsonSchema } from '../protocol/json-schema.ts';
 import { validate } from '../schemas/json-schema.ts';
 import { jsonWithDigits } from '../schemas/json-text.ts';
-import type { JsonLine } from './jsonl.ts';
 
 /**
  * @param kind Names what the file holds, in errors.

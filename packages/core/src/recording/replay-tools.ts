@@ -2,6 +2,7 @@
 import { stat } from 'node:fs/promises';
 import { untilAborted } from '../boundary/deadline.ts';
 import { notRecordable } from '../env/tool-tap.ts';
+import { type JsonLine, type ReadOptions, readJsonLines } from '../files/jsonl.ts';
 import { ToolEnvError } from '../protocol/errors.ts';
 import { excerpt } from '../protocol/excerpt.ts';
 import type { JsonSchema } from '../protocol/json-schema.ts';
@@ -10,7 +11,6 @@ import { leaveOutUnusable } from '../schemas/json-schema.ts';
 import { tryObject } from '../schemas/json-text.ts';
 import { recordedCall, recordedTurn, recordingHeader } from '../schemas/wire-schemas.ts';
 import { describeDifferences, differences } from './json-difference.ts';
-import { type JsonLine, type ReadOptions, readJsonLines } from './jsonl.ts';
 import { readRecord } from './read-record.ts';
 import { ReplayedTurns } from './replay-turns.ts';
 import { asksServer, type PolicyIdentity, type RecordablePolicy, type RunTap } from './run-tap.ts';

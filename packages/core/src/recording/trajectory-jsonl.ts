@@ -1,11 +1,11 @@
 /** Trajectories as JSONL, version 1: one trajectory per line, typed arrays as plain arrays. */
 import { open } from 'node:fs/promises';
+import { withDiskErrors } from '../files/disk-errors.ts';
+import { type ReadOptions, readJsonLines, wholeLines } from '../files/jsonl.ts';
 import { ToolEnvError } from '../protocol/errors.ts';
 import { jsonWithoutSecrets } from '../protocol/secrets.ts';
 import type { Trajectory } from '../protocol/trajectory.ts';
 import { wireSchemas } from '../schemas/wire-schemas.ts';
-import { withDiskErrors } from './disk-errors.ts';
-import { type ReadOptions, readJsonLines, wholeLines } from './jsonl.ts';
 import { type PlainAction, plainAction, restoreAction } from './plain-action.ts';
 import { readRecord } from './read-record.ts';
 

@@ -13,16 +13,11 @@ import {
   type Transition,
 } from '../../src/index.ts';
 import { decodeTrajectory, encodeTrajectory } from '../../src/recording/index.ts';
-import { ServedEpisodes } from '../../src/serving/index.ts';
 import { transformObservation, transformReward } from '../../src/wrappers/index.ts';
+import { brokenTransitions, climbing } from '../broken-transitions.ts';
 import { climb, LadderEnv, ladderLimits, ladderSpec, openLadder, type Rung } from '../ladder-env.ts';
 import { climber, play } from '../ladder-play.ts';
 
-const climbing = {
-  text: '',
-  toolCalls: [{ id: 'c', name: 'climb', arguments: { rungs: 1 } }],
-  stopReason: 'tool_call' as const,
-};
 const answer = { text: 'done', toolCalls: [], stopReason: 'stop' as const };
 
 /** An environment whose steps answer what `change` makes of them. */
@@ -53,47 +48,12 @@ async function begun(env: EnvHandle<Rung>): Promise<Env<Rung>> {
   return episode;
 }
 
-const broken: [string, RegExp, (of: Transition) => unknown][] = [
-  ['a reward "1"', /ladder-v1 breaks ENV-21/, (of) => ({ ...of, rewards: { climbed: '1' } })],
-  ['a message of 7', /ENV-14/, (of) => ({ ...of, observation: { messages: [7], tools: [] } })],
-  ['a call record of 7', /ENV-26: calls\/0: expected must be object/, (of) => ({ ...of, calls: [7] })],
-  ['an info of NaN', /ENV-16.*holds NaN/, (of) => ({ ...of, info: { mean: Number.NaN } })],
-  ['stop texts of 7', /ENV-14: stop is/, (of) => ({ ...of, observation: { ...of.observation, stop: [7] } })],
-  [
-    'an empty stop text',
-    /at most 64 texts of 1 to 1,024 characters/,
-    (of) => ({ ...of, observation: { ...of.observation, stop: [''] } }),
-  ],
-  [
-    'a tool without a name',
-    /ENV-14/,
-    (of) => ({
-      ...of,
-      observation: { ...of.observation, tools: [{ ...climb, name: '' }] },
-    }),
-  ],
-];
-
-test.each(broken)('an opened environment that gives %s throws', async (_, message, change) => {
+test.each(brokenTransitions)('an opened environment that gives %s throws', async (_, message, change) => {
   const env = await begun(await opened(change));
   await expect(env.step(climbing)).rejects.toMatchObject({
     code: 'bug.environment',
     message: expect.stringMatching(message),
   });
-});
-
-test.each(broken)('a served environment that gives %s throws', async (_, message, change) => {
-  const handle = openLadder(() => {
-    const env = new LadderEnv();
-    const step = env.step.bind(env);
-    env.step = async (...given) => change(await step(...given)) as Transition;
-    return env;
-  });
-  const episodes = new ServedEpisodes(handle, { split: 'train' });
-  const { signal } = new AbortController();
-  await episodes.begin({}, signal);
-  await expect(episodes.step(climbing, signal)).rejects.toThrow(message);
-  expect(episodes.current!.outcome.kind).toBe('cancelled');
 });
 
 test('the last observation of an episode is checked, because servers hand it out', async () => {
@@ -230,36 +190,6 @@ test('a message that a hook uses again and changes stays as it was', async () =>
 test('a reply of more messages than the stack holds is taken for what it is', async () => {
   const reply = new Array(200_000).fill(null);
   await expect(ladder({ onToolResults: () => ({ reply }) })).rejects.toThrow(/ENV-14/);
-});
-
-test('an environment that keeps one list of messages changes no observation that it returned', async () => {
-  const messages: Message[] = [{ role: 'user', content: 'Go.' }];
-  const env: Env<Rung> = {
-    spec: ladderSpec,
-    reset: async () => ({ messages, tools: [] }),
-    async step() {
-      messages[0]!.content += '!';
-      messages.push({ role: 'user', content: 'on' });
-      return {
-        observation: { messages, tools: [] },
-        rewards: {},
-        outcome: { kind: 'running' },
-        calls: [],
-        info: {},
-      };
-    },
-    close: async () => {},
-  };
-  const episodes = new ServedEpisodes(
-    openLadder(() => env),
-    { split: 'train' },
-  );
-  const { signal } = new AbortController();
-  const { observation: first } = await episodes.begin({}, signal);
-  const { observation: second } = await episodes.step(answer, signal);
-  await episodes.step(answer, signal);
-  expect(first.messages.map(({ content }) => content)).toEqual(['Go.']);
-  expect(second.messages.map(({ content }) => content)).toEqual(['Go.!', 'on']);
 });
 
 class Deep {

@@ -3,8 +3,9 @@ import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { diskError, withDiskErrors } from '../../src/files/index.ts';
 import { createRng, type Tool, type ToolContext, type Trajectory, text } from '../../src/index.ts';
-import { appendTrajectory, diskError, recordTools, withDiskErrors } from '../../src/recording/index.ts';
+import { appendTrajectory, recordTools } from '../../src/recording/index.ts';
 
 let folder: string;
 beforeEach(async () => {

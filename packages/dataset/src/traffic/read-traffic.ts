@@ -1,7 +1,7 @@
 /** readTraffic: recorded conversations, redacted, as a table of their tasks. Their texts wait in a temporary file. */
 import { stat } from 'node:fs/promises';
 import { Spool } from '@toolenv/core/env';
-import { isGzip } from '@toolenv/core/recording';
+import { isGzip } from '@toolenv/core/files';
 import { requireFile } from '../read-failure.ts';
 import { textLines } from '../text-lines.ts';
 import { type SplitShares, splitOfName } from './assign-splits.ts';

@@ -2,7 +2,7 @@
 import { readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { ToolEnvError } from '@toolenv/core';
-import { ensureDir, withDiskErrors } from '@toolenv/core/recording';
+import { ensureDir, withDiskErrors } from '@toolenv/core/files';
 import { jsonWithoutSecrets } from '@toolenv/core/secrets';
 import { splitByTime } from './assign-splits.ts';
 import { firstAnswer, firstMessages, type SpokenMessage } from './conversation.ts';

@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { EpisodeContext, Tool, ToolResult } from '@toolenv/core';
-import { withDiskErrors } from '@toolenv/core/recording';
+import { withDiskErrors } from '@toolenv/core/files';
 
 /** Contents by path, relative to the folder and with `/`. */
 export type Files = Record<string, string>;

@@ -1,6 +1,6 @@
 /** HotpotQA's JSON format (arXiv 1809.09600), for its distractor and its fullwiki files. All question families write it. */
 import { writeFile } from 'node:fs/promises';
-import { withDiskErrors } from '@toolenv/core/recording';
+import { withDiskErrors } from '@toolenv/core/files';
 import type { QaRecord } from '../qa-record.ts';
 import { type RecordFormat, streamRecords } from './read-records.ts';
 

@@ -1,5 +1,5 @@
 /** CaptureOptions: which server is recorded, and how clients reach it. The schema has the defaults. */
-import { type ServeOptions, serveProperties } from '@toolenv/core/serving';
+import { type ServeOptions, serveProperties } from '@toolenv/serving';
 
 /** What `capture` needs besides an address to listen on. */
 export interface CaptureOptions extends ServeOptions {

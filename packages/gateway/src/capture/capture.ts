@@ -14,7 +14,7 @@ import {
   replyJson,
   requestUrl,
   writeToStderr,
-} from '@toolenv/core/serving';
+} from '@toolenv/serving';
 import { exactBody, replyProblem, wireAt } from '../wire/api-formats.ts';
 import { BadRequest } from '../wire/model-request.ts';
 import { itemsOf, responses } from '../wire/responses.ts';

@@ -1,7 +1,7 @@
 /** ConversationLog: the conversations between clients and a model server, each as one line of a JSONL file once it grows no more. */
 import { open } from 'node:fs/promises';
 import { type ToolDescription, ToolEnvError } from '@toolenv/core';
-import { wholeLines, withDiskErrors } from '@toolenv/core/recording';
+import { wholeLines, withDiskErrors } from '@toolenv/core/files';
 import { tryObject } from '@toolenv/core/schemas';
 import { jsonWithoutSecrets } from '@toolenv/core/secrets';
 import { numberCalls } from '../number-calls.ts';

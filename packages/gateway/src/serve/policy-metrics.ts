@@ -1,5 +1,5 @@
 /** PolicyMetrics: what a served policy has done, for Prometheus. */
-import { type Metric, processMetrics, prometheusText } from '@toolenv/core/serving';
+import { type Metric, processMetrics, prometheusText } from '@toolenv/serving';
 import { type ModelReply, usageOf } from '../wire/model-reply.ts';
 
 export interface ServedPolicy {

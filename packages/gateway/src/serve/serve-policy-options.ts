@@ -1,6 +1,6 @@
 /** ServePolicyOptions: how a policy is served to clients of models. The schema has the defaults. */
 import type { OptionsOf } from '@toolenv/core/schemas';
-import { serveProperties } from '@toolenv/core/serving';
+import { serveProperties } from '@toolenv/serving';
 
 const own = {
   modelName: {

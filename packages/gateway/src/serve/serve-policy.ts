@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { messageOf, type Policy, ToolEnvError } from '@toolenv/core';
 import { completeOptions } from '@toolenv/core/plugins';
+import { untilAborted } from '@toolenv/core/tools';
 import {
   HttpAccess,
   type HttpListener,
@@ -11,8 +12,7 @@ import {
   replyJson,
   requestUrl,
   writeToStderr,
-} from '@toolenv/core/serving';
-import { untilAborted } from '@toolenv/core/tools';
+} from '@toolenv/serving';
 import { Exchange } from '../exchange.ts';
 import { countTokens } from '../wire/anthropic-messages.ts';
 import { countPath, exactBody, notServed, readRequest, replyProblem, servedAt } from '../wire/api-formats.ts';

@@ -1,7 +1,7 @@
 /** apiFormats: the API formats by path, and what they share: reading the request of a body, and refusing it. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { bigintsAs, exactJson, isObject, jsonMistake, tryJson } from '@toolenv/core/schemas';
-import { replyJson, requestUrl } from '@toolenv/core/serving';
+import { replyJson, requestUrl } from '@toolenv/serving';
 import { anthropicMessages } from './anthropic-messages.ts';
 import { chatCompletions } from './chat-completions.ts';
 import { BadRequest, type ModelRequest } from './model-request.ts';

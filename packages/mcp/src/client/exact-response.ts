@@ -1,5 +1,5 @@
 /** exactResponse: an answer of a server over HTTP, whose size has a limit, and whose structured content the SDK would otherwise round. */
-import { AnswerTooLarge, bounded, maxAnswerSize } from '@toolenv/core/remote';
+import { AnswerTooLarge, bounded, maxAnswerSize } from '@toolenv/serving/client';
 import { exactText } from '../exact-message.ts';
 
 /**

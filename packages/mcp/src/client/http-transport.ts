@@ -8,7 +8,7 @@ import {
   type TransportSendOptions,
 } from '@modelcontextprotocol/client';
 import { asClause, messageOf } from '@toolenv/core';
-import { AnswerTooLarge } from '@toolenv/core/remote';
+import { AnswerTooLarge } from '@toolenv/serving/client';
 import { exactResponse } from './exact-response.ts';
 import { type McpUrl, toUrl } from './mcp-server.ts';
 import { RequestLost, streamEnded } from './server-gone.ts';

@@ -5,8 +5,8 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { auth, extractWWWAuthenticateParams } from '@modelcontextprotocol/client';
 import { asClause, messageOf, ToolEnvError } from '@toolenv/core';
-import { requestUrl } from '@toolenv/core/serving';
 import { untilAborted } from '@toolenv/core/tools';
+import { requestUrl } from '@toolenv/serving';
 import { describeServer, toUrl } from './mcp-server.ts';
 import { type McpLogin, StoredLogin } from './stored-login.ts';
 

@@ -1,6 +1,6 @@
 /** SseTransport: the HTTP transport of MCP 2024-11-05, for servers that speak nothing newer. The session ends with its stream. */
 import { SSEClientTransport } from '@modelcontextprotocol/client';
-import { AnswerTooLarge } from '@toolenv/core/remote';
+import { AnswerTooLarge } from '@toolenv/serving/client';
 import { exactResponse } from './exact-response.ts';
 import { type McpUrl, toUrl } from './mcp-server.ts';
 import { withEnd } from './stream-end.ts';

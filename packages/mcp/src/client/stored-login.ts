@@ -13,7 +13,7 @@ import type {
   StoredOAuthTokens,
 } from '@modelcontextprotocol/client';
 import { ToolEnvError } from '@toolenv/core';
-import { withDiskErrors } from '@toolenv/core/recording';
+import { withDiskErrors } from '@toolenv/core/files';
 import { toUrl } from './mcp-server.ts';
 
 interface Kept {

@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { withDiskErrors } from '@toolenv/core/recording';
+import { withDiskErrors } from '@toolenv/core/files';
 
 /** Folders to remove if this process exits without closing them. */
 const open = new Set<string>();

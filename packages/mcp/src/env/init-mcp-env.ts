@@ -2,7 +2,7 @@
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { ToolEnvError } from '@toolenv/core';
-import { ensureDir, withDiskErrors } from '@toolenv/core/recording';
+import { ensureDir, withDiskErrors } from '@toolenv/core/files';
 import { connectMcp } from '../client/connect-mcp.ts';
 import type { McpOptions } from '../client/mcp-connection.ts';
 import type { McpEndpoint } from '../client/mcp-server.ts';

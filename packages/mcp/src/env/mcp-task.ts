@@ -9,7 +9,7 @@ import {
   ToolEnvError,
   taskSets,
 } from '@toolenv/core';
-import { readJsonLines } from '@toolenv/core/recording';
+import { readJsonLines } from '@toolenv/core/files';
 import { jsonWithDigits, validate, withoutFilledNulls } from '@toolenv/core/schemas';
 
 /** A task of an environment with the default episode and reward, for example a line of a task file. */

@@ -21,7 +21,7 @@ import {
   type ServedEpisode,
   ServedEpisodes,
   type WantedEpisode,
-} from '@toolenv/core/serving';
+} from '@toolenv/serving';
 import pLimit, { type LimitFunction } from 'p-limit';
 import type { RecordedOutcome, ScoreRecord } from './score-record.ts';
 

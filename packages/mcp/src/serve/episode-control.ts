@@ -5,7 +5,7 @@
 import type { ServerResponse } from 'node:http';
 import { isInfrastructure, type JsonSchema } from '@toolenv/core';
 import { validate } from '@toolenv/core/schemas';
-import { replyJson } from '@toolenv/core/serving';
+import { replyJson } from '@toolenv/serving';
 import type { EnvSession, SessionSource } from './env-session.ts';
 import type { HttpSession } from './http-session.ts';
 import { ModernEndpoint } from './modern-endpoint.ts';

@@ -1,6 +1,6 @@
 /** HttpOptions: how an environment is served over HTTP. The schema has the defaults, and gives `toolenv serve` its flags. */
 import type { OptionsOf } from '@toolenv/core/schemas';
-import { serveProperties } from '@toolenv/core/serving';
+import { serveProperties } from '@toolenv/serving';
 
 const reconnectTimeout = {
   type: 'number',

@@ -1,7 +1,7 @@
 /** ScoreRecord: the score of an episode, for whoever serves it. Agents never see it. */
 import { appendFile } from 'node:fs/promises';
 import type { Rewards } from '@toolenv/core';
-import { withDiskErrors } from '@toolenv/core/recording';
+import { withDiskErrors } from '@toolenv/core/files';
 import { jsonWithoutSecrets } from '@toolenv/core/secrets';
 import pLimit from 'p-limit';
 

@@ -1,7 +1,7 @@
 /** serveConnection: serves one client over stdio or a given transport. Its first message shows its revision. */
 import { ProtocolError, ProtocolErrorCode, type Transport } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
-import { serveProperties } from '@toolenv/core/serving';
+import { serveProperties } from '@toolenv/serving';
 import { createAgentServer } from './agent-server.ts';
 import type { SessionSource } from './env-session.ts';
 import { ExactStdio } from './exact-stdio.ts';

@@ -7,7 +7,7 @@ import { isInitializeRequest, ProtocolError, ProtocolErrorCode } from '@modelcon
 import { ToolEnvError } from '@toolenv/core';
 import { completeOptions } from '@toolenv/core/plugins';
 import type { OptionsOf } from '@toolenv/core/schemas';
-import { HttpAccess, listen, readBody, replyJson, requestUrl } from '@toolenv/core/serving';
+import { HttpAccess, listen, readBody, replyJson, requestUrl } from '@toolenv/serving';
 import { exactMessage } from '../exact-message.ts';
 import type { SessionSource } from './env-session.ts';
 import { type ControlledEpisode, EpisodeControl } from './episode-control.ts';

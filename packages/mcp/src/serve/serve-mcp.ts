@@ -7,7 +7,7 @@ import {
   servedName,
   type WantedEpisode,
   writeToStderr,
-} from '@toolenv/core/serving';
+} from '@toolenv/serving';
 import { EnvSession, type SessionSource } from './env-session.ts';
 import type { HttpOptions } from './http-options.ts';
 import { type ScoreRecord, scoreWriter } from './score-record.ts';

@@ -2,7 +2,7 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf, ToolEnvError } from '@toolenv/core';
-import { readRegular } from '@toolenv/core/recording';
+import { readRegular } from '@toolenv/core/files';
 import { parameterShapes } from '../model/decoder.ts';
 import type { ModelConfig } from '../model/model-config.ts';
 import { readModelConfig } from '../model/read-model-config.ts';

@@ -1,7 +1,7 @@
 /** The safetensors file format: an 8-byte header length, a JSON header, then the tensors' bytes. In memory, tensors are float32. */
 import { type FileHandle, open } from 'node:fs/promises';
 import { excerpt, messageOf, ToolEnvError } from '@toolenv/core';
-import { openRegular } from '@toolenv/core/recording';
+import { openRegular } from '@toolenv/core/files';
 import { type Tensor, type Tensors, tensor } from '../runtime/runtime.ts';
 import { type Shapes, sizeOf } from '../runtime/shape.ts';
 import { type HalfFormat, narrow, widen } from './half-precision.ts';

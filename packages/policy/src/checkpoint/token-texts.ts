@@ -1,7 +1,7 @@
 /** The texts of single tokens, for people who look at what was sampled. Needs the files of the tokenizer only. */
 import { join } from 'node:path';
 import { messageOf, ToolEnvError } from '@toolenv/core';
-import { readRegular } from '@toolenv/core/recording';
+import { readRegular } from '@toolenv/core/files';
 import { checkpointFolder } from '#checkpoint-folder';
 import { checkTokenizer, openTokenizer } from './tokenizer.ts';
 

@@ -1,7 +1,7 @@
 /** Writes a folder so that no reader sees half a file. */
 import { readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { ensureDir, withDiskErrors } from '@toolenv/core/recording';
+import { ensureDir, withDiskErrors } from '@toolenv/core/files';
 
 /**
  * A new folder appears whole. In a folder that has files, each written file appears whole, and the other files stay.

@@ -2,7 +2,8 @@
 import { appendFile, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Trajectory } from '@toolenv/core';
-import { encodeTrajectory, ensureDir, withDiskErrors } from '@toolenv/core/recording';
+import { ensureDir, withDiskErrors } from '@toolenv/core/files';
+import { encodeTrajectory } from '@toolenv/core/recording';
 import { jsonWithoutSecrets } from '@toolenv/core/secrets';
 import {
   type Evaluation,

@@ -7,7 +7,7 @@ import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'n
 import { createRequire } from 'node:module';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { openRegular } from '@toolenv/core/recording';
+import { openRegular } from '@toolenv/core/files';
 
 /** Bytes of the digest. */
 const head = 32;

@@ -4,7 +4,7 @@ import { stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { messageOf, ToolEnvError } from '@toolenv/core';
-import { isGzip } from '@toolenv/core/recording';
+import { isGzip } from '@toolenv/core/files';
 import { jsonWithDigits } from '@toolenv/core/schemas';
 import { formatFields, formatOfLine, type Passage, type PassageFormat, readLine } from './passage-formats.ts';
 

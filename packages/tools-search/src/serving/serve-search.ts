@@ -9,7 +9,7 @@ import {
   requestUrl,
   type ServeOptions,
   writeToStderr,
-} from '@toolenv/core/serving';
+} from '@toolenv/serving';
 import { retrievalProtocols } from '../remote/retrieval-protocols.ts';
 import type { Retriever } from '../retriever.ts';
 

@@ -1,9 +1,9 @@
 /** readFile and encodeExample: a data file, line by line, and its examples as the rows of tokens that a policy learns from. */
 import { stat } from 'node:fs/promises';
 import { messageOf, type Policy, ToolEnvError } from '@toolenv/core';
+import { readJsonLines } from '@toolenv/core/files';
 import type { TokenRow } from '@toolenv/core/learner';
 import type { Run } from '@toolenv/core/plugins';
-import { readJsonLines } from '@toolenv/core/recording';
 import { BadExample, type Example } from './example.ts';
 
 /** A policy that can encode. */

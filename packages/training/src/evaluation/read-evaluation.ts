@@ -2,7 +2,7 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf, ToolEnvError } from '@toolenv/core';
-import { readRegular } from '@toolenv/core/recording';
+import { readRegular } from '@toolenv/core/files';
 import { isObject } from '@toolenv/core/schemas';
 import type { Scored } from './compare-evaluations.ts';
 

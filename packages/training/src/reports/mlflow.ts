@@ -1,8 +1,8 @@
 /** mlflow: reports to an MLflow tracking server over its REST API (mlflow.org/docs/latest/rest-api.html). */
 import { basename } from 'node:path';
 import { messageOf, ToolEnvError } from '@toolenv/core';
-import { boundedFetch } from '@toolenv/core/remote';
 import { registerNamedSecrets, registerSecret } from '@toolenv/core/secrets';
+import { boundedFetch } from '@toolenv/serving/client';
 import type { MetricSink, ReportedMetrics, ReportedRun, RunEnd } from './metric-sink.ts';
 
 export interface MlflowOptions {

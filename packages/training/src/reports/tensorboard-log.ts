@@ -1,7 +1,7 @@
 /** TensorBoardLog: a run's metrics as the event files that TensorBoard reads. */
 import { join } from 'node:path';
+import { append, ensureDir } from '@toolenv/core/files';
 import type { TrainEvent } from '@toolenv/core/plugins';
-import { append, ensureDir } from '@toolenv/core/recording';
 import { Writer } from 'protobufjs/minimal.js';
 import { type ReportedType, reportedName } from './metric-sink.ts';
 

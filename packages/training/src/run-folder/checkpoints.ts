@@ -4,14 +4,14 @@ import { createReadStream } from 'node:fs';
 import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { messageOf, ToolEnvError } from '@toolenv/core';
-import type { Learner } from '@toolenv/core/learner';
 import {
   isFolderLost,
   openRegular,
   readRegular,
   refuseLostFolder,
   withDiskErrors,
-} from '@toolenv/core/recording';
+} from '@toolenv/core/files';
+import type { Learner } from '@toolenv/core/learner';
 import { validate, wireSchemas } from '@toolenv/core/schemas';
 import { removePartials, writeAtomic, writeFolder } from './write-atomic.ts';
 

@@ -1,6 +1,6 @@
 /** Reads a JSON file that may be absent or damaged. */
 import { messageOf, ToolEnvError } from '@toolenv/core';
-import { readRegular } from '@toolenv/core/recording';
+import { readRegular } from '@toolenv/core/files';
 
 /**
  * @param check Throws what is wrong with the content.

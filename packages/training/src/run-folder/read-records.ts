@@ -1,7 +1,7 @@
 /** Reads the records of a JSONL file of a run. */
 import { statSync } from 'node:fs';
 import { messageOf, ToolEnvError } from '@toolenv/core';
-import { readJsonLines } from '@toolenv/core/recording';
+import { readJsonLines } from '@toolenv/core/files';
 
 /**
  * The records with a step and an object in `field`, in order; none without the file.

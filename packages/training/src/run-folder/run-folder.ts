@@ -2,8 +2,8 @@
 import { constants, cp, mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ToolEnvError } from '@toolenv/core';
+import { diskError, ensureDir, isClaim, readRegular, withDiskErrors } from '@toolenv/core/files';
 import { changeableOptions, type Trainer } from '@toolenv/core/plugins';
-import { diskError, ensureDir, isClaim, readRegular, withDiskErrors } from '@toolenv/core/recording';
 import { bestCheckpoint, newestCheckpoint, trainingState } from './checkpoints.ts';
 import { configFile, readConfig } from './run-config.ts';
 import { changesText, differences, valuesOf } from './run-differences.ts';

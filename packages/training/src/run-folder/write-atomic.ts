@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { refuseLostFolder, withDiskErrors } from '@toolenv/core/recording';
+import { refuseLostFolder, withDiskErrors } from '@toolenv/core/files';
 
 /** Differs between processes: a process that has lost a folder never writes into the files that its successor is writing. */
 const own = randomBytes(4).toString('hex');

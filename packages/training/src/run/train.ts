@@ -1,8 +1,8 @@
 /** train: improves a policy in an environment with a trainer, and keeps the folder of the run. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { isFolderLost, lockFolder } from '@toolenv/core/files';
 import type { TrainEvent } from '@toolenv/core/plugins';
-import { isFolderLost, lockFolder } from '@toolenv/core/recording';
 import type { RunOptions } from '../options/run-options.ts';
 import type { RunEnd } from '../reports/metric-sink.ts';
 import { Reports } from '../reports/reports.ts';

@@ -3,12 +3,8 @@ import { existsSync } from 'node:fs';
 import { readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf, ToolEnvError, type Trajectory } from '@toolenv/core';
-import {
-  encodeTrajectory,
-  readTrajectories,
-  trajectoryMistake,
-  withDiskErrors,
-} from '@toolenv/core/recording';
+import { withDiskErrors } from '@toolenv/core/files';
+import { encodeTrajectory, readTrajectories, trajectoryMistake } from '@toolenv/core/recording';
 import { writeOnce } from './write-once.ts';
 
 /** What a worker adds to each trajectory. */

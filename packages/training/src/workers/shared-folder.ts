@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf, ToolEnvError } from '@toolenv/core';
-import { ensureDir } from '@toolenv/core/recording';
+import { ensureDir } from '@toolenv/core/files';
 import { writeOnce } from './write-once.ts';
 
 export interface SharedFolder {

@@ -1,7 +1,7 @@
 /** Writes a file once: of several processes, on several machines, one succeeds, and none sees half of the file. */
 import { randomBytes } from 'node:crypto';
 import { link, rm, stat, writeFile } from 'node:fs/promises';
-import { withDiskErrors } from '@toolenv/core/recording';
+import { withDiskErrors } from '@toolenv/core/files';
 
 /**
  * @returns Whether this call made the file. An existing file stays as it is.

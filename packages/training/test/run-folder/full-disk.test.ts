@@ -2,7 +2,7 @@
 import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { lockFolder } from '@toolenv/core/recording';
+import { lockFolder } from '@toolenv/core/files';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { TensorBoardLog } from '../../src/reports/tensorboard-log.ts';
 import { recordChanges } from '../../src/run-folder/run-changes.ts';

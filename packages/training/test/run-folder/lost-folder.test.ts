@@ -2,7 +2,7 @@
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { lockFolder } from '@toolenv/core/recording';
+import { lockFolder } from '@toolenv/core/files';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { saveCheckpoint } from '../../src/run-folder/checkpoints.ts';
 import { partialOf, removePartials, writeAtomic, writeFolder } from '../../src/run-folder/write-atomic.ts';

@@ -2,7 +2,7 @@
 import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { lockFolder } from '@toolenv/core/recording';
+import { lockFolder } from '@toolenv/core/files';
 import { registerSecret } from '@toolenv/core/secrets';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openLadder } from '../../../core/test/ladder-env.ts';

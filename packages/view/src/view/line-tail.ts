@@ -1,5 +1,5 @@
 /** LineTail: the whole lines of a file that grows, each once. */
-import { openRegular } from '@toolenv/core/recording';
+import { openRegular } from '@toolenv/core/files';
 
 /** Where a line stands in the file. */
 export interface Place {

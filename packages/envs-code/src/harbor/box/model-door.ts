@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { ToolEnvError } from '@toolenv/core';
-import { openSocketDoor } from '@toolenv/core/serving';
+import { openSocketDoor } from '@toolenv/serving';
 
 const program = fileURLToPath(new URL('./door.js', import.meta.url));
 

@@ -1,5 +1,5 @@
 /** newMessages: what a turn has added to a conversation, for clients that keep the conversation themselves. */
-import type { Message } from '../protocol/message.ts';
+import type { Message } from '@toolenv/core';
 
 /** The messages after the policy's turn; all messages if the environment has rewritten the conversation. */
 export function newMessages(

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ensureDir } from '@toolenv/core/recording';
+import { ensureDir } from '@toolenv/core/files';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 
 let folder: string;

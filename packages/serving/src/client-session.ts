@@ -1,6 +1,6 @@
 /** ClientSession: what one client of a served environment has open: its episodes, one call at a time, until it leaves or is idle. */
 import { randomUUID } from 'node:crypto';
-import { ToolEnvError } from '../protocol/errors.ts';
+import { ToolEnvError } from '@toolenv/core';
 import {
   closeWithTimeout,
   type EpisodeOptions,

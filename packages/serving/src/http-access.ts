@@ -2,7 +2,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { BlockList, isIP, isIPv6 } from 'node:net';
-import { ToolEnvError } from '../protocol/errors.ts';
+import { ToolEnvError } from '@toolenv/core';
 import { clientKey } from './client-key.ts';
 import type { ServeOptions } from './serve-options.ts';
 

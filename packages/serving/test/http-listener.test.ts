@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect, test, vi } from 'vitest';
-import { completeServeOptions, HttpAccess, listen, requestUrl } from '../../src/serving/index.ts';
+import { completeServeOptions, HttpAccess, listen, requestUrl } from '../src/index.ts';
 
 test('a new connection takes the place of the one that is silent for longest', async () => {
   const options = completeServeOptions({ maxSessions: 1 }, 'test');

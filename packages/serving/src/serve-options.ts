@@ -1,9 +1,8 @@
 /** ServeOptions: how an environment is served to clients on a port, whatever their protocol. The schema has the defaults. */
-import { type EnvHandle, maxConcurrency } from '../env/env-definition.ts';
-import { isInfrastructure, messageOf } from '../protocol/errors.ts';
-import { redactSecrets } from '../protocol/secrets.ts';
-import { completeOptions } from '../schemas/complete-options.ts';
-import type { OptionsOf } from '../schemas/json-schema-type.ts';
+import { type EnvHandle, isInfrastructure, maxConcurrency, messageOf } from '@toolenv/core';
+import { completeOptions } from '@toolenv/core/plugins';
+import type { OptionsOf } from '@toolenv/core/schemas';
+import { redactSecrets } from '@toolenv/core/secrets';
 
 /** The times are at most the longest delay of setTimeout. */
 export const serveProperties = {

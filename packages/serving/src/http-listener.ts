@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { messageOf, ToolEnvError } from '../protocol/errors.ts';
+import { messageOf, ToolEnvError } from '@toolenv/core';
 import type { HttpAccess } from './http-access.ts';
 import { replyJson } from './http-body.ts';
 import type { CompleteServeOptions } from './serve-options.ts';

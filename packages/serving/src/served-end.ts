@@ -1,7 +1,6 @@
 /** servedEnd: why the episode of a server has ended, as the metadata of its last step says. */
-import { ToolEnvError } from '../protocol/errors.ts';
-import { excerpt } from '../protocol/excerpt.ts';
-import { isObject } from '../schemas/index.ts';
+import { excerpt, ToolEnvError } from '@toolenv/core';
+import { isObject } from '@toolenv/core/schemas';
 
 /**
  * The reason in a word; `otherwise` if the server gives none.

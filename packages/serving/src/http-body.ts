@@ -1,6 +1,6 @@
 /** JSON bodies of requests and answers. A request is read up to a size; the time that it may take is the server's `requestTimeout`. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { jsonWithoutSecrets } from '../protocol/secrets.ts';
+import { jsonWithoutSecrets } from '@toolenv/core/secrets';
 
 /** The body of a request, or why it could not be read. */
 export type Body = { json: unknown } | 'too_large' | 'not_json' | 'broken';

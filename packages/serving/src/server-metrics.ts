@@ -1,5 +1,5 @@
 /** ServerMetrics: what the clients of a server have played, for Prometheus. */
-import type { Outcome } from '../protocol/outcome.ts';
+import type { Outcome } from '@toolenv/core';
 import { type Metric, processMetrics, prometheusText } from './prometheus-text.ts';
 
 /** `left`: the client left before the episode had ended. */

@@ -1,14 +1,23 @@
 /** ServedEpisodes: the episodes that one client of a served environment plays, one after another. */
-import { withinDeadline } from '../boundary/deadline.ts';
-import { guardEnv } from '../boundary/guarded-env.ts';
-import type { EnvHandle, Split, TaskSet } from '../env/env-definition.ts';
-import type { Action } from '../protocol/action.ts';
-import type { Env, ScoredTransition, StepOptions } from '../protocol/env.ts';
-import { ToolEnvError } from '../protocol/errors.ts';
-import type { Observation } from '../protocol/message.ts';
-import { type Outcome, running } from '../protocol/outcome.ts';
-import { type Rewards, weigh } from '../protocol/reward.ts';
-import { deriveSeed } from '../protocol/rng.ts';
+
+import {
+  type Action,
+  deriveSeed,
+  type Env,
+  type EnvHandle,
+  type Observation,
+  type Outcome,
+  type Rewards,
+  running,
+  type ScoredTransition,
+  type Split,
+  type StepOptions,
+  type TaskSet,
+  ToolEnvError,
+  weigh,
+} from '@toolenv/core';
+import { guardEnv } from '@toolenv/core/env';
+import { withinDeadline } from '@toolenv/core/tools';
 
 /** The part of an open environment that serving needs. */
 export type ServedEnv<Task> = Pick<

@@ -7,14 +7,14 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
-import { append } from '../../src/recording/append.ts';
+import { append } from '../../src/files/append.ts';
 import {
   lockFolder,
   processStart,
   refuseLockedFolder,
   refuseLostFolder,
-} from '../../src/recording/folder-lock.ts';
-import { watchHeartbeat } from '../../src/recording/heartbeat.ts';
+} from '../../src/files/folder-lock.ts';
+import { watchHeartbeat } from '../../src/files/heartbeat.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -134,7 +134,7 @@ test('the locks of many processes that ended elsewhere are watched together', as
 });
 
 test('the heart of a process beats while a training step blocks its event loop, and stops with its lock', async () => {
-  const source = join(import.meta.dirname, '../../src/recording/folder-lock.ts');
+  const source = join(import.meta.dirname, '../../src/files/folder-lock.ts');
   const program = `
     import { lockFolder } from ${JSON.stringify(source)};
     const lock = await lockFolder(${JSON.stringify(folder)}, { every: 20 });
@@ -179,7 +179,7 @@ test('of many that want it at once, one at most gets it', async () => {
 test('processes never hold it at the same time, also when they are killed', async () => {
   const out = join(folder, 'run');
   const inside = join(folder, 'inside');
-  const source = join(import.meta.dirname, '../../src/recording/folder-lock.ts');
+  const source = join(import.meta.dirname, '../../src/files/folder-lock.ts');
   // Enters 15 times. A folder that exists already shows that another process is inside.
   const program = `
     import { mkdir, rmdir } from 'node:fs/promises';
