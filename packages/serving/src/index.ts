@@ -1,4 +1,4 @@
-/** @toolenv/core/serving: what servers of environments share, whatever protocol their clients speak. */
+/** @toolenv/serving: what servers of environments share, whatever protocol their clients speak. */
 export { clientKey } from './client-key.ts';
 export { ClientSession, type SessionHooks, type SessionOptions } from './client-session.ts';
 export { HttpAccess, isLoopback, type Refusal } from './http-access.ts';

@@ -1,4 +1,4 @@
-/** @toolenv/serving/client: how the clients of servers ask, with limits on size and time, and repeated tries. */
+/** @toolenv/serving/client: requests to servers, with limits on the size of answers, and with retries. */
 export { AnswerTooLarge, bounded, boundedFetch, maxAnswerSize } from './bounded-fetch.ts';
 export { backoff, isTransient } from './retries.ts';
 export { retryAfter } from './retry-after.ts';
