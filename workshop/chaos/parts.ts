@@ -50,6 +50,11 @@ export const parts: readonly Part[] = [
     does: 'holds up training and evaluations at random moments, lets others take their folders over, and lets them go on',
     minutes: { full: 10, quick: 3 },
   },
+  {
+    name: 'dodges',
+    does: 'plays policies that try to abort their own episode, in each tool and sandbox that runs their code',
+    minutes: { full: 20, quick: 4 },
+  },
 ];
 
 /** The module that exports the part's `run`. */
