@@ -2,7 +2,6 @@
 import { unknownPart } from '../protocol/did-you-mean.ts';
 import { asClause, ToolEnvError } from '../protocol/errors.ts';
 import type { Split, TaskSet } from './env-definition.ts';
-import { spoolTasks } from './spooled-tasks.ts';
 
 /** Tasks as a value: an array, a stream, or tasks by index. */
 export type GivenTasks<Task> = readonly Task[] | AsyncIterable<Task> | TaskSet<Task>;
@@ -42,7 +41,12 @@ export function taskSet<Task>(source: TaskSource<Task>): TaskSet<Task> {
       (index) => source[index]!,
     );
   const { get, [Symbol.asyncIterator]: stream } = Object(source);
-  if (typeof stream === 'function') return readLater(() => spoolTasks(source as AsyncIterable<Task>));
+  if (typeof stream === 'function')
+    return readLater(async () => {
+      // Only a stream needs a file.
+      const { spoolTasks } = await import('./spooled-tasks.ts');
+      return spoolTasks(source as AsyncIterable<Task>);
+    });
   const set = source as TaskSet<Task>;
   if (typeof get === 'function') {
     return bounded(

@@ -7,8 +7,6 @@ import { ToolEnvError } from '../protocol/errors.ts';
 import { type Prompts, replacePrompts } from '../protocol/prompts.ts';
 import { completeOptions } from '../schemas/complete-options.ts';
 import { withPrompts } from '../wrappers/with-prompts.ts';
-import { openPolicy } from './open-policy.ts';
-import { findPlugin } from './plugin.ts';
 import { type ToolSource, toolFactory } from './tool-source.ts';
 
 /** How to open an environment, in addition to its own options. */
@@ -63,7 +61,7 @@ export async function openEnv(
   options: Record<string, unknown> = {},
   { seed = 1, tools = {}, from = process.cwd(), tap, prompts = {}, guarded = true }: OpenEnvSettings = {},
 ): Promise<OpenedEnv<unknown>> {
-  const loaded = typeof env === 'string' ? await findPlugin('envs', env, { from }) : undefined;
+  const loaded = typeof env === 'string' ? await findEnv(env, from) : undefined;
   const definition = loaded ? loaded.plugin : (env as EnvDefinition);
   const owner = loaded?.ref ?? definition.name;
   const complete = completeOptions(definition.options, options, owner);
@@ -81,7 +79,10 @@ export async function openEnv(
     chosen[role] = tap ? (material) => tap.tool(role, async () => (await load())(material)) : await load();
   }
 
-  const policy = (name: string) => openPolicy(name, { seed, from: folders });
+  const policy = async (name: string) => {
+    const { openPolicy } = await import('./open-policy.ts');
+    return openPolicy(name, { seed, from: folders });
+  };
   const open = await definition.open({ options: complete, seed, tools: chosen, tap, policy });
   try {
     tap?.opened(owner);
@@ -104,6 +105,12 @@ export async function openEnv(
     tools: names,
   };
   return Object.keys(prompts).length > 0 ? withPrompts(opened, prompts) : opened;
+}
+
+/** Files are read only where something is named by a reference: a definition opens without them. */
+async function findEnv(ref: string, from: string) {
+  const { findPlugin } = await import('./plugin.ts');
+  return findPlugin('envs', ref, { from });
 }
 
 function checkRoles(given: string[], roles: string[], owner: string): void {

@@ -1,8 +1,6 @@
 /** What may fill a role of an environment, and its factory. */
 import type { ToolFactory } from '../env/env-definition.ts';
 import { completeOptions } from '../schemas/complete-options.ts';
-import { loadPlugin } from './plugin.ts';
-import { readQuery, splitOptions } from './referenced-options.ts';
 
 /**
  * A factory, a plugin, or the reference of a plugin, which may be followed by its options:
@@ -12,7 +10,7 @@ import { readQuery, splitOptions } from './referenced-options.ts';
 export type ToolSource = ToolFactory<never> | { create: ToolFactory<never> } | string;
 
 /**
- * The factory of a tool. Throws as {@link loadPlugin} does.
+ * The factory of a tool. Throws as `loadPlugin` does.
  * @throws ToolEnvError `usage.unknown_option`, `usage.bad_option` for the options behind a reference.
  */
 export async function toolFactory(
@@ -21,6 +19,9 @@ export async function toolFactory(
 ): Promise<ToolFactory> {
   if (typeof source === 'function') return source as ToolFactory;
   if (typeof source !== 'string') return (material) => source.create(material as never);
+  // Files are read only for a reference.
+  const { loadPlugin } = await import('./plugin.ts');
+  const { readQuery, splitOptions } = await import('./referenced-options.ts');
   const { name: ref, query } = splitOptions(source);
   const plugin = await loadPlugin('tools', ref, { from });
   const schema = plugin.options ?? { type: 'object', properties: {} };
