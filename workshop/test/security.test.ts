@@ -1,4 +1,4 @@
-/** Each guarantee of SECURITY.md names tests, each of these exists, and each area of attacks holds a guarantee. */
+/** Each promise of SECURITY.md has tests in guarantees.json, each of these exists, and each area of attacks holds a promise. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -6,35 +6,49 @@ import { areas } from '../chaos/attacks/areas.ts';
 import { parts } from '../chaos/parts.ts';
 
 const root = join(import.meta.dirname, '../..');
-const text = readFileSync(join(root, 'SECURITY.md'), 'utf8');
-const rows = text
-  .split('\n')
-  .filter((line) => /^\| (?!guarantee|---)/.test(line))
-  .map((line) => line.split('|').map((cell) => cell.trim()))
-  .map(([, guarantee, tests]) => ({ guarantee: guarantee!, tests: tests! }));
+const read = (path: string) => readFileSync(join(root, path), 'utf8');
 
-const namedTests = (cell: string) => {
-  const files = [...cell.matchAll(/`([\w./-]+\.test\.ts)`((?:,? "[^"]+")+)/g)];
-  return {
-    titles: files.flatMap(([, file, titles]) =>
-      [...titles!.matchAll(/"([^"]+)"/g)].map((match) => ({ file: file!, title: match[1]! })),
-    ),
-    others: [...cell.matchAll(/`(\w[\w ]*): ([^`]+)`/g)].map(([, where, name]) => ({
-      where: where!,
-      name: name!,
-    })),
-  };
-};
-const all = rows.map(({ tests }) => namedTests(tests));
-const others = all.flatMap((each) => each.others);
+/**
+ * By boundary and promise, the tests that show it: `area: name` is an attack of `npm run chaos`, `chaos part: name` a check of another
+ * part, and `path: title` a test of that file.
+ */
+const guarantees: Record<string, Record<string, string[]>> = JSON.parse(
+  read('workshop/test/guarantees.json'),
+);
+const named = Object.values(guarantees).flatMap((promises) => Object.values(promises).flat());
+const others = named.flatMap((each) => {
+  const [, where, name] = /^(\w[\w ]*): (.+)$/.exec(each) ?? [];
+  return where === undefined ? [] : [{ where, name: name! }];
+});
+const titles = named.flatMap((each) => {
+  const [, file, title] = /^([\w./-]+\.test\.ts): (.+)$/.exec(each) ?? [];
+  return file === undefined ? [] : [{ file, title: title! }];
+});
 
-test('every guarantee names tests, and nothing else stands beside them', () => {
-  expect(rows.length).toBeGreaterThan(30);
-  for (const [n, { guarantee, tests }] of rows.entries()) {
-    const { titles, others } = all[n]!;
-    expect(titles.length + others.length, guarantee).toBeGreaterThan(0);
-    expect(tests.replaceAll(/`[^`]*`|"[^"]*"/g, '').trim(), guarantee).toMatch(/^[,; ]*$/);
-  }
+/** The lists below the headings of boundaries, in their order. */
+function promisesOf(page: string): [boundary: string, promises: string[]][] {
+  const section = page.split('\n## ').find((part) => part.startsWith('What each boundary guarantees'))!;
+  return section
+    .split('\n### ')
+    .slice(1)
+    .map((part) => {
+      const [boundary, ...lines] = part.split('\n');
+      return [boundary!, lines.flatMap((line) => (line.startsWith('- ') ? [line.slice(2)] : []))];
+    });
+}
+
+test('SECURITY.md has the promises that have tests, and no others', () => {
+  const promises = promisesOf(read('SECURITY.md'));
+  expect(promises).toEqual(
+    Object.entries(guarantees).map(([boundary, each]) => [boundary, Object.keys(each)]),
+  );
+  expect(promises.flatMap(([, each]) => each).length).toBeGreaterThan(70);
+});
+
+test('every promise has tests, and each is written in a form that is looked for', () => {
+  for (const promises of Object.values(guarantees))
+    for (const [promise, tests] of Object.entries(promises)) expect(tests, promise).not.toEqual([]);
+  expect(others.length + titles.length).toBe(named.length);
 });
 
 test.each(others)('$where: $name exists', ({ where, name }) => {
@@ -43,8 +57,8 @@ test.each(others)('$where: $name exists', ({ where, name }) => {
   else expect(checksOf(part).some((pattern) => pattern.test(name))).toBe(true);
 });
 
-test.each(all.flatMap(({ titles }) => titles))('$file has "$title"', ({ file, title }) => {
-  const source = readFileSync(join(root, file), 'utf8');
+test.each(titles)('$file has "$title"', ({ file, title }) => {
+  const source = read(file);
   expect(
     ["'", '"', '`'].some(
       (quote) =>
@@ -53,12 +67,12 @@ test.each(all.flatMap(({ titles }) => titles))('$file has "$title"', ({ file, ti
   ).toBe(true);
 });
 
-test('each area of attacks and each other part holds a guarantee', () => {
-  const named = (pattern: RegExp) =>
+test('each area of attacks and each other part holds a promise', () => {
+  const found = (pattern: RegExp) =>
     [...new Set(others.flatMap(({ where }) => pattern.exec(where)?.[1] ?? []))].sort();
-  expect(named(/^(\w+)$/)).toEqual(Object.keys(areas).sort());
+  expect(found(/^(\w+)$/)).toEqual(Object.keys(areas).sort());
   const beside = parts.map(({ name }) => name).filter((name) => name !== 'attacks');
-  expect(named(/^chaos (\w+)$/)).toEqual(beside.sort());
+  expect(found(/^chaos (\w+)$/)).toEqual(beside.sort());
 });
 
 /** The names of the checks of a part, as its source has them. What is filled in may be anything. */
