@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { ToolEnvError } from '@toolenv/core';
-import { writeAtomic } from '@toolenv/training';
+import { writeAtomic } from '@toolenv/core/files';
 import type { Check } from './part.ts';
 import { parts } from './parts.ts';
 import type { PartReport } from './soak.ts';

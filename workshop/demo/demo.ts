@@ -7,7 +7,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type EnvHandle, openEnv, type Policy, type Trajectory } from '@toolenv/core';
-import { refuseLockedFolder } from '@toolenv/core/files';
+import { refuseLockedFolder, writeAtomic } from '@toolenv/core/files';
 import type { QaRecord } from '@toolenv/envs-qa';
 import { loadPolicy } from '@toolenv/policy';
 import { grpo } from '@toolenv/trainer-grpo';
@@ -19,7 +19,6 @@ import {
   refuseUsedFolder,
   train,
   trainingCurves,
-  writeAtomic,
 } from '@toolenv/training';
 import { svgChart } from '@toolenv/training/reports';
 import {

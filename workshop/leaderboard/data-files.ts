@@ -2,7 +2,8 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { collect, deriveSeed, type EnvHandle, type Policy, rollout, type Trajectory } from '@toolenv/core';
-import { drawEpisodes, writeAtomic } from '@toolenv/training';
+import { writeAtomic } from '@toolenv/core/files';
+import { drawEpisodes } from '@toolenv/training';
 import { conversationOf, demonstrate } from '../tiny-policy/demonstrations.ts';
 import { type Family, type FamilyOptions, openFamily } from '../tiny-policy/families.ts';
 import type { Mix } from '../tiny-policy/strategies.ts';

@@ -5,7 +5,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ToolEnvError } from '@toolenv/core';
-import { writeAtomic } from '@toolenv/training';
+import { writeAtomic } from '@toolenv/core/files';
 import { parseFlags, runAsProcess, timeText } from 'toolenv';
 import { atOnce } from '../at-once.ts';
 import { runAgain } from '../run-node.ts';

@@ -4,8 +4,8 @@
  */
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { writeAtomic } from '@toolenv/core/files';
 import type { OptionsOf } from '@toolenv/core/schemas';
-import { writeAtomic } from '@toolenv/training';
 import { parseFlags, runAsProcess } from 'toolenv';
 import { atOnce } from '../at-once.ts';
 import { commit } from '../leaderboard/commit.ts';

@@ -6,7 +6,7 @@ import type { QaRecord } from '@toolenv/envs-qa';
 import { loadPolicy } from '@toolenv/policy';
 import { toTrainingRows } from '@toolenv/training';
 import { expect, test } from 'vitest';
-import { tokenWeights } from '../../packages/training/src/losses/token-weights.ts';
+import { tokenWeights } from '../../packages/training/src/update/losses/token-weights.ts';
 import { branchingAgent, lossyAgent } from '../agent-trials/branching-agent.ts';
 import { openBridge } from '../agent-trials/bridge-agents.ts';
 import { plainAgent } from '../agent-trials/plain-agent.ts';

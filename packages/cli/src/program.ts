@@ -66,7 +66,7 @@ function refuseTilde(words: readonly string[]): void {
 /** A run that is resumed need not be described again. */
 async function withRecordedWords(argv: readonly string[]): Promise<readonly string[]> {
   if (argv[0] !== 'train' || !argv.includes('--resume') || asksForHelp(argv)) return argv;
-  const { resumedWords } = await import('./run/resumed-words.ts');
+  const { resumedWords } = await import('./commands/resumed-words.ts');
   return ['train', ...(await resumedWords(argv.slice(1)))];
 }
 

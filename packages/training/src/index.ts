@@ -1,24 +1,5 @@
 /** @toolenv/training: the run loop of trainers, and the parts that algorithms are made of. */
-export { type AdvantageOptions, advantageOptions } from './advantages/advantage-options.ts';
-export { advantages } from './advantages/advantages.ts';
-export {
-  type AdvantageEstimator,
-  type AdvantageInputs,
-  advantageInputs,
-  defineAdvantage,
-  estimateAdvantages,
-} from './advantages/define-advantage.ts';
-export {
-  generalizedAdvantages,
-  type TurnAdvantages,
-  turnGeneralizedAdvantages,
-} from './advantages/generalized-advantage.ts';
-export { groupAdvantages, leaveOneOutAdvantages, type RewardScale } from './advantages/group-advantages.ts';
-export { normalisedRewards } from './advantages/normalise-process-rewards.ts';
-export { ofEpisodes, ofTurns, turnsOf } from './advantages/spread-advantages.ts';
-export { turnAdvantages, turnReturns } from './advantages/turn-advantages.ts';
-export { whiten } from './advantages/whiten.ts';
-export { withoutZeroVariance } from './advantages/zero-variance.ts';
+
 export { diagnose, diagnosisRules } from './diagnosis/diagnose.ts';
 export type {
   Diagnosis,
@@ -55,36 +36,32 @@ export {
   type TournamentOptions,
 } from './evaluation/tournament.ts';
 export type { Verdict } from './evaluation/verdict.ts';
-export { defineLoss, type Loss } from './losses/define-loss.ts';
-export { adaptBeta, penalisedRewards } from './losses/kl-penalty.ts';
-export { type LossOptions, lossOptions, type OptionSchema, optionsOfParts } from './losses/loss-options.ts';
-export { losses } from './losses/losses.ts';
-export { policyLoss } from './losses/policy-loss.ts';
-export { assertCorrection, correctionOf, usesSeparateSampler } from './losses/sampler-mismatch.ts';
-export { valueLoss } from './losses/value-loss.ts';
-export { abortShares } from './metrics/abort-metrics.ts';
-export { meanMetrics } from './metrics/mean-metrics.ts';
-export { metricNames } from './metrics/metric-names.ts';
-export { klToReference, policyMetrics, samplerMetrics } from './metrics/policy-metrics.ts';
-export { headlineMetric, primaryMetric, scoreLabel } from './metrics/primary-metric.ts';
-export { type EvaluationOptions, evaluationOptions } from './options/evaluation-options.ts';
-export { hasFixedSchedule } from './options/optimizer-options.ts';
-export { refuseConstrainedRollouts } from './options/refuse-constrained-rollouts.ts';
-export type { RunOptions } from './options/run-options.ts';
-export { type SelectionOptions, selectionOptions } from './options/selection-options.ts';
-export { trainSettings } from './options/train-settings.ts';
-export { type UpdateOptions, updateOptions } from './options/update-options.ts';
-export { rolloutOptions } from './options/worker-options.ts';
-export { applyLengthRewards, type LengthOptions, lengthOptions } from './rewards/length-rewards.ts';
-export { outcomeScore } from './rewards/outcome-score.ts';
-export { successShare } from './rewards/success-share.ts';
+export { abortShares } from './reports/abort-metrics.ts';
+export { meanMetrics } from './reports/mean-metrics.ts';
+export { metricNames } from './reports/metric-names.ts';
+export { headlineMetric, primaryMetric, scoreLabel } from './reports/primary-metric.ts';
 export { AbortWatch } from './rollouts/abort-watch.ts';
 export { drawEpisodes } from './rollouts/draw-episodes.ts';
+export { successShare } from './rollouts/success-share.ts';
+export { mergeGroups } from './rollouts/workers/merge-groups.ts';
+export { checkVersioned, withVersion } from './rollouts/workers/policy-versions.ts';
+export {
+  agreeOnPlan,
+  planOfEnv,
+  type RolloutPlan,
+  readPlan,
+  refuseOtherPlan,
+} from './rollouts/workers/rollout-plan.ts';
+export { runRolloutWorker, type WorkerEvent } from './rollouts/workers/rollout-worker.ts';
+export { openSharedFolder, type SharedFolder } from './rollouts/workers/shared-folder.ts';
+export type { WorkerShare } from './rollouts/workers/wanted-groups.ts';
 export { countTokens, mean, meanOverEpisodes, meanOverTokens, sumOverTokens } from './rows/averages.ts';
 export { groupBy } from './rows/group-by.ts';
 export { miniBatchesOf } from './rows/mini-batches.ts';
+export { outcomeScore } from './rows/outcome-score.ts';
 export { explainedVariance, tokenStatistics } from './rows/token-statistics.ts';
 export { type TrainingRow, toTrainingRows } from './rows/training-row.ts';
+export { withoutZeroVariance } from './rows/zero-variance.ts';
 export { type ConfigurableTrainer, defineTrainer, type PromptTrainer } from './run/define-trainer.ts';
 export type { PromptTrainOptions, TrainOptions } from './run/prepare-run.ts';
 export { train } from './run/train.ts';
@@ -95,7 +72,7 @@ export {
   resumeCheckpoint,
   saveCheckpoint,
 } from './run-folder/checkpoints.ts';
-export { type Curve, curveGroups, trainingCurves } from './run-folder/curves.ts';
+export { curveGroups, trainingCurves } from './run-folder/curves.ts';
 export { type ChangesLine, readChanges } from './run-folder/run-changes.ts';
 export { readConfig } from './run-folder/run-config.ts';
 export { changesText } from './run-folder/run-differences.ts';
@@ -103,7 +80,6 @@ export { type RunStatus, readStatus } from './run-folder/run-end.ts';
 export { refuseRun, refuseUsedFolder } from './run-folder/run-folder.ts';
 export { type MetricsLine, RunLog, readMetrics } from './run-folder/run-log.ts';
 export { isSameValue, placeOf } from './run-folder/same-value.ts';
-export { removePartials, writeAtomic } from './run-folder/write-atomic.ts';
 export type {
   Algorithm,
   AlgorithmContext,
@@ -112,20 +88,53 @@ export type {
   RolloutBatch,
 } from './trainer/algorithm.ts';
 export { partNouns, partProperties } from './trainer/choose-parts.ts';
+export { type EvaluationOptions, evaluationOptions } from './trainer/evaluation-options.ts';
+export { hasFixedSchedule } from './trainer/optimizer-options.ts';
+export { refuseConstrainedRollouts } from './trainer/refuse-constrained-rollouts.ts';
+export type { RunOptions } from './trainer/run-options.ts';
+export { type SelectionOptions, selectionOptions } from './trainer/selection-options.ts';
+export { trainSettings } from './trainer/train-settings.ts';
 export type { ConfigurablePart } from './trainer/trainer-part.ts';
+export { type UpdateOptions, updateOptions } from './trainer/update-options.ts';
+export { rolloutOptions } from './trainer/worker-options.ts';
+export { type AdvantageOptions, advantageOptions } from './update/advantages/advantage-options.ts';
+export { advantages } from './update/advantages/advantages.ts';
+export {
+  type AdvantageEstimator,
+  type AdvantageInputs,
+  advantageInputs,
+  defineAdvantage,
+  estimateAdvantages,
+} from './update/advantages/define-advantage.ts';
+export {
+  generalizedAdvantages,
+  type TurnAdvantages,
+  turnGeneralizedAdvantages,
+} from './update/advantages/generalized-advantage.ts';
+export {
+  groupAdvantages,
+  leaveOneOutAdvantages,
+  type RewardScale,
+} from './update/advantages/group-advantages.ts';
+export { normalisedRewards } from './update/advantages/normalise-process-rewards.ts';
+export { ofEpisodes, ofTurns, turnsOf } from './update/advantages/spread-advantages.ts';
+export { turnAdvantages, turnReturns } from './update/advantages/turn-advantages.ts';
+export { whiten } from './update/advantages/whiten.ts';
 export { computeLogprobs } from './update/compute-logprobs.ts';
+export { applyLengthRewards, type LengthOptions, lengthOptions } from './update/length-rewards.ts';
+export { defineLoss, type Loss } from './update/losses/define-loss.ts';
+export { adaptBeta, penalisedRewards } from './update/losses/kl-penalty.ts';
+export {
+  type LossOptions,
+  lossOptions,
+  type OptionSchema,
+  optionsOfParts,
+} from './update/losses/loss-options.ts';
+export { losses } from './update/losses/losses.ts';
+export { policyLoss } from './update/losses/policy-loss.ts';
+export { assertCorrection, correctionOf, usesSeparateSampler } from './update/losses/sampler-mismatch.ts';
+export { valueLoss } from './update/losses/value-loss.ts';
+export { klToReference, policyMetrics, samplerMetrics } from './update/policy-metrics.ts';
 export { rewardTokens } from './update/reward-tokens.ts';
 export { emptyUpdate, learnDefaults, runOptimizerSteps } from './update/run-optimizer-steps.ts';
 export { learnedAdvantages, tokenMasks } from './update/token-masks.ts';
-export { mergeGroups } from './workers/merge-groups.ts';
-export { checkVersioned, withVersion } from './workers/policy-versions.ts';
-export {
-  agreeOnPlan,
-  planOfEnv,
-  type RolloutPlan,
-  readPlan,
-  refuseOtherPlan,
-} from './workers/rollout-plan.ts';
-export { runRolloutWorker, type WorkerEvent } from './workers/rollout-worker.ts';
-export { openSharedFolder, type SharedFolder } from './workers/shared-folder.ts';
-export type { WorkerShare } from './workers/wanted-groups.ts';

@@ -9,7 +9,7 @@ import { BanditModel, openBandit } from '@toolenv/testing';
 import type { Finished } from '../../../packages/cli/test/captured.ts';
 import { fixture } from '../../../packages/cli/test/fixture.ts';
 import { cli, startCli } from '../../../packages/cli/test/start-cli.ts';
-import { GroupFiles } from '../../../packages/training/src/workers/group-files.ts';
+import { GroupFiles } from '../../../packages/training/src/rollouts/workers/group-files.ts';
 import { type Attack, holds, within } from './attack.ts';
 import { slow, trainArgs } from './train-args.ts';
 

@@ -2,13 +2,13 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { createRng, type Rng } from '@toolenv/core';
-import { losses } from '../../../packages/training/src/losses/losses.ts';
+import { losses } from '../../../packages/training/src/update/losses/losses.ts';
 import {
   type PolicyLossInputs,
   type PolicyLossOptions,
   policyLoss,
-} from '../../../packages/training/src/losses/policy-loss.ts';
-import { bits, rows } from '../../../packages/training/test/losses/loss-cases.ts';
+} from '../../../packages/training/src/update/losses/policy-loss.ts';
+import { bits, rows } from '../../../packages/training/test/update/losses/loss-cases.ts';
 
 /** Of each loss, for every level and every correction of the sampler that TRL allows with it. */
 const settingsOfEach = 6;

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import torch
 
-sys.path.append(str(Path(__file__).parents[3] / "packages/training/test/losses/golden"))
+sys.path.append(str(Path(__file__).parents[3] / "packages/training/test/update/losses/golden"))
 from trl_loss import trl_loss  # noqa: E402
 
 results = []

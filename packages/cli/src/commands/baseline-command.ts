@@ -9,8 +9,8 @@ import {
 } from '@toolenv/training';
 import { Option } from 'commander';
 import { addPluginFlags } from '../flags/plugin-flags.ts';
-import { isKnownPlayer } from '../run/known-player.ts';
 import { environmentHelp } from '../run/open-run.ts';
+import { isKnownPlayer } from '../subject/known-player.ts';
 import { addEvaluationFlags, type Entrant, type EvaluationFlags, evaluateEntrants } from './eval-command.ts';
 import type { MakeCommand } from './make-command.ts';
 

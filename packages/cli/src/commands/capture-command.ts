@@ -3,9 +3,9 @@ import type { JsonSchema } from '@toolenv/core';
 import { readKey } from '@toolenv/core/remote';
 import { type ServeOptions, serveProperties } from '@toolenv/serving';
 import { httpFlags, readHttpFlags } from '../flags/http-flags.ts';
+import { captureSchema, importGateway } from '../flags/import-optional.ts';
 import { completeFlags, schemaFlags } from '../flags/schema-flags.ts';
 import { announceEndpoint, withToken } from './announce-endpoint.ts';
-import { captureSchema, importGateway } from './import-optional.ts';
 import type { MakeCommand } from './make-command.ts';
 import { stayOpen } from './stay-open.ts';
 

@@ -43,7 +43,7 @@ export const make: MakeCommand = (command) => {
     )
     .action(async (name: keyof typeof scripts, { words }: { words?: string }) => {
       if (words === undefined) return void process.stdout.write(scripts[name]);
-      const { completionsOf } = await import('../flags/completions.ts');
+      const { completionsOf } = await import('./completions.ts');
       // Other variables of the shell's completion are spaces too: zsh has a tab before the first word.
       const typed = words.split('\t');
       const found = await completionsOf(name === 'zsh' && typed[0] === '' ? typed.slice(1) : typed);

@@ -34,7 +34,6 @@ import {
   writeJson,
 } from '../run/evaluation-folder.ts';
 import { addGateFlags, EvaluationGates, type GateFlags } from '../run/evaluation-gates.ts';
-import { isKnownPlayer, openForPlayer } from '../run/known-player.ts';
 import { refuseUnscored } from '../run/nothing-scored.ts';
 import {
   type EnvFlags,
@@ -47,6 +46,7 @@ import {
   recordingFlags,
 } from '../run/open-run.ts';
 import { runTournament } from '../run/run-tournament.ts';
+import { isKnownPlayer, openForPlayer } from '../subject/known-player.ts';
 import type { MakeCommand } from './make-command.ts';
 
 /** What the flags of {@link addEvaluationFlags} and `--out` give. */

@@ -2,9 +2,9 @@
 import type { JsonSchema } from '@toolenv/core';
 import { plural } from '../display/number-text.ts';
 import { Progress } from '../display/progress.ts';
+import { importSearch, indexSchema } from '../flags/import-optional.ts';
 import { refuseWithout } from '../flags/needed-flags.ts';
 import { readFlags, schemaFlags } from '../flags/schema-flags.ts';
-import { importSearch, indexSchema } from './import-optional.ts';
 import type { MakeCommand } from './make-command.ts';
 
 interface Flags extends Record<string, unknown> {

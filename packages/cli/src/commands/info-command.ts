@@ -1,18 +1,18 @@
 /** `toolenv info`: what a plugin says of itself, and what an environment shows once it is open. */
 import { type EnvDefinition, messageOf, ToolEnvError } from '@toolenv/core';
 import { findPlugin, type PluginInfo, type PluginKind, type PluginTypes } from '@toolenv/core/plugins';
-import { detailsView, openedView } from '../display/details-view.ts';
 import { safeLine, terminalWidth } from '../display/terminal-text.ts';
 import { dataHint, flagOf, missingOptions } from '../flags/missing-options.ts';
 import { commandOption, envOptionFlags } from '../flags/option-flag.ts';
 import { addPluginFlags, envFlags, type PluginFlags } from '../flags/plugin-flags.ts';
 import { completeFlags, propertiesOf, schemaFlags } from '../flags/schema-flags.ts';
 import { type EnvFlags, envFlags as sharedEnvFlags } from '../run/open-run.ts';
+import { type OpenedDetails, openedDetails } from '../run/opened-details.ts';
 import { findSubject, importPlugin, packagePlugins, type Subject } from '../subject/find-subject.ts';
 import { policyReference } from '../subject/load-named.ts';
-import { type OpenedDetails, openedDetails } from '../subject/opened-details.ts';
 import { type Details, detailsOf } from '../subject/plugin-details.ts';
 import { pluginFolders } from '../subject/plugin-folders.ts';
+import { detailsView, openedView } from './details-view.ts';
 import type { MakeCommand } from './make-command.ts';
 
 const schema = {

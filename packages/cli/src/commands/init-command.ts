@@ -1,7 +1,7 @@
 /** `toolenv init`: writes an environment that consists of an MCP server and a task file. */
 import type { JsonSchema } from '@toolenv/core';
+import { importMcp, serverSchema } from '../flags/import-optional.ts';
 import { readServer, type ServerFlags, serverFlags } from '../flags/server-flags.ts';
-import { importMcp, serverSchema } from './import-optional.ts';
 import type { MakeCommand } from './make-command.ts';
 
 interface Flags extends ServerFlags {

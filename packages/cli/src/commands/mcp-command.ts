@@ -1,7 +1,7 @@
 /** `toolenv mcp login` and `logout`: OAuth for MCP servers at URLs. */
 import { ToolEnvError } from '@toolenv/core';
+import { importMcp } from '../flags/import-optional.ts';
 import { completeFlags, schemaFlags } from '../flags/schema-flags.ts';
-import { importMcp } from './import-optional.ts';
 import type { MakeCommand } from './make-command.ts';
 
 /** Keeps the secret of a client out of the list of processes. */

@@ -23,11 +23,11 @@ import { refuseWithout } from '../flags/needed-flags.ts';
 import { addPluginFlags, type NamedPlugins } from '../flags/plugin-flags.ts';
 import { completeFlags, readFlags, schemaFlags } from '../flags/schema-flags.ts';
 import { Budget, budgetSchema } from '../run/budget.ts';
-import { isKnownPlayer, openForPlayer } from '../run/known-player.ts';
 import { refuseUnscored } from '../run/nothing-scored.ts';
 import { type EnvFlags, envFlags, environmentHelp, openRunEnv } from '../run/open-run.ts';
 import { workerShare } from '../run/worker-share.ts';
 import { WorkerStatus } from '../run/worker-status.ts';
+import { isKnownPlayer, openForPlayer } from '../subject/known-player.ts';
 import type { MakeCommand } from './make-command.ts';
 
 interface OwnFlags extends EnvFlags {

@@ -2,8 +2,8 @@
 import { ToolEnvError } from '@toolenv/core';
 import { untilAborted } from '@toolenv/core/tools';
 import type { ServeOptions } from '@toolenv/serving';
+import { importGateway } from '../flags/import-optional.ts';
 import type { ResolvedPlugin } from '../flags/plugin-flags.ts';
-import { importGateway } from './import-optional.ts';
 
 /** The port of vLLM's own server. */
 export const modelPort = 8_000;

@@ -2,7 +2,7 @@
 import { ToolEnvError } from '@toolenv/core';
 import { toolFactory } from '@toolenv/core/plugins';
 import type { ServeOptions } from '@toolenv/serving';
-import { importSearch } from './import-optional.ts';
+import { importSearch } from '../flags/import-optional.ts';
 
 /** The port of Search-R1's own server. */
 export const searchPort = 8_000;

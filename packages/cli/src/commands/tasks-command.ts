@@ -3,11 +3,11 @@ import type { Redaction, TrafficOptions } from '@toolenv/dataset';
 import { plural } from '../display/number-text.ts';
 import { Progress } from '../display/progress.ts';
 import { trafficTable } from '../display/traffic-table.ts';
+import { importDataset, trafficOptionsSchema } from '../flags/import-optional.ts';
 import { refuseWithout } from '../flags/needed-flags.ts';
 import { completeFlags, readFlags, schemaFlags } from '../flags/schema-flags.ts';
 import { openScorer } from '../run/conversation-scorer.ts';
 import { importFunction } from '../subject/import-function.ts';
-import { importDataset, trafficOptionsSchema } from './import-optional.ts';
 import type { MakeCommand } from './make-command.ts';
 
 const ownSchema = {

@@ -4,9 +4,9 @@ import { dispatch } from '@toolenv/core/tools';
 import type { McpTool } from '@toolenv/mcp';
 import { safeLine } from '../display/terminal-text.ts';
 import { toolSignature } from '../display/tool-signature.ts';
+import { importMcp, serverSchema } from '../flags/import-optional.ts';
 import { parseJson } from '../flags/schema-flags.ts';
 import { readServer, type ServerFlags, serverFlags } from '../flags/server-flags.ts';
-import { importMcp, serverSchema } from './import-optional.ts';
 import type { MakeCommand } from './make-command.ts';
 
 interface Flags extends ServerFlags {

@@ -29,7 +29,7 @@ import { completeFlags, propertiesOf, schemaFlags } from '../flags/schema-flags.
 import { beginPolicy } from '../run/begin-policy.ts';
 import { checkMemory } from '../run/memory-check.ts';
 import { envFlags, identityOptions, openRun, recordingFlags } from '../run/open-run.ts';
-import { recordedOptions } from '../run/resumed-words.ts';
+import { recordedOptions } from '../run/recorded-options.ts';
 import { chooseTrainingEnvs, type TrainingFlags } from '../run/training-envs.ts';
 import { defaultTrainer } from '../subject/load-named.ts';
 import type { MakeCommand } from './make-command.ts';

@@ -1,8 +1,7 @@
 /** `toolenv view --export`: writes a report of runs. */
 import { resolve } from 'node:path';
 import { ToolEnvError } from '@toolenv/core';
-import { ensureDir, openRegular } from '@toolenv/core/files';
-import { writeAtomic } from '@toolenv/training';
+import { ensureDir, openRegular, writeAtomic } from '@toolenv/core/files';
 import type { ReportOptions } from '@toolenv/view';
 import { countText } from '../display/number-text.ts';
 

@@ -4,9 +4,8 @@ import { createReadStream, existsSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { type PublishedFile, ToolEnvError } from '@toolenv/core';
-import { ensureDir, lockFolder } from '@toolenv/core/files';
+import { ensureDir, lockFolder, removePartials, writeAtomic } from '@toolenv/core/files';
 import { download } from '@toolenv/hub';
-import { removePartials, writeAtomic } from '@toolenv/training';
 import { Progress } from '../display/progress.ts';
 
 export interface FetchedFile {

@@ -1,6 +1,6 @@
 /** Curves as text. Each curve has its own panel, one below the other, so that the chart needs no colours. */
 
-import type { Curve } from '@toolenv/training';
+import type { Curve } from '@toolenv/training/reports';
 import { type PlotConfig, plot } from 'asciichart';
 
 export interface TerminalChartOptions {

@@ -1,5 +1,6 @@
 /** The last block of `toolenv train`: the curves, and the validation before and after with its intervals. */
-import { type Curve, type Interval, scoreLabel } from '@toolenv/training';
+import { type Interval, scoreLabel } from '@toolenv/training';
+import type { Curve } from '@toolenv/training/reports';
 import type { ScoreRow } from '@toolenv/view/recorded';
 import { abortText } from './abort-text.ts';
 import { estimateText } from './comparison-table.ts';

@@ -2,7 +2,8 @@
 import { type JsonSchema, ToolEnvError } from '@toolenv/core';
 import { registerSecret } from '@toolenv/core/secrets';
 import { Option } from 'commander';
-import { flagName, propertiesOf, readFlags, schemaFlag } from './schema-flags.ts';
+import { flagName } from '../display/flag-name.ts';
+import { propertiesOf, readFlags, schemaFlag } from './schema-flags.ts';
 
 /** Variables that give tokens. */
 const tokenVariables: Readonly<Record<string, string>> = {

@@ -1,6 +1,7 @@
 /** warnOfIdleSampling: flags that change nothing where a model takes the likeliest token. */
+
+import { flagName } from '../display/flag-name.ts';
 import type { Given, PluginFlags } from './plugin-flags.ts';
-import { flagName } from './schema-flags.ts';
 
 /** The flags that choose among likely tokens. Greedy sampling takes the likeliest, so that they change nothing. */
 const choices = ['topP', 'topK', 'minP'] as const;

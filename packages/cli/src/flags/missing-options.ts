@@ -1,7 +1,8 @@
 /** refuseMissingOptions: names the flags of the options that a plugin needs, and the command that downloads their files. */
 import { type EnvDefinition, type JsonSchema, ToolEnvError } from '@toolenv/core';
+import { flagName } from '../display/flag-name.ts';
 import { commandOption, type OptionFlag } from './option-flag.ts';
-import { flagName, propertiesOf } from './schema-flags.ts';
+import { propertiesOf } from './schema-flags.ts';
 
 /** The options that a plugin needs and that have no default, without those that are given. */
 export function missingOptions(options: JsonSchema, given: Record<string, unknown>): string[] {

@@ -1,6 +1,6 @@
 /** refuseWithout: refuses flags that mean nothing without another flag. */
 import { ToolEnvError } from '@toolenv/core';
-import { flagName } from './schema-flags.ts';
+import { flagName } from '../display/flag-name.ts';
 
 /**
  * @param needs The flag that each flag needs, both as commander names them: `{ turns: 'episode' }` for `--turns` and `--episode`.

@@ -1,8 +1,9 @@
 /** OptionFlag: the flag of a plugin's option. */
 import type { JsonSchema } from '@toolenv/core';
 import type { Option } from 'commander';
+import { flagName } from '../display/flag-name.ts';
 import { reservedFlags } from './reserved-flags.ts';
-import { flagName, type Property, propertiesOf, schemaFlag } from './schema-flags.ts';
+import { type Property, propertiesOf, schemaFlag } from './schema-flags.ts';
 
 export interface OptionFlag {
   /** Name of the option. */

@@ -8,6 +8,7 @@ import {
   validateWithDefaults,
 } from '@toolenv/core/schemas';
 import { Option } from 'commander';
+import { flagName } from '../display/flag-name.ts';
 
 /** The keywords of a property's schema that give flags and help. */
 export interface Property {
@@ -30,11 +31,6 @@ export interface Property {
   part?: string;
   /** Annotation of a policy's option; see `PolicyDefinition`. */
   trainingOnly?: boolean;
-}
-
-/** `groupSize` → `--group-size`. */
-export function flagName(property: string): string {
-  return `--${property.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
 
 /**

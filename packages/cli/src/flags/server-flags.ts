@@ -2,7 +2,7 @@
 import { type JsonSchema, ToolEnvError } from '@toolenv/core';
 import type { McpEndpoint, ServerOptions } from '@toolenv/mcp';
 import { Option } from 'commander';
-import { importMcp } from '../commands/import-optional.ts';
+import { importMcp } from './import-optional.ts';
 import { readFlags, schemaFlags } from './schema-flags.ts';
 
 /** The values of these flags, as commander has them. */

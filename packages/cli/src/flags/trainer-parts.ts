@@ -4,10 +4,10 @@ import { resolve } from 'node:path';
 import { ToolEnvError } from '@toolenv/core';
 import { loadPlugin, type PartKind, type Trainer, type TrainerPart } from '@toolenv/core/plugins';
 import { partNouns, partProperties } from '@toolenv/training';
+import { flagName } from '../display/flag-name.ts';
 import { importPlugin } from '../subject/find-subject.ts';
 import { fullName } from '../subject/full-name.ts';
 import { valuesOf } from './first-argument.ts';
-import { flagName } from './schema-flags.ts';
 
 /** The trainer with the parts that its flags name, and the options that name them. */
 export async function namedParts(

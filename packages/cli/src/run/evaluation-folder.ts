@@ -2,10 +2,18 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ToolEnvError, type Trajectory } from '@toolenv/core';
-import { append, ensureDir, type FolderLock, lockFolder, refuseLockedFolder } from '@toolenv/core/files';
+import {
+  append,
+  ensureDir,
+  type FolderLock,
+  lockFolder,
+  refuseLockedFolder,
+  removePartials,
+  writeAtomic,
+} from '@toolenv/core/files';
 import { encodeTrajectory, readTrajectories, trajectoryMistake } from '@toolenv/core/recording';
 import { jsonWithoutSecrets } from '@toolenv/core/secrets';
-import { isSameValue, refuseUsedFolder, removePartials, writeAtomic } from '@toolenv/training';
+import { isSameValue, refuseUsedFolder } from '@toolenv/training';
 
 const identityFile = 'evaluation.json';
 const remedy = 'choose another folder, or resume the evaluation with --resume';

@@ -1,7 +1,7 @@
 /** The gates of an evaluation: what its scores must be for the command to succeed. */
 import { join } from 'node:path';
 import { type EnvHandle, ToolEnvError } from '@toolenv/core';
-import { withDiskErrors } from '@toolenv/core/files';
+import { withDiskErrors, writeAtomic } from '@toolenv/core/files';
 import {
   comparisonVerdict,
   type Evaluation,
@@ -10,7 +10,6 @@ import {
   scoredMetric,
   scoreVerdict,
   type Verdict,
-  writeAtomic,
 } from '@toolenv/training';
 import type { Command } from 'commander';
 import { junitXml, type TestCase, type TestSuite } from '../display/junit-xml.ts';

@@ -1,7 +1,7 @@
 /** Estimates a run's memory before it begins, and refuses a run that needs more than the machine has. */
 import { ToolEnvError } from '@toolenv/core';
 import type { MemoryEstimate } from '@toolenv/core/plugins';
-import { flagName } from '../flags/schema-flags.ts';
+import { flagName } from '../display/flag-name.ts';
 import { type MachineMemory, machineMemory } from './machine-memory.ts';
 
 /**

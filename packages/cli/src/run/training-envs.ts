@@ -7,7 +7,7 @@ import type { PluginFlags, ResolvedPlugin } from '../flags/plugin-flags.ts';
 import { propertiesOf, readPairs } from '../flags/schema-flags.ts';
 import { findEnv } from '../subject/find-subject.ts';
 import { type EnvFlags, openRunEnv, type RecordingFlags } from './open-run.ts';
-import { recordedOptions } from './resumed-words.ts';
+import { recordedOptions } from './recorded-options.ts';
 import { shortNames } from './short-names.ts';
 
 export interface TrainingFlags extends EnvFlags, RecordingFlags {

@@ -4,7 +4,7 @@ import { basename } from 'node:path';
 import { ToolEnvError } from '@toolenv/core/errors';
 import { listPlugins, type PluginInfo, type PluginKind } from '@toolenv/core/plugins';
 import type { Argument, Command, Option } from 'commander';
-import { isKnownPlayer } from '../run/known-player.ts';
+import { isKnownPlayer } from './known-player.ts';
 import { pluginFolders } from './plugin-folders.ts';
 
 /**

@@ -4,9 +4,9 @@ import { join, resolve } from 'node:path';
 import { ToolEnvError } from '@toolenv/core';
 import { loadPlugin, namedPolicy, type PluginTypes, type PolicyDefinition } from '@toolenv/core/plugins';
 import { nearest } from '@toolenv/core/schemas';
-import { isKnownPlayer, KnownPlayer, playerNames } from '../run/known-player.ts';
 import { importPlugin } from './find-subject.ts';
 import { fullName } from './full-name.ts';
+import { isKnownPlayer, KnownPlayer, playerNames } from './known-player.ts';
 
 export const defaultTrainer = '@toolenv/trainer-grpo/grpo-v1';
 /** Takes advantage estimators that need a critic. */

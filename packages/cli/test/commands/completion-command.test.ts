@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
-import { completionsOf } from '../../src/flags/completions.ts';
+import { completionsOf } from '../../src/commands/completions.ts';
 import { runCli } from '../run-cli.ts';
 import { cli } from '../start-cli.ts';
 

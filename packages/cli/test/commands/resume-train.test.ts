@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { resumedWords } from '../../src/run/resumed-words.ts';
+import { resumedWords } from '../../src/commands/resumed-words.ts';
 import { fixture } from '../fixture.ts';
 import { runCli } from '../run-cli.ts';
 

@@ -1,7 +1,8 @@
 import { ToolEnvError } from '@toolenv/core';
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { completeFlags, flagName, readFlags, readPairs, schemaFlags } from '../../src/flags/schema-flags.ts';
+import { flagName } from '../../src/display/flag-name.ts';
+import { completeFlags, readFlags, readPairs, schemaFlags } from '../../src/flags/schema-flags.ts';
 
 const schema = {
   type: 'object',

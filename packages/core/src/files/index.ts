@@ -16,3 +16,4 @@ export {
 export { isGzip } from './gzip.ts';
 export { type JsonLine, type ReadOptions, readJsonLines, wholeLines } from './jsonl.ts';
 export { openRegular, readRegular } from './regular-file.ts';
+export { partialOf, removePartials, writeAtomic, writeFolder } from './write-atomic.ts';

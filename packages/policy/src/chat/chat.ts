@@ -16,7 +16,7 @@ import { hasLinearPatterns } from '../checkpoint/linear-patterns.ts';
 import { addedTokens, openTokenizer, specialTokenText, vocabularyOf } from '../checkpoint/tokenizer.ts';
 import { commonPrefix } from '../common-prefix.ts';
 import { CallConstraints } from '../grammar/call-constraints.ts';
-import type { TokenLimit } from '../sampler/token-limit.ts';
+import type { TokenLimit } from '../grammar/token-limit.ts';
 import { ChatTemplate } from './chat-template.ts';
 import { presentTime } from './present-time.ts';
 import { middleOf } from './rendered-text.ts';

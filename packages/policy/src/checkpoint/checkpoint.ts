@@ -3,11 +3,11 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf, ToolEnvError } from '@toolenv/core';
 import { readRegular } from '@toolenv/core/files';
+import { checkFields } from '../model/check-fields.ts';
 import { parameterShapes } from '../model/decoder.ts';
 import type { ModelConfig } from '../model/model-config.ts';
 import { readModelConfig } from '../model/read-model-config.ts';
 import type { Tensors } from '../runtime/runtime.ts';
-import { checkFields } from './check-fields.ts';
 import {
   readSafetensors,
   readTensorNames,

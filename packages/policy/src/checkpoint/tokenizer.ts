@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import { Tokenizer } from '@huggingface/tokenizers';
 import { messageOf, ToolEnvError } from '@toolenv/core';
+import { checkFields } from '../model/check-fields.ts';
 import { boundSteps } from './bounded-steps.ts';
-import { checkFields } from './check-fields.ts';
 import { gpt2 } from './linear-patterns.ts';
 import { rememberWords } from './remember-words.ts';
 

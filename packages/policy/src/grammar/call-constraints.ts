@@ -1,9 +1,9 @@
 /** CallConstraints: which tokens of a checkpoint keep each call of a turn one that an offered tool takes. */
 import { ToolEnvError } from '@toolenv/core';
-import type { TokenLimit } from '../sampler/token-limit.ts';
 import { Automaton, type State } from './automaton.ts';
 import type { Sequence } from './part.ts';
 import { type Bytes, type TokenizerParts, tokenBytes } from './token-bytes.ts';
+import type { TokenLimit } from './token-limit.ts';
 import { TokenTrie } from './token-trie.ts';
 import { ofTool, type Tool, type TurnFormat, turnFormat, turnGrammar } from './turn-grammar.ts';
 

@@ -1,7 +1,7 @@
 /** Reads and checks the configuration of a model in a parsed config.json. */
 import { ToolEnvError } from '@toolenv/core';
-import { checkFields } from '../checkpoint/check-fields.ts';
 import { architectureOf, defaultsOf, modelTypes, slidingAttention } from './architecture.ts';
+import { checkFields } from './check-fields.ts';
 import { headWidth, type ModelConfig } from './model-config.ts';
 import { readRopeScaling } from './rope-scaling.ts';
 

@@ -2,15 +2,10 @@
 import { appendFile, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Trajectory } from '@toolenv/core';
-import { ensureDir, withDiskErrors } from '@toolenv/core/files';
+import { ensureDir, withDiskErrors, writeAtomic } from '@toolenv/core/files';
 import { encodeTrajectory } from '@toolenv/core/recording';
 import { jsonWithoutSecrets } from '@toolenv/core/secrets';
-import {
-  type Evaluation,
-  type EvaluateOptions as PlayOptions,
-  evaluate as play,
-  writeAtomic,
-} from '@toolenv/training';
+import { type Evaluation, type EvaluateOptions as PlayOptions, evaluate as play } from '@toolenv/training';
 import { expect } from 'vitest';
 import { currentTest } from './current-test.ts';
 import { type EvaluationNote, noteOf } from './evaluation-note.ts';

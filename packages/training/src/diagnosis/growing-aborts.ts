@@ -1,5 +1,5 @@
 /** A cause of aborted episodes whose share grows. Aborted episodes have no score: a policy that causes the fault dodges a bad score. */
-import { faultOf } from '../metrics/abort-metrics.ts';
+import { faultOf } from '../reports/abort-metrics.ts';
 import type { DiagnosisRule } from './diagnosis.ts';
 import { percent } from './number-text.ts';
 import { changeOf, hasRisen, minRise, type Series } from './series.ts';

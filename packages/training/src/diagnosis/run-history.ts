@@ -1,7 +1,7 @@
 /** RunHistory: the records of a run as diagnoses read them. Damaged values count as absent. */
 import type { RewardComponent, RewardSpec } from '@toolenv/core';
-import { isRightness, primaryMetric } from '../metrics/primary-metric.ts';
-import { successShare, weighingComponents, weightedRange } from '../rewards/success-share.ts';
+import { isRightness, primaryMetric } from '../reports/primary-metric.ts';
+import { successShare, weighingComponents, weightedRange } from '../rollouts/success-share.ts';
 import type { MetricsLine } from '../run-folder/run-log.ts';
 import { changeOf, hasRisen, meanOf, type Series } from './series.ts';
 

@@ -17,10 +17,10 @@ import {
   type TurnUsage,
 } from '@toolenv/core';
 import { completeOptions } from '@toolenv/core/plugins';
-import { primaryMetric } from '../metrics/primary-metric.ts';
-import { type EvaluationOptions, evaluationOptions } from '../options/evaluation-options.ts';
-import { requireParts } from '../options/require-parts.ts';
+import { primaryMetric } from '../reports/primary-metric.ts';
 import { AbortWatch } from '../rollouts/abort-watch.ts';
+import { type EvaluationOptions, evaluationOptions } from '../trainer/evaluation-options.ts';
+import { requireParts } from '../trainer/require-parts.ts';
 import { confidenceInterval, type Estimate, type Interval } from './confidence-interval.ts';
 import { type EvaluatedTask, EvaluatedTasks, taskScores } from './evaluated-task.ts';
 import { passRates } from './pass-at-k.ts';

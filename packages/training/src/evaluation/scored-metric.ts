@@ -1,7 +1,7 @@
 /** scoredMetric: the name of the scores that evaluations are judged by. */
 import { ToolEnvError } from '@toolenv/core';
 import { didYouMean } from '@toolenv/core/schemas';
-import { primaryMetric } from '../metrics/primary-metric.ts';
+import { primaryMetric } from '../reports/primary-metric.ts';
 
 /**
  * @returns The metric; without one, the component that says which episodes were right, else the reward.

@@ -10,10 +10,10 @@ import {
   type Trajectory,
 } from '@toolenv/core';
 import { completeOptions } from '@toolenv/core/plugins';
-import { type EvaluationOptions, evaluationOptions } from '../options/evaluation-options.ts';
-import { requireParts } from '../options/require-parts.ts';
 import { AbortWatch } from '../rollouts/abort-watch.ts';
 import { mean } from '../rows/averages.ts';
+import { type EvaluationOptions, evaluationOptions } from '../trainer/evaluation-options.ts';
+import { requireParts } from '../trainer/require-parts.ts';
 import { confidenceInterval, type Estimate } from './confidence-interval.ts';
 import { episodesOf } from './evaluate.ts';
 import { seatedPolicy } from './seated-policy.ts';

@@ -1,9 +1,9 @@
 /** How well a policy does in the middle of its training. */
 import type { EnvHandle } from '@toolenv/core';
 import type { Metrics, Run } from '@toolenv/core/plugins';
-import { abortMetrics } from '../metrics/abort-metrics.ts';
-import { namedTurnUsage, namedUsage } from '../metrics/rollout-metrics.ts';
-import type { RunOptions } from '../options/run-options.ts';
+import { abortMetrics } from '../reports/abort-metrics.ts';
+import { namedTurnUsage, namedUsage } from '../rollouts/rollout-metrics.ts';
+import type { RunOptions } from '../trainer/run-options.ts';
 import type { Interval } from './confidence-interval.ts';
 import { evaluate } from './evaluate.ts';
 

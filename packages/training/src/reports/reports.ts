@@ -3,10 +3,10 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf, ToolEnvError } from '@toolenv/core';
+import { writeAtomic } from '@toolenv/core/files';
 import type { Metrics, TrainEvent } from '@toolenv/core/plugins';
 import { didYouMean } from '@toolenv/core/schemas';
 import { valueWithoutSecrets } from '@toolenv/core/secrets';
-import { writeAtomic } from '../run-folder/write-atomic.ts';
 import { type MetricSink, type RunEnd, reportedName } from './metric-sink.ts';
 import { SinkQueue } from './sink-queue.ts';
 

@@ -1,11 +1,16 @@
 /** Curves as a standalone SVG that is legible on light and on dark backgrounds. */
-import type { Curve } from '../run-folder/curves.ts';
 
 /** A single value at a step, drawn as a dot; the legend shows the value. */
 export interface Marker {
   name: string;
   step: number;
   value: number;
+}
+
+/** Values over steps. */
+export interface Curve {
+  name: string;
+  points: readonly (readonly [step: number, value: number])[];
 }
 
 export interface SvgChartOptions {

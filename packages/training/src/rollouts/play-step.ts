@@ -9,15 +9,15 @@ import {
   type Trajectory,
 } from '@toolenv/core';
 import type { Metrics, Run } from '@toolenv/core/plugins';
-import { BusyClock } from '../metrics/busy-clock.ts';
-import { rolloutMetrics } from '../metrics/rollout-metrics.ts';
-import type { RunOptions } from '../options/run-options.ts';
-import { type GroupScorer, scoredGroups } from '../rewards/group-scorer.ts';
-import { learnable } from '../rows/learnable.ts';
+import { BusyClock } from '../reports/busy-clock.ts';
 import type { Algorithm } from '../trainer/algorithm.ts';
+import type { RunOptions } from '../trainer/run-options.ts';
 import type { AbortWatch } from './abort-watch.ts';
 import { draw } from './draw-episodes.ts';
+import { type GroupScorer, scoredGroups } from './group-scorer.ts';
+import { learnable } from './learnable.ts';
 import { resampled } from './resampled.ts';
+import { rolloutMetrics } from './rollout-metrics.ts';
 import { shuffleRewards } from './shuffle-rewards.ts';
 
 export interface PlayedStep {

@@ -9,11 +9,13 @@ import {
   openRegular,
   readRegular,
   refuseLostFolder,
+  removePartials,
   withDiskErrors,
+  writeAtomic,
+  writeFolder,
 } from '@toolenv/core/files';
 import type { Learner } from '@toolenv/core/learner';
 import { validate, wireSchemas } from '@toolenv/core/schemas';
-import { removePartials, writeAtomic, writeFolder } from './write-atomic.ts';
 
 /** What a resumed run needs besides the learner's files. */
 export interface CheckpointState {

@@ -1,11 +1,7 @@
 /** Curves over training steps, taken from a run's metrics; the charts of terminal and file draw them. */
-import { headlineMetric, scoreLabel } from '../metrics/primary-metric.ts';
+import { headlineMetric, scoreLabel } from '../reports/primary-metric.ts';
+import type { Curve } from '../reports/svg-chart.ts';
 import type { MetricsLine } from './run-log.ts';
-
-export interface Curve {
-  name: string;
-  points: readonly (readonly [step: number, value: number])[];
-}
 
 /** Curves that are read together. */
 export interface CurveGroup {

@@ -1,10 +1,10 @@
 /** changes.jsonl: what resumed runs changed, old and new, and from which step on. config.json has the newest values. */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { writeAtomic } from '@toolenv/core/files';
 import { readRecords } from './read-records.ts';
 import { readConfig, writeConfig } from './run-config.ts';
 import { type Changes, differences, undo, valuesOf } from './run-differences.ts';
-import { writeAtomic } from './write-atomic.ts';
 
 /** One line of changes.jsonl. */
 export interface ChangesLine {

@@ -4,11 +4,10 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { EnvHandle, OpenedEnv, Policy, RewardSpec } from '@toolenv/core';
-import { refuseLostFolder } from '@toolenv/core/files';
+import { refuseLostFolder, writeAtomic } from '@toolenv/core/files';
 import { findPackage, listPlugins, type PolicyHandle } from '@toolenv/core/plugins';
 import { jsonWithoutSecrets } from '@toolenv/core/secrets';
 import { readJson } from './read-json.ts';
-import { writeAtomic } from './write-atomic.ts';
 
 /**
  * What a resumed run must have in common with the earlier run, except the trainer's options whose schema says `mayChange`.

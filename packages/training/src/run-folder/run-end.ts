@@ -2,11 +2,10 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '@toolenv/core';
-import { hasClaim, isFolderLost } from '@toolenv/core/files';
+import { hasClaim, isFolderLost, writeAtomic } from '@toolenv/core/files';
 import { jsonWithoutSecrets } from '@toolenv/core/secrets';
 import type { RunEnd } from '../reports/metric-sink.ts';
 import { readJson } from './read-json.ts';
-import { writeAtomic } from './write-atomic.ts';
 
 const endFile = 'end.json';
 

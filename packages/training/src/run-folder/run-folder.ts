@@ -2,12 +2,19 @@
 import { constants, cp, mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ToolEnvError } from '@toolenv/core';
-import { diskError, ensureDir, isClaim, readRegular, withDiskErrors } from '@toolenv/core/files';
+import {
+  diskError,
+  ensureDir,
+  isClaim,
+  readRegular,
+  withDiskErrors,
+  writeAtomic,
+  writeFolder,
+} from '@toolenv/core/files';
 import { changeableOptions, type Trainer } from '@toolenv/core/plugins';
 import { bestCheckpoint, newestCheckpoint, trainingState } from './checkpoints.ts';
 import { configFile, readConfig } from './run-config.ts';
 import { changesText, differences, valuesOf } from './run-differences.ts';
-import { writeAtomic, writeFolder } from './write-atomic.ts';
 
 /** Makes the folder `runs/<name>-<date and time>`, in local time, and returns its path. A number makes it unique. */
 export async function makeFreshFolder(name: string): Promise<string> {

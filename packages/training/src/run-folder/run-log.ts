@@ -2,12 +2,11 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Trajectory } from '@toolenv/core';
-import { append, type JsonLine, readJsonLines } from '@toolenv/core/files';
+import { append, type JsonLine, readJsonLines, writeAtomic } from '@toolenv/core/files';
 import type { Metrics, TokenReport, TrainEvent } from '@toolenv/core/plugins';
 import { encodeTrajectory } from '@toolenv/core/recording';
 import { tryObject } from '@toolenv/core/schemas';
 import { readRecords } from './read-records.ts';
-import { writeAtomic } from './write-atomic.ts';
 
 /** One line of metrics.jsonl. */
 export interface MetricsLine {

@@ -1,8 +1,8 @@
 /** BestEvaluation: which evaluation of a run was the best, and whether the run has stopped getting better. */
 import { ToolEnvError } from '@toolenv/core';
 import type { Metrics } from '@toolenv/core/plugins';
-import type { RunOptions } from '../options/run-options.ts';
 import { bestStep } from '../run-folder/checkpoints.ts';
+import type { RunOptions } from '../trainer/run-options.ts';
 
 type Options = Pick<RunOptions, 'bestMetric' | 'bestMetricGoal' | 'patience' | 'evaluateEvery'>;
 

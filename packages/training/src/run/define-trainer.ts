@@ -9,7 +9,6 @@ import {
   type TrainerPart,
 } from '@toolenv/core/plugins';
 import type { OptionsOf } from '@toolenv/core/schemas';
-import { optionsLeftOut, type RunOptions, runOptions } from '../options/run-options.ts';
 import type { Algorithm, AlgorithmContext, DataAlgorithm, PromptAlgorithm } from '../trainer/algorithm.ts';
 import {
   chooseParts,
@@ -18,6 +17,7 @@ import {
   schemaWithPart,
   withReferences,
 } from '../trainer/choose-parts.ts';
+import { optionsLeftOut, type RunOptions, runOptions } from '../trainer/run-options.ts';
 import { withDefaults } from '../trainer/trainer-part.ts';
 import { runLoop } from './run-loop.ts';
 

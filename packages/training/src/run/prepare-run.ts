@@ -4,14 +4,14 @@ import { type EnvHandle, type Policy, ToolEnvError } from '@toolenv/core';
 import type { TrainablePolicy } from '@toolenv/core/learner';
 import { completeOptions, loadPlugin, type Run, type Trainer } from '@toolenv/core/plugins';
 import { didYouMean } from '@toolenv/core/schemas';
-import { refuseConstrainedRollouts } from '../options/refuse-constrained-rollouts.ts';
-import { requireParts } from '../options/require-parts.ts';
-import { type TrainSettings, trainSettings } from '../options/train-settings.ts';
 import type { MetricSink } from '../reports/metric-sink.ts';
 import { type SinkName, sinksOf } from '../reports/reports.ts';
 import { envName, type RunIdentity, runIdentity } from '../run-folder/run-config.ts';
 import { makeFreshFolder } from '../run-folder/run-folder.ts';
 import { chooseParts } from '../trainer/choose-parts.ts';
+import { refuseConstrainedRollouts } from '../trainer/refuse-constrained-rollouts.ts';
+import { requireParts } from '../trainer/require-parts.ts';
+import { type TrainSettings, trainSettings } from '../trainer/train-settings.ts';
 
 export interface TrainOptions<Options> extends CommonOptions {
   policy: TrainablePolicy;

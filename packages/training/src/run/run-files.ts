@@ -1,12 +1,12 @@
 /** The files that a run writes as it goes: metrics, episodes, what was learned of their tokens, TensorBoard's events and the curves. */
 import { join } from 'node:path';
+import { writeAtomic } from '@toolenv/core/files';
 import type { TrainEvent } from '@toolenv/core/plugins';
-import type { TrainSettings } from '../options/train-settings.ts';
 import { svgCharts } from '../reports/svg-chart.ts';
 import type { TensorBoardLog } from '../reports/tensorboard-log.ts';
 import { chartGroups } from '../run-folder/curves.ts';
 import { type MetricsLine, RunLog, readMetrics } from '../run-folder/run-log.ts';
-import { writeAtomic } from '../run-folder/write-atomic.ts';
+import type { TrainSettings } from '../trainer/train-settings.ts';
 
 export interface RunFilesOptions extends Pick<TrainSettings, 'resume' | 'trajectories' | 'tensorboard'> {
   /** Title of the curves. */

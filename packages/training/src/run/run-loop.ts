@@ -1,7 +1,7 @@
 /** The run loop of every trainer: roll out, update, evaluate, checkpoint; resume, and stop without losing a step. */
 import { messageOf } from '@toolenv/core';
 import type { Run, Scorer, TrainEvent } from '@toolenv/core/plugins';
-import type { RunOptions } from '../options/run-options.ts';
+import type { RunOptions } from '../trainer/run-options.ts';
 import { type CreateAlgorithm, RunState } from './run-state.ts';
 
 /**

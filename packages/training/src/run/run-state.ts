@@ -4,22 +4,18 @@ import type { Learner } from '@toolenv/core/learner';
 import type { Metrics, Run, Scorer, TrainEvent } from '@toolenv/core/plugins';
 import { withPrompts } from '@toolenv/core/wrappers';
 import { validationScores } from '../evaluation/validation-scores.ts';
-import {
-  learningRateSchedule,
-  type Schedule,
-  scheduledAdamW,
-} from '../learning-rate/learning-rate-schedule.ts';
-import { optimizerStep } from '../losses/optimizer-step.ts';
-import { StepTimes, timed } from '../metrics/step-times.ts';
-import { TokenReports } from '../metrics/token-reports.ts';
-import { requireEnv } from '../options/require-parts.ts';
-import type { RunOptions } from '../options/run-options.ts';
-import { GroupScorer } from '../rewards/group-scorer.ts';
+import { StepTimes, timed } from '../reports/step-times.ts';
+import { GroupScorer } from '../rollouts/group-scorer.ts';
 import { TaskHistory } from '../rollouts/task-history.ts';
+import { WorkerRollouts } from '../rollouts/workers/worker-rollouts.ts';
 import { resumeCheckpoint, saveCheckpoint, withParts } from '../run-folder/checkpoints.ts';
 import { promptsFile } from '../run-folder/run-folder.ts';
 import type { Algorithm, AlgorithmContext, DataAlgorithm, PromptAlgorithm } from '../trainer/algorithm.ts';
-import { WorkerRollouts } from '../workers/worker-rollouts.ts';
+import { requireEnv } from '../trainer/require-parts.ts';
+import type { RunOptions } from '../trainer/run-options.ts';
+import { learningRateSchedule, type Schedule, scheduledAdamW } from '../update/learning-rate-schedule.ts';
+import { optimizerStep } from '../update/losses/optimizer-step.ts';
+import { TokenReports } from '../update/token-reports.ts';
 import { BestEvaluation } from './best-evaluation.ts';
 import { dataSteps, episodeSteps, promptSteps, type Step, workerSteps } from './steps.ts';
 

@@ -1,18 +1,18 @@
 /** The steps of a run: what each learns from, and the rollout before it unless the algorithm learns from data. */
 import { deriveSeed, type EnvHandle, type TaskResult, ToolEnvError } from '@toolenv/core';
 import type { Metrics, Run } from '@toolenv/core/plugins';
-import { rolloutMetrics } from '../metrics/rollout-metrics.ts';
-import type { RunOptions } from '../options/run-options.ts';
-import type { GroupScorer } from '../rewards/group-scorer.ts';
 import { AbortWatch } from '../rollouts/abort-watch.ts';
+import type { GroupScorer } from '../rollouts/group-scorer.ts';
+import { learnable } from '../rollouts/learnable.ts';
 import { type PlayedStep, playStep } from '../rollouts/play-step.ts';
+import { rolloutMetrics } from '../rollouts/rollout-metrics.ts';
 import { rolloutsAhead } from '../rollouts/rollouts-ahead.ts';
-import { learnable } from '../rows/learnable.ts';
+import type { WorkerRollouts } from '../rollouts/workers/worker-rollouts.ts';
 import { playerEpisodes } from '../rows/player-episodes.ts';
 import { toTrainingRows } from '../rows/training-row.ts';
 import type { Algorithm, DataAlgorithm, PromptAlgorithm } from '../trainer/algorithm.ts';
+import type { RunOptions } from '../trainer/run-options.ts';
 import { emptyUpdate } from '../update/run-optimizer-steps.ts';
-import type { WorkerRollouts } from '../workers/worker-rollouts.ts';
 
 export interface Step {
   /** Absent if the algorithm learns from data. */

@@ -1,16 +1,15 @@
 /** train: improves a policy in an environment with a trainer, and keeps the folder of the run. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { isFolderLost, lockFolder } from '@toolenv/core/files';
+import { isFolderLost, lockFolder, removePartials } from '@toolenv/core/files';
 import type { TrainEvent } from '@toolenv/core/plugins';
-import type { RunOptions } from '../options/run-options.ts';
 import type { RunEnd } from '../reports/metric-sink.ts';
 import { Reports } from '../reports/reports.ts';
 import { recordChanges } from '../run-folder/run-changes.ts';
 import { configFile, envName, removeConfig, runVersions, writeConfig } from '../run-folder/run-config.ts';
 import { forgetEnd, recordEnd } from '../run-folder/run-end.ts';
 import { exportPolicy, exportPrompts, refuseRun } from '../run-folder/run-folder.ts';
-import { removePartials } from '../run-folder/write-atomic.ts';
+import type { RunOptions } from '../trainer/run-options.ts';
 import { checkEvent } from './check-event.ts';
 import { type PreparedRun, type PromptTrainOptions, prepareRun, type TrainOptions } from './prepare-run.ts';
 import { RunFiles } from './run-files.ts';

@@ -9,9 +9,9 @@ import type {
   TokenValues,
 } from '@toolenv/core/learner';
 import type { Metrics, Run, TrainerPart } from '@toolenv/core/plugins';
-import type { RunOptions } from '../options/run-options.ts';
 import type { TrainingRow } from '../rows/training-row.ts';
 import type { CheckpointPart } from '../run-folder/checkpoints.ts';
+import type { RunOptions } from './run-options.ts';
 
 /** What an update learns from: the scored episodes of a rollout. Aborted episodes, and those that nothing scored, are not among them. */
 export interface RolloutBatch {

@@ -4,7 +4,7 @@ import type { JsonSchema } from '@toolenv/core';
 import { ToolEnvError } from '@toolenv/core';
 import { loadPlugin, type PartKind, type Trainer, type TrainerPart } from '@toolenv/core/plugins';
 import { didYouMean } from '@toolenv/core/schemas';
-import { runOptions } from '../options/run-options.ts';
+import { runOptions } from './run-options.ts';
 
 /** What a part of each kind is called. */
 export const partNouns: Readonly<Record<PartKind, string>> = {

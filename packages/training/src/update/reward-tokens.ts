@@ -1,14 +1,14 @@
 /** rewardTokens: what each token of an update earned, with the KL penalty subtracted. */
 import type { Learner, TokenValues } from '@toolenv/core/learner';
 import type { Metrics } from '@toolenv/core/plugins';
-import { normalisedRewards } from '../advantages/normalise-process-rewards.ts';
-import { type KlInReward, penalisedRewards } from '../losses/kl-penalty.ts';
-import { klToReference } from '../metrics/policy-metrics.ts';
-import type { RunOptions } from '../options/run-options.ts';
-import type { UpdateOptions } from '../options/update-options.ts';
 import { mean } from '../rows/averages.ts';
 import type { TrainingRow } from '../rows/training-row.ts';
+import type { RunOptions } from '../trainer/run-options.ts';
+import type { UpdateOptions } from '../trainer/update-options.ts';
+import { normalisedRewards } from './advantages/normalise-process-rewards.ts';
 import type { ScoredTokens } from './compute-logprobs.ts';
+import { type KlInReward, penalisedRewards } from './losses/kl-penalty.ts';
+import { klToReference } from './policy-metrics.ts';
 
 /** Arrays are [B][T]. */
 export interface TokenRewards {

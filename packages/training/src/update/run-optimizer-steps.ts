@@ -9,23 +9,23 @@ import type {
   TokenValues,
 } from '@toolenv/core/learner';
 import type { Metrics, Run } from '@toolenv/core/plugins';
-import { defaultLearningRate } from '../learning-rate/learning-rate-schedule.ts';
-import type { Loss } from '../losses/define-loss.ts';
-import type { LossOptions } from '../losses/loss-options.ts';
-import { losses } from '../losses/losses.ts';
-import { type PolicyLossOptions, policyLoss } from '../losses/policy-loss.ts';
-import { correctionOf } from '../losses/sampler-mismatch.ts';
-import { type ValueLoss, valueLoss } from '../losses/value-loss.ts';
-import { meanMetrics } from '../metrics/mean-metrics.ts';
-import { policyMetrics, samplerMetrics } from '../metrics/policy-metrics.ts';
-import type { RunOptions } from '../options/run-options.ts';
-import type { SelectionOptions } from '../options/selection-options.ts';
-import type { UpdateOptions } from '../options/update-options.ts';
-import { type LengthOptions, maxEpisodeLength } from '../rewards/length-rewards.ts';
+import { meanMetrics } from '../reports/mean-metrics.ts';
 import { miniBatchesOf } from '../rows/mini-batches.ts';
 import type { TrainingRow } from '../rows/training-row.ts';
 import type { AlgorithmContext } from '../trainer/algorithm.ts';
+import type { RunOptions } from '../trainer/run-options.ts';
+import type { SelectionOptions } from '../trainer/selection-options.ts';
+import type { UpdateOptions } from '../trainer/update-options.ts';
 import type { ScoredTokens } from './compute-logprobs.ts';
+import { defaultLearningRate } from './learning-rate-schedule.ts';
+import { type LengthOptions, maxEpisodeLength } from './length-rewards.ts';
+import type { Loss } from './losses/define-loss.ts';
+import type { LossOptions } from './losses/loss-options.ts';
+import { losses } from './losses/losses.ts';
+import { type PolicyLossOptions, policyLoss } from './losses/policy-loss.ts';
+import { correctionOf } from './losses/sampler-mismatch.ts';
+import { type ValueLoss, valueLoss } from './losses/value-loss.ts';
+import { policyMetrics, samplerMetrics } from './policy-metrics.ts';
 
 /** Arrays are [B][T]. */
 export interface AdvantageBatch extends ScoredTokens {

@@ -1,7 +1,7 @@
 /** TokenMasks: which tokens of an update are learned from. Usually the policy's own; the environment's too, for ablations. */
 import type { TokenValues } from '@toolenv/core/learner';
-import type { UpdateOptions } from '../options/update-options.ts';
 import type { TrainingRow } from '../rows/training-row.ts';
+import type { UpdateOptions } from '../trainer/update-options.ts';
 
 /** Each [B][T]. */
 export interface TokenMasks {

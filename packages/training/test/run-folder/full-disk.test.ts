@@ -2,12 +2,11 @@
 import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { lockFolder } from '@toolenv/core/files';
+import { lockFolder, partialOf, writeAtomic } from '@toolenv/core/files';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { TensorBoardLog } from '../../src/reports/tensorboard-log.ts';
 import { recordChanges } from '../../src/run-folder/run-changes.ts';
 import { RunLog, readMetrics } from '../../src/run-folder/run-log.ts';
-import { partialOf, writeAtomic } from '../../src/run-folder/write-atomic.ts';
 
 let out: string;
 beforeEach(async () => {

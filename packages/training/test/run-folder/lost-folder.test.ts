@@ -2,10 +2,9 @@
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { lockFolder } from '@toolenv/core/files';
+import { lockFolder, partialOf, removePartials, writeAtomic, writeFolder } from '@toolenv/core/files';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { saveCheckpoint } from '../../src/run-folder/checkpoints.ts';
-import { partialOf, removePartials, writeAtomic, writeFolder } from '../../src/run-folder/write-atomic.ts';
 import { banditRun } from '../bandit-run.ts';
 
 let out: string;
