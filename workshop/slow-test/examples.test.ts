@@ -116,7 +116,7 @@ test('the commands of the recipe of self-play make a policy, train it and score 
     ['--tasks-per-step 256', '--tasks-per-step 16'],
     ['--evaluate-every 25', '--evaluate-every 1'],
     ['--evaluation-samples 100', '--evaluation-samples 2'],
-    ['--samples 500', '--samples 5'],
+    ['--samples 400', '--samples 5'],
   ];
   const commands = small.reduce(
     (text, [given, instead]) => {
