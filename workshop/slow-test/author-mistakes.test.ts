@@ -1,9 +1,9 @@
 /**
  * Mistakes of authors, collected by somebody who had read the guides and not the code. `toolenv check` must name each without a stack. The guides run `tsc` first,
- * which finds some of them too; here types are stripped, so that `check` alone must find all. It cannot know that a build is older than its source, or that a CSV
- * has texts where a type says number; it shows the task.
+ * which finds some of them too; here types are stripped, so that `check` alone must find all. It cannot know that a CSV has texts where a type says number; it
+ * shows the task.
  */
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -81,6 +81,7 @@ async function checkedPackage({
   did,
   manifest = (right) => right,
   files,
+  old = [],
 }: Omit<packages.PackageMistake, 'says'>): Promise<string> {
   const folder = join(home, `package-${did.replaceAll(/\W+/g, '-')}`);
   const written = manifest(packages.rightPackage.manifest());
@@ -90,6 +91,8 @@ async function checkedPackage({
     ...packages.rightPackage.files,
     ...files,
   });
+  const hourAgo = new Date(Date.now() - 3_600_000);
+  for (const path of old) await utimes(join(folder, path), hourAgo, hourAgo);
   await mkdir(join(folder, 'node_modules'));
   await symlink(join(modules, '@toolenv'), join(folder, 'node_modules/@toolenv'));
   const { stdout, stderr } = await startCli(['check', '.', '--actions', '20'], folder).finished;

@@ -6,8 +6,7 @@ import {
   type JsonSchema,
   type PublishedData,
   type Script,
-  type Split,
-  type TaskSource,
+  type TaskSources,
   type Tool,
   ToolEnvError,
 } from '@toolenv/core';
@@ -24,7 +23,7 @@ export interface QaOptions extends Partial<EnvLimits> {
 
 /** Questions of each split, and what to search. */
 export interface QaMaterial<Task extends QaTask = QaRecord> {
-  records: Record<Split, TaskSource<Task>>;
+  records: TaskSources<Task>;
   /** `own`: each question has its own documents, those of its context. `elsewhere`: the tool has an index already. */
   documents: readonly QaDocument[] | 'own' | 'elsewhere';
 }

@@ -88,10 +88,10 @@ const definition: EnvDefinition<OrsTask> = defineToolEnv({
     return { server, environment, splits, secrets: readSecrets(options.secrets) };
   },
   tasks({ options, shared: { server, environment, splits } }) {
-    const tasks = (type: Split, chosen: string | undefined): TaskSource<OrsTask> => {
+    const tasks = (type: Split, chosen: string | undefined): TaskSource<OrsTask> | undefined => {
       const names = splits[type];
       const name = chosen ?? (names.includes(type) ? type : names[0]);
-      return name === undefined ? [] : () => orsTasks(server, environment, name, options);
+      return name === undefined ? undefined : () => orsTasks(server, environment, name, options);
     };
     return {
       train: tasks('train', options.trainSplit),

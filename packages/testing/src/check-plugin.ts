@@ -1,19 +1,22 @@
 /** checkPlugin: checks a package's manifest and its entry files against the PLUG rules of the spec. */
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
-import { join, resolve, sep } from 'node:path';
+import { dirname, extname, join, relative, resolve, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { messageOf, ToolEnvError } from '@toolenv/core';
 import {
   type InstalledPackage,
+  importRemedy,
   type Manifest,
   type PluginKind,
   pluginKinds,
   readManifest,
   resolveExport,
 } from '@toolenv/core/plugins';
+import { builtFiles } from './built-files.ts';
 import { leaksOf } from './leaks.ts';
 import { type CheckOptions, type Report, Reporter } from './report.ts';
 import type { RuleId } from './rules.ts';
+import { staleSource } from './stale-build.ts';
 import { undeclaredImports } from './undeclared-imports.ts';
 import { brief, thrownText, Violation } from './violation.ts';
 
@@ -26,11 +29,19 @@ interface Entry {
   subpath: string;
 }
 
+export interface CheckPluginOptions extends CheckOptions {
+  /** Where the package was built, if `folder` is a copy of it. Default: `folder`. */
+  builtIn?: string;
+}
+
 /**
  * Reads the package.json of a folder and imports each entry of its manifest. Opens no plugin.
  * @throws ToolEnvError `usage.not_a_package` if there is no package.json with name and version.
  */
-export async function checkPlugin(folder: string, options: CheckOptions = {}): Promise<Report> {
+export async function checkPlugin(
+  folder: string,
+  { builtIn = folder, ...options }: CheckPluginOptions = {},
+): Promise<Report> {
   const installed = readPackage(folder);
   const { json } = installed;
   const report = new Reporter(`${json.name}@${json.version}`, 'PLUG', options);
@@ -45,9 +56,12 @@ export async function checkPlugin(folder: string, options: CheckOptions = {}): P
   );
   const rules: RuleId[] = ['PLUG-2', 'PLUG-3', 'PLUG-4', 'PLUG-6'];
   if (entries.length === 0) report.skip([...rules, 'PLUG-7'], 'no entry could be read');
+  // Before the entries are imported: an old build may not even load.
+  await report.check(['WARN-14'], () => checkBuild(entries, installed, resolve(builtIn)));
   for (const entry of entries) {
     await report.check(rules, async () => checkImport(entry, fileOf(entry, installed)));
     await report.check(['PLUG-7'], () => checkDependencies(entry, installed));
+    await report.check(['WARN-13'], () => checkModuleType(entry, installed));
   }
   return report.report;
 }
@@ -56,15 +70,24 @@ function readPackage(folder: string): InstalledPackage & { json: PackageFile } {
   const path = join(folder, 'package.json');
   try {
     const json: PackageFile = JSON.parse(readFileSync(path, 'utf8'));
-    if (typeof json?.name === 'string' && typeof json.version === 'string') {
-      return { name: json.name, folder: realpathSync(resolve(folder)), json };
-    }
+    const { name, version } = Object(json) as Partial<PackageFile>;
+    const lacks = lackOf(name, version);
+    if (lacks) throw new ToolEnvError('usage.not_a_package', `${path} lacks ${lacks}`);
+    return { name: String(name), folder: realpathSync(resolve(folder)), json };
   } catch (error) {
+    if (ToolEnvError.isInstance(error)) throw error;
     const remedy = error instanceof SyntaxError ? 'correct its JSON' : 'name the folder of an npm package';
     const message = `${path} cannot be read (${messageOf(error)}): ${remedy}.`;
     throw new ToolEnvError('usage.not_a_package', message, { cause: error });
   }
-  throw new ToolEnvError('usage.not_a_package', `${path} lacks a name or a version: add both.`);
+}
+
+/** What npm needs to pack a package. */
+function lackOf(name: unknown, version: unknown): string | undefined {
+  const [noName, noVersion] = [name, version].map((given) => typeof given !== 'string' || given === '');
+  if (noName && noVersion) return 'a name and a version: add both.';
+  if (noName) return 'a name: add one, such as "name": "my-env".';
+  return noVersion ? 'a version, and npm packs nothing without one: add "version": "0.1.0".' : undefined;
 }
 
 async function manifestOf(installed: InstalledPackage, report: Reporter): Promise<Manifest | undefined> {
@@ -137,6 +160,12 @@ async function checkImport({ kind, name, subpath }: Entry, file: string): Promis
   const other = pluginKinds.find((of) => missingParts(of, module.default).length === 0);
   if (other)
     throw new Violation('PLUG-4', expected, parts[other].what, `List it under "${other}" of the manifest.`);
+  // What compilers write where package.json does not say that its files are ES modules.
+  if (Object(module.default).__esModule === true) {
+    const hint =
+      'Add "type": "module" to package.json, and "module": "nodenext" to tsconfig.json. Then build again.';
+    throw new Violation('PLUG-4', expected, 'a file that was built as CommonJS', hint);
+  }
   const isNone = module.default === undefined;
   const received = isNone ? 'no default export' : `a default export without ${missing.join(', ')}`;
   throw new Violation('PLUG-4', expected, received);
@@ -146,7 +175,10 @@ function importHint(error: unknown): string {
   const { code } = Object(error) as NodeJS.ErrnoException;
   if (code === 'ENOENT')
     return 'If the file is there, npm does not publish it: name it in "files" of package.json, and find it by new URL(…, import.meta.url).';
-  if (code === 'ERR_MODULE_NOT_FOUND') return 'Install it, and name it in "dependencies" of package.json.';
+  const remedy = importRemedy(error);
+  if (remedy?.includes('no such file'))
+    return `${remedy} If the file is there, npm does not publish it: name it in "files" of package.json.`;
+  if (remedy) return remedy;
   return ToolEnvError.isInstance(error) ? 'Do what it says.' : 'Correct what throws there.';
 }
 
@@ -158,6 +190,61 @@ function checkDependencies({ subpath }: Entry, installed: InstalledPackage): voi
   const declared = Object.keys(installed.json.dependencies ?? {}).join(', ') || 'no dependencies';
   const hint = `Add it to "dependencies" of package.json: npm install ${undeclared}`;
   throw new Violation('PLUG-7', expected, declared, hint);
+}
+
+/** Static imports and exports at the beginning of a statement, and what only CommonJS has. */
+const moduleSyntax = /(?:^|;)[ \t]*(?:import|export)\b(?!\s*[(.])/m;
+const commonJs = /\bmodule\.exports\b|\bexports\.\w+\s*=[^=]|\brequire\(/;
+
+function isModule(text: string): boolean {
+  return moduleSyntax.test(text) && !commonJs.test(text);
+}
+
+/** @throws Violation for a file of an entry that is an ES module although no package.json says so. */
+function checkModuleType({ subpath }: Entry, installed: InstalledPackage): void {
+  const file = resolveExport(installed, subpath);
+  const files = file ? [...builtFiles(file).keys()] : [];
+  const untyped = files.find(
+    (each) =>
+      extname(each) === '.js' &&
+      typeOf(each, installed.folder) === undefined &&
+      isModule(readFileSync(each, 'utf8')),
+  );
+  if (untyped === undefined) return;
+  const received = `no "type", and import or export in ${relative(installed.folder, untyped)}`;
+  throw new Violation('WARN-13', '"type": "module" in package.json', received);
+}
+
+/** `type` in the package.json that Node reads for a file. */
+function typeOf(file: string, folder: string): unknown {
+  for (let place = dirname(file); place.startsWith(folder); place = dirname(place)) {
+    const path = join(place, 'package.json');
+    if (existsSync(path)) return (JSON.parse(readFileSync(path, 'utf8')) as { type?: unknown }).type;
+  }
+  return undefined;
+}
+
+function checkBuild(entries: readonly Entry[], installed: InstalledPackage, builtIn: string): void {
+  const built = entries.flatMap(({ subpath }) => {
+    const file = resolveExport(installed, subpath);
+    return file ? [relative(installed.folder, file)] : [];
+  });
+  const source = staleSource(built, builtIn);
+  if (source === undefined) return;
+  const hint = `Build the package: ${buildCommand(installed, builtIn)}. If the build is as the source says, skip WARN-14 (--skip WARN-14).`;
+  throw new Violation(
+    'WARN-14',
+    'a build that is newer than its source',
+    `${source} was changed later`,
+    hint,
+  );
+}
+
+function buildCommand({ json }: InstalledPackage, builtIn: string): string {
+  const { scripts } = json as { scripts?: Record<string, unknown> };
+  const script = ['build', 'prepack', 'prepare', 'prepublishOnly', 'compile'].find((name) => scripts?.[name]);
+  if (script) return `npm run ${script}`;
+  return existsSync(join(builtIn, 'tsconfig.json')) ? 'npx tsc' : 'run your compiler';
 }
 
 /** What each kind of plugin is called, and the objects and the function that it has besides its name and description. */

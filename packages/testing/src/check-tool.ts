@@ -5,6 +5,7 @@ import { createRng, deriveSeed } from '@toolenv/core';
 import { validate, wireSchemas } from '@toolenv/core/schemas';
 import fc from 'fast-check';
 import { schemaError } from './env/transition-rules.ts';
+import { ignoredSignal } from './ignored-signal.ts';
 import { answered, withTimeout } from './in-time.ts';
 import { notJson } from './json-value.ts';
 import { leaksOf } from './leaks.ts';
@@ -82,6 +83,7 @@ async function checkOpened(
     }
     await report.check(callRules, () => caller.callAll(args));
     await report.check(['TOOL-8'], () => cancel(caller, args[0]!));
+    if (report.report.ok) await report.check(['WARN-7'], () => checkSignal(caller, args[0]!));
     await checkRepeats(caller, args.slice(0, 20));
     await report.check(['TOOL-13'], () => leaves(open, args.slice(0, 5), timeout, seed));
   } finally {
@@ -209,6 +211,16 @@ async function cancel(caller: Caller, args: Arguments): Promise<void> {
     controller.abort(new Error('cancelled by the check'));
     await withTimeout('TOOL-8', expected, limit, () => settled);
   }
+}
+
+/** A tool may take a second to stop, but a call that goes on to its end has not heard of its signal. */
+async function checkSignal(caller: Caller, args: Arguments): Promise<void> {
+  const call = async (signal: AbortSignal) => {
+    await caller.tool.execute(structuredClone(args), caller.context(0, signal)).then(brief, brief);
+  };
+  const ignored = await ignoredSignal((time) => time(call));
+  if (ignored !== undefined)
+    throw new Violation('WARN-7', 'a call to stop soon after its signal aborts', ignored);
 }
 
 /** A tool that only reads, and only its own data, must give equal results for equal calls, concurrent calls included. */

@@ -1,7 +1,7 @@
 /** @toolenv/testing: the conformance kit, for any test runner. */
 
 export { type WireSchemaName, wireSchemas } from '@toolenv/core/schemas';
-export { checkPlugin } from './check-plugin.ts';
+export { type CheckPluginOptions, checkPlugin } from './check-plugin.ts';
 export { type CheckPolicyOptions, checkPolicy } from './check-policy.ts';
 export { type CheckSandboxOptions, checkSandbox } from './check-sandbox.ts';
 export { type CheckScorerOptions, checkScorer } from './check-scorer.ts';

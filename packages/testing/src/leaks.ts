@@ -1,5 +1,5 @@
 /** Finds timers, sockets, child processes and watchers that keep a process alive after the work is done. */
-import { createHook } from 'node:async_hooks';
+import { type AsyncHook, AsyncLocalStorage, createHook } from 'node:async_hooks';
 import { channel } from 'node:diagnostics_channel';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -25,6 +25,18 @@ interface Resource {
   handle?: Resource;
 }
 
+interface Handle {
+  kind: string;
+  resource: Resource;
+  /** Whether it was opened by work that {@link Handles.run} runs. */
+  isOurs: boolean;
+}
+
+/** Whether it keeps the process alive. */
+function holds({ resource }: Handle): boolean {
+  return (resource.handle ?? resource).hasRef?.() !== false;
+}
+
 /**
  * What `work` opens and leaves behind (`2 × timer`), after a short wait for closing handles. Unref'd handles do not count.
  * Run `work` once beforehand if it may open something that lasts as long as the process.
@@ -33,28 +45,56 @@ interface Resource {
  * meanwhile would hide a leaked timer.
  */
 export async function leaksOf(work: () => Promise<void>): Promise<string[]> {
-  // The streams are created on first access, which importing `node:process` causes. They are not leaks of `work`.
-  void [process.stdin, process.stdout, process.stderr];
-  const made = new Map<number, { kind: string; resource: Resource }>();
-  const hook = createHook({
-    init(id, type, _, resource) {
-      const kind = kinds[type];
-      if (kind) made.set(id, { kind, resource: resource as Resource });
-    },
-    destroy: (id) => void made.delete(id),
-  });
-  hook.enable();
+  const handles = new Handles();
   try {
     await work();
-    const ours = new Map(made);
-    const left = () =>
-      [...ours]
-        .filter(([id, { resource }]) => made.has(id) && (resource.handle ?? resource).hasRef?.() !== false)
-        .map(([, { kind }]) => kind);
+    const left = handles.snapshot();
     for (let waited = 0; left().length > 0 && waited < grace; waited += 20) await sleep(20);
     return counted(left());
   } finally {
-    hook.disable();
+    handles.stop();
+  }
+}
+
+/** Handles that are opened from now on. Call `stop`. */
+export class Handles {
+  readonly #made: Map<number, Handle> = new Map();
+  readonly #hook: AsyncHook;
+  readonly #context: AsyncLocalStorage<true> = new AsyncLocalStorage();
+
+  constructor() {
+    // The streams are created on first access, which importing `node:process` causes. They are not leaks of any work.
+    void [process.stdin, process.stdout, process.stderr];
+    this.#hook = createHook({
+      init: (id, type, _, resource) => {
+        const kind = kinds[type];
+        const isOurs = this.#context.getStore() === true;
+        if (kind) this.#made.set(id, { kind, resource: resource as Resource, isOurs });
+      },
+      destroy: (id) => void this.#made.delete(id),
+    });
+    this.#hook.enable();
+  }
+
+  /** Tells the kinds of the handles opened before this call that are still open. */
+  snapshot(): () => string[] {
+    const ours = new Map(this.#made);
+    return () =>
+      [...ours].filter(([id, handle]) => this.#made.has(id) && holds(handle)).map(([, { kind }]) => kind);
+  }
+
+  /** Runs `work`, whose handles {@link Handles.isBusy} looks for. */
+  run<T>(work: () => T): T {
+    return this.#context.run(true, work);
+  }
+
+  /** Whether a handle is open that `run` has opened, or what it left behind. */
+  isBusy(): boolean {
+    return [...this.#made.values()].some((handle) => handle.isOurs && holds(handle));
+  }
+
+  stop(): void {
+    this.#hook.disable();
   }
 }
 

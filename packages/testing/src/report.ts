@@ -51,6 +51,22 @@ function isWarning(rule: RuleId): boolean {
   return rule.startsWith('WARN-');
 }
 
+/** Warnings that concern something else than environments, or tools as well. */
+const families: { readonly [Id in RuleId]?: readonly RuleFamily[] } = {
+  'WARN-7': ['ENV', 'TOOL'],
+  'WARN-13': ['PLUG'],
+  'WARN-14': ['PLUG'],
+};
+
+/** The rules of a family, and its warnings that are left out. */
+function familyOf(family: RuleFamily, skip: readonly RuleId[] = []): RuleId[] {
+  const concerns = (rule: RuleId) => families[rule] ?? ['ENV'];
+  const left = allRules.filter(
+    (rule) => isWarning(rule) && skip.includes(rule) && concerns(rule).includes(family),
+  );
+  return [...allRules.filter((rule) => rule.startsWith(`${family}-`)), ...left];
+}
+
 /** Begins what was received where nothing was. */
 export const noAnswer = 'nothing within';
 
@@ -67,12 +83,9 @@ export class Reporter {
   /** @param family The rules that the report covers. */
   constructor(subject: string, family: RuleFamily, options: CheckOptions) {
     this.#subject = subject;
-    this.#family = allRules.filter((rule) => rule.startsWith(`${family}-`));
+    this.#family = familyOf(family, options.skip);
     this.#options = options;
     for (const rule of allRules) if (!this.wants(rule)) this.#skipped.set(rule, 'it was left out by request');
-    // The warnings concern environments.
-    if (family === 'ENV')
-      this.#family.push(...allRules.filter((rule) => options.skip?.includes(rule) && isWarning(rule)));
   }
 
   /** Whether one of the rules is to be checked. */

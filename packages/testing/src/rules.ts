@@ -92,7 +92,7 @@ const hints = {
   'WARN-6':
     "Return failure('There is no account 7.') for a call that cannot be served; throw only if the machinery failed. If a server was down, check again.",
   'WARN-7':
-    'Pass context.signal to everything that the tool waits for: fetch(url, { signal }), setTimeout(ms, undefined, { signal }).',
+    'Pass context.signal to everything that the tool waits for: fetch(url, { signal }), setTimeout(ms, undefined, { signal }). A tool that must end what it began may skip WARN-7 (--skip WARN-7).',
   'WARN-8':
     'Draw from context.rng, and count turns instead of time. If the value decides nothing, as in a log, skip WARN-8 (--skip WARN-8).',
   'WARN-9':
@@ -100,6 +100,8 @@ const hints = {
   'WARN-10':
     'Weigh the rewards so that their sum says what you want: points: { kind: "outcome", range: [0, 100], weight: 0.01 }; or weight: 0 to report one only.',
   'WARN-11': 'Name the field of the task as the task has it, and write an object by JSON.stringify.',
+  'WARN-12':
+    'Give the split tasks, or leave it out. Where it is a slice, count the tasks: all.slice(0, 80) of 80 tasks leaves none for all.slice(80).',
   'POL-1': 'Give the policy a spec { name, contextLength } with a name and a whole number above 0.',
   'POL-2': 'Return { text, toolCalls, stopReason } that follows action.schema.json, with distinct call ids.',
   'POL-3':
@@ -193,6 +195,9 @@ const hints = {
   'PLUG-5': 'Add "toolenv-plugin" to "keywords" of package.json.',
   'PLUG-6': 'Open files, servers and timers in open(), not while the module is loaded.',
   'PLUG-7': 'Add the package to "dependencies" of package.json: npm install <package>.',
+  'WARN-13':
+    'Add "type": "module" to package.json, and build again: without it, Node reads each file twice, and compilers write CommonJS.',
+  'WARN-14': 'Build the package: npm run build.',
 } as const;
 
 export type RuleId = keyof typeof hints;

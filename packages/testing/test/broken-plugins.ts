@@ -1,8 +1,10 @@
 /** Packages that break one rule each, as path → content. All are changes of one valid package. */
 import type { RuleId } from '../src/index.ts';
 
-/** Path → text, JSON, or the target of a symbolic link. */
-export type Files = Readonly<Record<string, string | object | { link: string }>>;
+/** Path → text, JSON, the target of a symbolic link, or a text that was written so many seconds ago. */
+export type Files = Readonly<
+  Record<string, string | object | { link: string } | { text: string; age: number }>
+>;
 
 const env = `export default {
   name: 'lamp-v1', description: 'A lamp.', options: { type: 'object' }, rewards: {},
@@ -95,6 +97,17 @@ export const brokenPlugins: readonly [what: string, rule: RuleId, files: Files][
         ...json,
         exports: { ...json.exports, './lamp-v1': { types: './lamp.d.ts', default: './lamp.js' } },
       },
+    },
+  ],
+  ['an ES module without a type', 'WARN-13', { ...goodPlugin, 'package.json': { ...json, type: undefined } }],
+  [
+    'a source that is newer than its build',
+    'WARN-14',
+    {
+      ...goodPlugin,
+      'package.json': { ...json, exports: { ...json.exports, './lamp-v1': './dist/lamp.js' } },
+      'dist/lamp.js': { text: env, age: 60 },
+      'src/lamp.ts': env,
     },
   ],
 ];

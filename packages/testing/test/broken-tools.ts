@@ -161,4 +161,14 @@ export const brokenTools: readonly [what: string, rule: RuleId, change: Partial<
       return result;
     }),
   ],
+  [
+    'a wait that is not cut short',
+    'WARN-7',
+    {
+      execute: async (args, context) => {
+        if (context.callIndex === 0) await new Promise((resolve) => setTimeout(resolve, 150));
+        return die.execute(args, context);
+      },
+    },
+  ],
 ];

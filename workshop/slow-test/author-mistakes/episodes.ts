@@ -165,6 +165,18 @@ export const mistakes: readonly Mistake[] = [
     says: /a plugin called process\.exit\(\)/,
   },
   {
+    did: 'process.exit with a code',
+    in: guess,
+    edits: [
+      [
+        'if (Number(answer) === number)',
+        'if (Number(answer) === number) process.exit(3);\n      if (Number(answer) === number)',
+      ],
+    ],
+    isProcess: true,
+    says: /a plugin called process\.exit\(\), at .*env-v1\.ts:\d+:\d+, so the command did not end/,
+  },
+  {
     did: 'the answer in the question',
     in: sum,
     edits: [

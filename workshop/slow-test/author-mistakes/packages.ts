@@ -5,6 +5,8 @@ export interface PackageMistake {
   readonly manifest?: (right: Manifest) => unknown;
   /** Files of the package, by path; `null` is a file that is not there. */
   readonly files?: Readonly<Record<string, string | null>>;
+  /** Files that were written an hour ago. */
+  readonly old?: readonly string[];
   readonly says: RegExp;
 }
 
@@ -143,7 +145,7 @@ export const mistakes: readonly PackageMistake[] = [
   {
     did: 'no version',
     manifest: ({ version: _, ...rest }) => rest,
-    says: /lacks a name or a version: add both/,
+    says: /package\.json lacks a version, and npm packs nothing without one: add "version": "0\.1\.0"/,
   },
   {
     did: 'toolenv/core is no dependency',
@@ -182,5 +184,60 @@ export const mistakes: readonly PackageMistake[] = [
         .replace('\n', "\nimport { readFileSync } from 'node:fs';\n"),
     },
     says: /src\/extra\.json[\s\S]*npm does not publish it: name it in "files"/,
+  },
+  {
+    did: 'no name',
+    manifest: ({ name: _, ...rest }) => rest,
+    says: /package\.json lacks a name: add one/,
+  },
+  {
+    did: 'a source that was changed after the build',
+    manifest: (right) => ({ ...right, scripts: { build: 'tsc' } }),
+    old: ['dist/sum-v1.js', 'dist/sum-v1.d.ts'],
+    says: /WARN-14[\s\S]*src\/sum-v1\.ts was changed later\s+hint +Build the package: npm run build\./,
+  },
+  {
+    did: 'no type of modules',
+    manifest: ({ type: _, ...rest }) => rest,
+    says: /WARN-13[\s\S]*no "type", and import or export in dist\/sum-v1\.js\s+hint +Add "type": "module"/,
+  },
+  {
+    did: 'the type of CommonJS',
+    manifest: (right) => ({ ...right, type: 'commonjs' }),
+    says: /PLUG-4[\s\S]*It is an ES module: add "type": "module" to its package\.json/,
+  },
+  {
+    did: 'a build as CommonJS',
+    manifest: ({ type: _, ...rest }) => rest,
+    files: {
+      'dist/sum-v1.js': built
+        .replace(/import .*;/, "Object.defineProperty(exports, '__esModule', { value: true });")
+        .replace('export default defineToolEnv', "exports.default = require('@toolenv/core').defineToolEnv"),
+    },
+    says: /PLUG-4[\s\S]*a file that was built as CommonJS\s+hint +Add "type": "module"/,
+  },
+  {
+    did: 'an import without the ending of its file',
+    files: { 'dist/sum-v1.js': `import './helper';\n${built}`, 'dist/helper.js': 'export {};\n' },
+    says: /Cannot find module [\s\S]*In sum-v1\.js and its source, write the whole name of the file: "\.\/helper\.js" for "\.\/helper"/,
+  },
+  {
+    did: 'an import of a folder',
+    files: { 'dist/sum-v1.js': `import './lib';\n${built}`, 'dist/lib/index.js': 'export {};\n' },
+    says: /write the whole name of the file: "\.\/lib\/index\.js" for "\.\/lib"/,
+  },
+  {
+    did: 'exports that name the source',
+    manifest: (right) => ({
+      ...right,
+      files: ['src'],
+      exports: { ...right.exports, './sum-v1': './src/sum-v1.ts' },
+    }),
+    says: /PLUG-4[\s\S]*Node does not read TypeScript in packages: build it, and name the built file in "exports"/,
+  },
+  {
+    did: 'JSON that is imported without its type',
+    files: { 'dist/sum-v1.js': `import './rows.json';\n${built}`, 'dist/rows.json': '[]' },
+    says: /PLUG-4[\s\S]*rows\.json[\s\S]*with \{ type: 'json' \}/,
   },
 ];

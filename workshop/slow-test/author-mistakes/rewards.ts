@@ -75,7 +75,7 @@ export const mistakes: readonly Mistake[] = [
     did: 'a score that throws without an answer',
     in: sum,
     edits: [['Number(answer === ', 'Number(answer!.trim() === ']],
-    says: /reading 'trim'\), at .*env-v1\.ts:11:84/,
+    says: /reading 'trim'\), at .*env-v1\.ts:11:84\s+hint +What is read there may be absent: a score has no answer .*answer\?\.trim/,
   },
   {
     did: 'a number compared with a text',

@@ -102,6 +102,18 @@ export const mistakes: readonly Mistake[] = [
     says: /WARN-9[\s\S]*1 of 2 tasks of test, such as 5/,
   },
   {
+    did: 'a slice that leaves no tests',
+    in: guess,
+    edits: [['test: [3, 9]', 'test: [3, 9].slice(80)']],
+    says: /WARN-12[\s\S]*tasks in the split "test", which is named\s+received none, 3 in train[\s\S]*all\.slice/,
+  },
+  {
+    did: 'a split that a function reads from nowhere',
+    in: guess,
+    edits: [['test: [3, 9]', 'validation: () => []']],
+    says: /WARN-12[\s\S]*tasks in the split "validation"/,
+  },
+  {
     did: 'a task as [object Object]',
     in: sum,
     edits: [['${task.a} + ${task.b}', '${task}']],

@@ -99,6 +99,20 @@ export const mistakes: readonly Mistake[] = [
     says: /ENV-28[\s\S]*nothing within 10000 ms/,
   },
   {
+    did: 'a tool that takes 150 ms and ignores its signal',
+    in: fruit,
+    edits: [['const each', 'await new Promise((resolve) => setTimeout(resolve, 150));\n    const each']],
+    says: /WARN-7[\s\S]*"price" to stop soon after its signal aborts\s+received \d+ ms, as long as[\s\S]*Pass context\.signal/,
+  },
+  {
+    did: 'a plugin of a tool that takes 150 ms and ignores its signal',
+    in: search,
+    edits: [
+      ['const found', 'await new Promise((resolve) => setTimeout(resolve, 150));\n        const found'],
+    ],
+    says: /WARN-7[\s\S]*a call to stop soon after its signal aborts\s+received \d+ ms, as long as/,
+  },
+  {
     did: 'parameters for inputSchema',
     in: fruit,
     edits: [['inputSchema:', 'parameters:']],

@@ -140,7 +140,7 @@ async function* checkPackage(folder: string, options: SubjectOptions): Reports {
   const away = await mkdtemp(join(tmpdir(), 'toolenv-check-'));
   try {
     if (!hasOptions) process.chdir(away);
-    for await (const report of checkFolder(copy.folder, options))
+    for await (const report of checkFolder(copy.folder, options, folder))
       yield JSON.parse(JSON.stringify(report).replaceAll(copy.folder, `${folder} (packed)`)) as Report;
   } catch (error) {
     if (!ToolEnvError.isInstance(error)) throw error;
@@ -161,9 +161,12 @@ function notPacked({ code, message, cause }: ToolEnvError, folder: string): Tool
   return new ToolEnvError(code, `${message.replaceAll(`${folder}/`, '')} ${remedy}.`, { cause });
 }
 
-/** A package with its plugins. */
-async function* checkFolder(folder: string, options: SubjectOptions): Reports {
-  const report = await checkPlugin(folder, options);
+/**
+ * A package with its plugins.
+ * @param builtIn The folder of the author, if `folder` is a copy.
+ */
+async function* checkFolder(folder: string, options: SubjectOptions, builtIn = folder): Reports {
+  const report = await checkPlugin(folder, { ...options, builtIn });
   yield report;
   if (!report.ok) return;
   for (const plugin of packagePlugins(folder)) {

@@ -6,6 +6,8 @@ export class CheckProgress {
   readonly #actions: number;
   readonly #begun: Set<RuleId> = new Set();
   #subject = '';
+  /** Prefix of the rules of the subject. */
+  #family = '';
   #status = '';
   #bar: { of: string; progress: Progress } | undefined;
 
@@ -20,8 +22,9 @@ export class CheckProgress {
     this.#subject = subject;
     const [first, last] = [checked[0]!, checked.at(-1)];
     this.#status = first === last ? `${first} ${rules[first].title}` : `${first} to ${last}`;
-    // The warnings concern environments.
-    const family = first.replace(/\d+$/, '').replace('WARN-', 'ENV-');
+    // A warning comes among the rules of its subject.
+    if (!first.startsWith('WARN-')) this.#family = first.replace(/\d+$/, '');
+    const family = this.#family;
     const total = Object.keys(rules).filter((rule) => rule.startsWith(family)).length;
     this.#show(`${subject}, rules`, total, this.#begun.size, { isUneven: true });
     for (const rule of checked) if (rule.startsWith(family)) this.#begun.add(rule);

@@ -30,11 +30,13 @@ export async function runAsProcess(work: (signal: AbortSignal) => Promise<void>)
   leaveClosedTerminal();
   let hasEnded = false;
   process.on('exit', (exitCode) => {
-    if (hasEnded || exitCode !== 0) return;
+    // process.exit() of a plugin is still being called. This file ends the process too, and a command may fail.
+    const place = atPlace(new Error());
+    if (hasEnded || (exitCode !== 0 && place === '')) return;
     process.stderr.write(
-      'toolenv: a plugin called process.exit(), so the command did not end: let the plugin return or throw.\n',
+      `toolenv: a plugin called process.exit()${place}, so the command did not end: let the plugin return or throw.\n`,
     );
-    process.exitCode = 1;
+    if (exitCode === 0) process.exitCode = 1;
   });
   // Output that cannot be written makes the work fail.
   const code = await exitCodeOf(work(signal).then(flush), signal);

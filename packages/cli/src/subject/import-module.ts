@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { ToolEnvError } from '@toolenv/core';
 import { asClause, isBug, messageOf, placeOf } from '@toolenv/core/errors';
+import { importRemedy } from '@toolenv/core/plugins';
 
 /**
  * @param file Absolute path.
@@ -49,11 +50,10 @@ async function useTsx(file: string, cause: unknown): Promise<void> {
 /** A module that is wrong is its author's, so its place says more than the stack. */
 function loadError(file: string, error: unknown): ToolEnvError {
   const { name, code } = Object(error) as NodeJS.ErrnoException;
-  const missing = code === 'ERR_MODULE_NOT_FOUND' && /package '([^']+)'/.exec(messageOf(error))?.[1];
   const kind = isBug(error) || code !== undefined || name === undefined ? '' : `${name}: `;
   // A question asks for no full stop.
-  const remedy = missing ? ` Install it: npm install ${missing}` : '';
-  const problem = `${kind}${asClause(messageOf(error)).replace(/[^?]$/, '$&.')}${remedy}`;
+  const remedy = importRemedy(error) ?? '';
+  const problem = `${kind}${asClause(messageOf(error)).replace(/[^?]$/, '$&.')} ${remedy}`.trimEnd();
   return new ToolEnvError('usage.module', `${placeOf(error) ?? file} cannot be loaded: ${problem}`, {
     cause: error,
   });

@@ -1,5 +1,5 @@
 /** `toolenv check <folder>` checks what npm would publish of a package, away from the files of its author. */
-import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -7,8 +7,11 @@ import { startCli } from '../start-cli.ts';
 
 const modules = join(import.meta.dirname, '../../../../node_modules/@toolenv');
 
-/** @param rows How the environment names its file of tasks. */
-async function quiz(rows: string, files: readonly string[]): Promise<string> {
+/**
+ * @param rows How the environment names its file of tasks.
+ * @param changes Of package.json.
+ */
+async function quiz(rows: string, files: readonly string[], changes: object = {}): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'toolenv-packed-'));
   onTestFinished(() => rm(folder, { recursive: true }));
   const manifest = {
@@ -19,6 +22,7 @@ async function quiz(rows: string, files: readonly string[]): Promise<string> {
     exports: { './quiz-v1': './dist/quiz-v1.js' },
     files,
     toolenv: { spec: 'v1', envs: { 'quiz-v1': './quiz-v1' } },
+    ...changes,
   };
   const module = `
     import { defineToolEnv } from '@toolenv/core';
@@ -69,4 +73,51 @@ test('a module that is not packed is an entry without a file', async () => {
   expect(code).toBe(1);
   expect(stdout).toContain('✘ PLUG-3');
   expect(stdout).toContain(`${folder} (packed)/dist/quiz-v1.js`);
+});
+
+/** What `toolenv check` says of a package with the built file `module`. */
+async function said(changes: object, module?: string): Promise<string> {
+  const folder = await quiz(beside, ['dist', 'src/rows.csv'], changes);
+  if (module) await writeFile(join(folder, 'dist/quiz-v1.js'), module);
+  const { stdout, stderr } = await startCli(['check', '.', '--actions', '20'], folder).finished;
+  return `${stdout}${stderr}`;
+}
+
+test.each<[what: string, changes: object, module: string | undefined, says: RegExp]>([
+  [
+    'no type of modules',
+    { type: undefined },
+    undefined,
+    /! WARN-13 No type of modules\n +expected "type": "module" in package\.json\n +received no "type", and import or export in dist\/quiz-v1\.js/,
+  ],
+  [
+    'the type of CommonJS',
+    { type: 'commonjs' },
+    'export default 1;',
+    /✘ PLUG-4[\s\S]*hint +It is an ES module: add "type": "module" to its package\.json\./,
+  ],
+  [
+    'no type, and what a compiler makes of it',
+    { type: undefined },
+    "Object.defineProperty(exports, '__esModule', { value: true });\nexports.default = { name: 'quiz-v1' };",
+    /✘ PLUG-4[\s\S]*received a file that was built as CommonJS\n +hint +Add "type": "module" to package\.json/,
+  ],
+  ['no version', { version: undefined }, undefined, /lacks a version, and npm packs nothing without one/],
+])('of %s is named', async (_, changes, module, says) => {
+  expect(await said(changes, module)).toMatch(says);
+});
+
+test('a build that is older than its source is named, with the command that builds', async () => {
+  const folder = await quiz(beside, ['dist', 'src/rows.csv'], { scripts: { build: 'tsc' } });
+  await writeFile(join(folder, 'src/quiz-v1.ts'), '');
+  const check = async () => (await startCli(['check', '.', '--actions', '20'], folder).finished).stdout;
+  expect(await check()).not.toContain('WARN-14');
+  const minuteAgo = new Date(Date.now() - 60_000);
+  await utimes(join(folder, 'dist/quiz-v1.js'), minuteAgo, minuteAgo);
+  const stdout = await check();
+  expect(stdout).toMatch(
+    /! WARN-14 An old build\n.*\n +received src\/quiz-v1\.ts was changed later\n +hint +Build the package: npm run build\./,
+  );
+  // The environment is checked all the same.
+  expect(stdout).toContain('✔ quiz/quiz-v1');
 });

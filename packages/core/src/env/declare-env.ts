@@ -8,14 +8,14 @@ import { type Prompts, replacePrompts } from '../protocol/prompts.ts';
 import { badOption } from '../schemas/complete-options.ts';
 import type { ArgumentsSchema, EnvOptions, EnvOptionsInput, Simplify } from '../schemas/json-schema-type.ts';
 import { isStandardSchema, parse, toJsonSchema } from '../schemas/standard-schema.ts';
-import type { EnvDefinition, EnvHandle, OpenOptions, Split, TaskSet } from './env-definition.ts';
+import type { EnvDefinition, EnvHandle, OpenOptions } from './env-definition.ts';
 import type { EpisodeContext } from './episode.ts';
 import { defaultLimits, limitNames, limitOptions } from './limit-options.ts';
 import { openPlayers, type PlayerBinding, playerOptions, scriptsOf } from './open-players.ts';
 import { openScores, scoreOptionsOf, scoreToolsOf } from './open-scores.ts';
 import type { PlayerDeclaration } from './player-declaration.ts';
 import { type RewardDeclaration, rewardSpecOf, type ScoredReward } from './reward-declaration.ts';
-import { type TaskSources, taskSets } from './task-source.ts';
+import { namedSplits, type TaskSources, taskSets } from './task-source.ts';
 
 /** What an author declares of an environment, whoever writes the loop of its episodes. `Scored` is what reward functions receive. */
 export interface EnvDeclaration<
@@ -126,11 +126,11 @@ export function declareEnv<
   };
   type Own = EnvOptions<Schema>;
   // Given as a value, the tasks are the same however often the environment is opened: a stream is read once.
-  let fixed: Record<Split, TaskSet<Task>> | undefined;
+  let fixed: Pick<EnvHandle<Task>, 'tasks' | 'splits'> | undefined;
   const tasksOf = async (options: Own, seed: number, shared: Shared) => {
     const { tasks } = declared;
-    if (typeof tasks === 'function') return taskSets(await tasks({ options, seed, shared }));
-    fixed ??= taskSets(tasks);
+    if (typeof tasks === 'function') return setsOf(await tasks({ options, seed, shared }));
+    fixed ??= setsOf(tasks);
     return fixed;
   };
   return {
@@ -164,7 +164,7 @@ export function declareEnv<
         await declared.teardown?.(shared);
       };
       try {
-        const tasks = await tasksOf(options, seed, shared);
+        const sets = await tasksOf(options, seed, shared);
         scores = await openScores(declared.rewards, scoreTools, others, tools);
         table = await openPlayers(players, others, { policy, tap });
         const { seats } = table;
@@ -181,7 +181,7 @@ export function declareEnv<
         const { identity } = made;
         const scored = scores.rewards;
         return {
-          tasks,
+          ...sets,
           episode: () => made.episode({ spec, options, shared, prompts, rewards: scored, seats }),
           close,
           ...(declared.prompts && { prompts }),
@@ -193,6 +193,10 @@ export function declareEnv<
       }
     },
   };
+}
+
+function setsOf<Task>(sources: TaskSources<Task>): Pick<EnvHandle<Task>, 'tasks' | 'splits'> {
+  return { tasks: taskSets(sources), splits: namedSplits(sources) };
 }
 
 /** Where a part belongs that is not of the definition. */

@@ -62,6 +62,8 @@ export function maxConcurrency({ concurrent = true }: EnvCapabilities = {}): num
 /** An open environment. */
 export interface EnvHandle<Task> {
   tasks: Record<Split, TaskSet<Task>>;
+  /** The splits that its author names. The others are empty on purpose. Absent if that is not known. */
+  readonly splits?: readonly Split[];
   /** Draws the training tasks of a step. Default: every task once before any comes again. */
   readonly draw?: TaskDraw | undefined;
   /** A fresh Env. As many may live at once as `concurrent` says. */

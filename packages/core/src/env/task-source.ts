@@ -25,8 +25,21 @@ export function taskSets<Task>(sources: TaskSources<Task>): Record<Split, TaskSe
     const remedy = 'give the tasks of each split: { train: […], validation: […], test: […] }';
     throw new ToolEnvError('bug.environment', `"tasks" has ${asClause(wrong)}: ${remedy}.`);
   }
-  const { train = [], validation = [], test = [] } = sources;
+  const { train = noTasks, validation = noTasks, test = noTasks } = sources;
   return { train: taskSet(train), validation: taskSet(validation), test: taskSet(test) };
+}
+
+/** The set of a split that is left out. */
+const noTasks: TaskSet<never> = {
+  length: 0,
+  get(index) {
+    throw new ToolEnvError('usage.task_index', `Task ${index} does not exist: there are 0.`);
+  },
+};
+
+/** The splits that an author names, which should have tasks. Sets of {@link taskSets} name those of its sources. */
+export function namedSplits(sources: TaskSources<unknown>): Split[] {
+  return splitNames.filter((name) => sources[name] !== undefined && sources[name] !== noTasks);
 }
 
 /**
@@ -34,6 +47,7 @@ export function taskSets<Task>(sources: TaskSources<Task>): Record<Split, TaskSe
  * @throws ToolEnvError `bug.environment` for something else, now or when the function is called.
  */
 export function taskSet<Task>(source: TaskSource<Task>): TaskSet<Task> {
+  if (source === noTasks) return noTasks;
   if (typeof source === 'function') return readLater(async () => taskSet(await source()));
   if (Array.isArray(source))
     return bounded(

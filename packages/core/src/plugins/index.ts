@@ -10,6 +10,7 @@ export {
   startDownload,
   watchDownloads,
 } from './downloads.ts';
+export { importRemedy } from './import-remedy.ts';
 export {
   allPackages,
   findPackage,

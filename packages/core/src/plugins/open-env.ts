@@ -92,6 +92,7 @@ export async function openEnv(
   }
   const opened: OpenedEnv<unknown> = {
     tasks: open.tasks,
+    ...(open.splits && { splits: open.splits }),
     ...(open.draw && { draw: open.draw }),
     ...(open.prompts && { prompts: open.prompts }),
     ...(open.identity && { identity: open.identity }),

@@ -4,9 +4,10 @@ import { basename, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { EnvDefinition } from '../env/env-definition.ts';
 import { nearest } from '../protocol/did-you-mean.ts';
-import { ToolEnvError } from '../protocol/errors.ts';
+import { messageOf, ToolEnvError } from '../protocol/errors.ts';
 import type { JsonSchema } from '../protocol/json-schema.ts';
 import { type Manifest, type PluginKind, pluginKinds } from '../protocol/manifest.ts';
+import { importRemedy } from './import-remedy.ts';
 import {
   allPackages,
   findDamagedPackage,
@@ -137,7 +138,10 @@ export async function findPlugin<Kind extends PluginKind>(
     // Node 22 and later read less in a package.json than JSON.parse does, for example no name with half a character.
     if (error.code === 'ERR_INVALID_PACKAGE_CONFIG')
       throw bad(`Node says "${error.message}": repair that file`);
-    throw error;
+    const remedy = importRemedy(error);
+    if (remedy === undefined) throw error;
+    const message = `${about.package}@${about.version}: "${subpath}" cannot be imported (${messageOf(error)}). ${remedy}`;
+    throw new ToolEnvError('usage.bad_manifest', message, { cause: error });
   });
   if (module.default === undefined)
     throw bad(`${subpath} has no default export: it must be the ${singular[kind]}`);

@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { describe, expect, expectTypeOf, test, vi } from 'vitest';
 import {
   collect,
+  defineToolEnv,
+  openEnv,
   rollout,
   scriptedPolicy,
   type TaskSet,
@@ -131,4 +133,22 @@ test.each([-1, 1.5, Number.NaN, '3', undefined])('refuses %o as a length', async
   expect(() => taskSets({ test: set }).test.length).toThrow(expect.objectContaining(refusal));
   const later = taskSets({ test: { ...set, length: Promise.resolve(length) } as TaskSet<number> }).test;
   await expect(later.length).rejects.toMatchObject(refusal);
+});
+
+test('an open environment tells the splits that its author names', async () => {
+  const splitsOf = async (tasks: TaskSources<number> | (() => TaskSources<number>)) => {
+    await using env = await openEnv(
+      defineToolEnv({
+        name: 'number-v1',
+        description: 'Say a number.',
+        tasks,
+        rewards: { said: { kind: 'outcome', score: ({ answer, task }) => Number(answer === `${task}`) } },
+        episode: ({ task }) => ({ messages: `Say ${task}.` }),
+      }),
+    );
+    return env.splits;
+  };
+  expect(await splitsOf({ train: [1], test: [] })).toEqual(['train', 'test']);
+  expect(await splitsOf(() => ({ validation: () => [], test: undefined }))).toEqual(['validation']);
+  expect(await splitsOf(taskSets({ test: [1] }))).toEqual(['test']);
 });

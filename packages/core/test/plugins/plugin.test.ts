@@ -190,6 +190,25 @@ test.each([
   expect(error.message).toContain(message);
 });
 
+test('an import that Node does not follow is refused in one line, with what to write', async () => {
+  const json = {
+    name: 'bare',
+    exports: { './a': './a.js' },
+    toolenv: { spec: 'v1', envs: { 'a-v1': './a' } },
+  };
+  const files = { 'a.js': "import './parts/b';\nexport default 1;" };
+  const folder = join(root, 'node_modules/bare');
+  await mkdir(join(folder, 'parts'), { recursive: true });
+  await writeFile(join(folder, 'parts/b.js'), '');
+  await install(folder, json, files);
+  const error = await thrown(loadPlugin('envs', 'bare/a-v1', { from: root }));
+  expect(error.code).toBe('usage.bad_manifest');
+  expect(error.message).toMatch(
+    /^bare@1\.2\.3: "\.\/a" cannot be imported \(.*parts\/b'? .*\)\. In a\.js and its source, /,
+  );
+  expect(error.message).toContain('write the whole name of the file: "./parts/b.js" for "./parts/b".');
+});
+
 test('a package.json that Node cannot read, although it is JSON, is refused in one line or loaded', async () => {
   const plugin = { spec: 'v1', trainers: { 'a-v1': './a' } };
   const json = { name: '@half/character\ud800', exports: { './a': './a.js' }, toolenv: plugin };

@@ -1,5 +1,5 @@
 /** `harbor-v1`: task folders in Harbor's format. The agent works in a container by commands; a container that it never had judges. */
-import { defineToolEnv, type EnvironmentCall, type Tool } from '@toolenv/core';
+import { defineToolEnv, type EnvironmentCall, type TaskSources, type Tool } from '@toolenv/core';
 import { openHarbor } from './harbor.ts';
 import type { HarborEpisode } from './harbor-episode.ts';
 import { harborOptions } from './harbor-options.ts';
@@ -44,7 +44,9 @@ export default defineToolEnv({
     await shell.close?.();
     await harbor.close();
   },
-  tasks: ({ shared: { harbor } }) => harbor.tasks,
+  // A folder need not have tasks of every split.
+  tasks: ({ shared: { harbor } }): TaskSources<PlayedTask> =>
+    Object.fromEntries(Object.entries(harbor.tasks).filter(([, tasks]) => tasks.length > 0)),
   state: () => ({}) as State,
   rewards: {
     /** What the tests say, from 0 to 1. An episode that is cut off is judged as it is. */

@@ -7,6 +7,7 @@ import {
   type PublishedData,
   type Rng,
   type Split,
+  type TaskSources,
 } from '@toolenv/core';
 import { defineQaEnv, type QaFamily, type QaOptions } from '../qa-env.ts';
 import { documentsOf, type QaRecord, type QaTask } from '../qa-record.ts';
@@ -56,8 +57,12 @@ export function defineDatasetEnv<Options extends DatasetOptions = DatasetOptions
     required: ['path'],
     async load(given) {
       const isAsked = ({ answerable }: QaRecord) => family.mayBeUnanswerable || answerable !== false;
-      const records = await drawRecords(given, format, isAsked);
-      const all = Object.values(records).flat();
+      const drawn = await drawRecords(given, format, isAsked);
+      const all = Object.values(drawn).flat();
+      // A file need not have records of every split.
+      const records: TaskSources<QaTask> = Object.fromEntries(
+        Object.entries(drawn).filter(([, found]) => found.length > 0),
+      );
       await complete?.(all, given);
       const searched = given.corpus ?? corpus;
       if (searched === 'question') return { records, documents: 'own' };

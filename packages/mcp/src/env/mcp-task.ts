@@ -74,8 +74,10 @@ function isArray<Task>(tasks: readonly Task[] | TaskSources<Task>): tasks is rea
 }
 
 function bySplit<Task>(tasks: readonly Task[]): Record<Split, TaskSet<Task>> {
-  const of = (name: Split) =>
-    tasks.filter((task) => ((task as { split?: Split } | null)?.split ?? 'test') === name);
+  const of = (name: Split) => {
+    const found = tasks.filter((task) => ((task as { split?: Split } | null)?.split ?? 'test') === name);
+    return found.length > 0 ? found : undefined;
+  };
   return taskSets({ train: of('train'), validation: of('validation'), test: of('test') });
 }
 

@@ -1,9 +1,7 @@
 /** checkEnv: checks an environment against the ENV rules of the spec. */
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { Action, Env, EnvCapabilities, EnvDefinition, EnvHandle, OpenedEnv } from '@toolenv/core';
+import type { EnvCapabilities, EnvDefinition, EnvHandle, OpenedEnv } from '@toolenv/core';
 import { openEnv, ToolEnvError } from '@toolenv/core';
 import { findPlugin, type ToolSource } from '@toolenv/core/plugins';
-import { withTimeout } from '../in-time.ts';
 import { leaksOf, networkUseOf } from '../leaks.ts';
 import { type CheckOptions, type Report, Reporter } from '../report.ts';
 import { thrown, Violation } from '../violation.ts';
@@ -13,10 +11,10 @@ import { checkCancellation, checkFaults, shortLimit } from './env-fault-checks.t
 import { fuzzEnv, fuzzRules, maxFuzzLength } from './env-fuzz.ts';
 import { checkOrder } from './env-order-checks.ts';
 import { checkReplay } from './env-replay-checks.ts';
+import { checkSignals } from './env-signals.ts';
 import { type AnyEnvDefinition, EnvSubject } from './env-subject.ts';
 import { checkWarnings } from './env-warnings.ts';
 import { FaultyTools } from './faulty-tools.ts';
-import { randomCall } from './fuzz-actions.ts';
 
 export interface CheckEnvOptions<Options = Record<string, unknown>> extends CheckOptions {
   /** The environment's own options. */
@@ -39,8 +37,6 @@ export interface CheckEnvOptions<Options = Record<string, unknown>> extends Chec
 const playedTasks = 6;
 /** Number of tasks that are played to look for what is left behind. */
 const leakedTasks = 3;
-/** Number of tools of which a call is cancelled. */
-const cancelledTools = 4;
 /** Number of tasks whose observations are searched for their label. */
 const searchedTasks = 40;
 
@@ -75,13 +71,14 @@ export async function checkEnv(
   const subjectOf = async (opened: EnvHandle<unknown>) =>
     new EnvSubject({ ...shared, open: opened, tasks: await someTasks(opened, playedTasks) });
   let toolTimeout: number | undefined;
+  let subject: EnvSubject;
   try {
     await report.check(['ENV-3'], async () => {
       await using again = await open();
       await checkTasks(first, again);
     });
     if (report.broken('ENV-3')) return report.report;
-    const subject = await subjectOf(first);
+    subject = await subjectOf(first);
     if (subject.tasks.length === 0) throw noTasks(report.report.subject);
     await checkSpec(subject);
     await checkOrder(subject);
@@ -111,7 +108,7 @@ export async function checkEnv(
   await report.check(['ENV-34', 'ENV-36'], () =>
     checkLeaks(() => playOnce(open, subjectOf), definition.capabilities),
   );
-  if (!report.broken('ENV-34')) await report.check(['WARN-7'], () => checkSignals(open, subjectOf));
+  if (!report.broken('ENV-34')) await report.check(['WARN-7'], () => checkSignals(subject, open));
   return report.report;
 }
 
@@ -197,39 +194,4 @@ async function checkLeaks(
   if (left.length > 0) {
     throw new Violation('ENV-34', 'no timer or handle after the environment is closed', left.join(', '));
   }
-}
-
-/** Cancels a call of each tool, which must then stop waiting. Timers and handles that remain show that it did not. */
-async function checkSignals(
-  open: () => Promise<OpenedEnv<unknown>>,
-  subjectOf: (env: EnvHandle<unknown>) => Promise<EnvSubject>,
-): Promise<void> {
-  let names: string[] = [''];
-  for (let index = 0; index < Math.min(names.length, cancelledTools); index++) {
-    const left = await leaksOf(async () => {
-      await using env = await open();
-      const subject = await subjectOf(env);
-      await subject.withWatched(async (watched) => {
-        const { tools } = await watched.reset(subject.task(0), 1);
-        names = tools.map(({ name }) => name);
-        const tool = tools[index];
-        if (tool) await cancelCall(watched.env, randomCall([tool], subject.seed), subject.timeout);
-      });
-    });
-    if (left.length === 0) continue;
-    const expected = `nothing of a call of "${names[index]}" a second after its signal aborted`;
-    throw new Violation('WARN-7', expected, left.join(', '));
-  }
-}
-
-async function cancelCall(env: Env<unknown>, action: Action, timeout: number): Promise<void> {
-  const controller = new AbortController();
-  const step = withTimeout('ENV-29', 'step() whose signal aborts to end', timeout, () =>
-    env.step(action, { signal: controller.signal }),
-  );
-  step.catch(() => {});
-  await sleep(10);
-  controller.abort(new Error('cancelled by the check'));
-  // ENV-29 has its own check.
-  await step.catch(() => {});
 }

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { brief, Violation } from '../violation.ts';
 import type { EnvSubject } from './env-subject.ts';
 import { validCalls } from './fuzz-actions.ts';
-import { checkSplits } from './shared-tasks.ts';
+import { checkNamedSplits, checkSplits } from './split-warnings.ts';
 
 /** Number of different actions that should not all be answered alike. */
 const several = 3;
@@ -22,6 +22,7 @@ export async function checkWarnings(subject: EnvSubject): Promise<void> {
     throw new Violation('WARN-5', 'an oracle for some of the tasks', 'none');
   });
   await report.check(['WARN-9'], () => checkSplits(subject.open));
+  await report.check(['WARN-12'], () => checkNamedSplits(subject.open));
   await report.check(['WARN-10'], () => checkWeights(definition));
   if (report.report.ok) await report.check(['WARN-11'], () => checkTexts(subject));
   // Without an oracle it is not known which actions matter. Steps that break rules say little about rewards.

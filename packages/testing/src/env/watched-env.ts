@@ -140,7 +140,8 @@ export class WatchedEnv<Task> {
     } catch (error) {
       if (error instanceof Violation) throw error;
       const expected = `an answer to ${what}`;
-      if (!ToolEnvError.isInstance(error)) throw new Violation('ENV-27', expected, thrownText(error));
+      if (!ToolEnvError.isInstance(error))
+        throw new Violation('ENV-27', expected, thrownText(error), hintFor(error));
       if (error.code === 'bug.no_reply') throw new Violation('ENV-37', expected, brief(error));
       throw thrown('ENV-27', expected, error);
     }
@@ -166,4 +167,11 @@ function timeless(json: string): string {
   const timeless = json.replaceAll(/"milliseconds":[^,}]+/g, '"milliseconds":0');
   // A verdict that is known already costs nothing.
   return timeless.replaceAll(/,"usage":{"requests":\d+,"inputTokens":\d+,"outputTokens":\d+}/g, '');
+}
+
+/** A score or a hook that reads what a model need not write. */
+function hintFor(error: unknown): string | undefined {
+  const isAbsent = error instanceof TypeError && /of (undefined|null)\b/.test(error.message);
+  if (!isAbsent) return undefined;
+  return 'What is read there may be absent: a score has no answer if the episode ends without one (answer?.trim()), and a model may leave out any value.';
 }

@@ -659,6 +659,16 @@ export const brokenEnvs: readonly [what: string, rule: RuleId, changes: Changes]
     'WARN-9',
     { open: ({ tasks }) => ({ tasks: { ...tasks, test: tasks.train } }) },
   ],
+  [
+    'a named split without tasks',
+    'WARN-12',
+    {
+      open: ({ tasks }) => ({
+        splits: ['train', 'test'],
+        tasks: { ...tasks, test: { length: 0, get: () => ({ goal: 1 }) } },
+      }),
+    },
+  ],
   ['no oracle', 'WARN-5', { definition: { oracle: undefined } }],
   [
     'a wide reward beside a narrow one',

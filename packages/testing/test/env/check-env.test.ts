@@ -3,7 +3,15 @@ import { lookup } from 'node:dns/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createRng, defineTool, defineToolEnv, failure, ToolEnvError } from '@toolenv/core';
+import {
+  createRng,
+  defineTool,
+  defineToolEnv,
+  failure,
+  type TaskSources,
+  ToolEnvError,
+  taskSets,
+} from '@toolenv/core';
 import { afterEach, expect, test } from 'vitest';
 import { climb } from '../../../core/test/ladder-env.ts';
 import { assertConforms, checkEnv, reportText } from '../../src/index.ts';
@@ -211,6 +219,32 @@ test('an inline tool that ignores its signal is reported', async () => {
   await assertConforms(waiting((signal) => sleep(2500, undefined, { signal })));
 });
 
+test.each<[what: string, wait: (signal: AbortSignal) => unknown, received: RegExp | undefined]>([
+  ['waits', () => sleep(150), /^\d{3} ms, as long as a call that is not cancelled$/],
+  ['asks again and again', () => polls(15), /^\d{3} ms/],
+  ['stops at its signal', (signal) => sleep(150, undefined, { signal }), undefined],
+  ['takes a while to stop', (signal) => sleep(150, undefined, { signal }).catch(() => sleep(60)), undefined],
+  ['computes without a pause', () => compute(150), undefined],
+  ['is fast', () => sleep(20), undefined],
+])('a tool that is cancelled and %s', async (_, wait, received) => {
+  const env = bank(async (account, signal) => {
+    await wait(signal);
+    return `${account * 10}`;
+  });
+  const report = await checkEnv(env, { actions: 20, rules: ['WARN-7'] });
+  if (received === undefined) expect(report.warnings).toEqual([]);
+  else expect(expectFinding(report, 'WARN-7').received).toMatch(received);
+});
+
+async function polls(times: number): Promise<void> {
+  for (let count = 0; count < times; count++) await sleep(10);
+}
+
+function compute(milliseconds: number): void {
+  const end = performance.now() + milliseconds;
+  while (performance.now() < end);
+}
+
 test.each([
   ['nothing', () => undefined, 'it returned nothing: return a text'],
   ['a number', () => 7, 'has no "content" array of blocks: return a text'],
@@ -395,23 +429,47 @@ test.each<[what: string, tasks: Parameters<typeof sums>[0], received: string | u
   else expect(expectFinding(report, 'WARN-9').received).toContain(received);
 });
 
+test.each<[what: string, tasks: Parameters<typeof sumsOf>[0], received: string | undefined]>([
+  ['an empty list', { train: [{ a: 1, b: 2 }], test: [] }, 'none, 1 in train'],
+  ['a function of no tasks', { train: [{ a: 1, b: 2 }], validation: () => [] }, 'none, 1 in train'],
+  ['no tasks by index', { train: { length: 0, get: sum }, test: [{ a: 1, b: 2 }] }, 'none, 1 in test'],
+  ['splits that a function gives', () => ({ train: [{ a: 1, b: 2 }], test: [] }), 'none, 1 in train'],
+  ['a split that is left out', { train: [{ a: 1, b: 2 }] }, undefined],
+  ['a split that is undefined', { train: [{ a: 1, b: 2 }], test: undefined }, undefined],
+  ['the sets of a split that is left out', () => taskSets({ test: [{ a: 1, b: 2 }] }), undefined],
+])('a split that is named and empty is reported: %s', async (_, tasks, received) => {
+  const report = await checkEnv(sumsOf(tasks), { actions: 10, rules: ['WARN-12'] });
+  if (received === undefined) expect(report.warnings).toEqual([]);
+  else expect(expectFinding(report, 'WARN-12').received).toBe(received);
+});
+
+function sum(index: number): Sum {
+  return { a: index, b: index };
+}
+
 function range(from: number, to: number): number[] {
   return Array.from({ length: to - from }, (_, index) => from + index);
 }
 
 /** Sums of a number with itself. The keys of held-out tasks are in another order. */
-function sums(splits: { train?: number[]; validation?: number[]; test?: number[] }) {
-  const { train = [], validation = [], test: held = [] } = splits;
-  const reversed = (numbers: number[]) => numbers.map((number) => ({ b: number, a: number }));
+interface Sum {
+  a: number;
+  b: number;
+}
+
+/** Sums of equal numbers, which have their parts in another order in the splits that are held out. */
+function sums({ train = [], validation = [], test: held = [] }: Record<string, number[]>) {
+  const equal = (number: number) => ({ a: number, b: number });
+  const reversed = (number: number) => ({ b: number, a: number });
+  return sumsOf({ train: train.map(equal), validation: validation.map(reversed), test: held.map(reversed) });
+}
+
+function sumsOf(tasks: TaskSources<Sum> | (() => TaskSources<Sum>)) {
   return defineToolEnv({
     name: 'sums-v1',
     description: 'Add.',
     limits: { maxTurns: 1 },
-    tasks: {
-      train: train.map((number) => ({ a: number, b: number })),
-      validation: reversed(validation),
-      test: reversed(held),
-    },
+    tasks,
     rewards: { right: { kind: 'outcome' } },
     episode: ({ task: { a, b } }) => ({
       messages: `${a} + ${b}?`,

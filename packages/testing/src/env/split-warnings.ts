@@ -1,4 +1,4 @@
-/** checkSplits: looks for tasks to score that are also tasks to learn from. */
+/** Checks the splits of the tasks: tasks to score that are also tasks to learn from, and splits that have no tasks. */
 import type { EnvHandle, Split } from '@toolenv/core';
 import { canonical } from '@toolenv/core/recording';
 import { brief, Violation } from '../violation.ts';
@@ -10,7 +10,7 @@ const heldOut = 50;
 const learned = 2_000;
 const longest = 1_000;
 
-/** @throws Violation */
+/** @throws Violation for a task of two splits. */
 export async function checkSplits({ tasks }: EnvHandle<unknown>): Promise<void> {
   const textOf = async (split: Split, index: number) =>
     JSON.stringify(canonical(await tasks[split].get(index)));
@@ -33,5 +33,19 @@ export async function checkSplits({ tasks }: EnvHandle<unknown>): Promise<void> 
     if (shared.length === 0) continue;
     const received = `${shared.length} of ${texts.length} tasks of ${split}, such as ${brief(JSON.parse(shared[0]!))}`;
     throw new Violation('WARN-9', `no task of ${split} in the training split`, received);
+  }
+}
+
+/** @throws Violation for a split that its author names and that is empty. */
+export async function checkNamedSplits({ tasks, splits = [] }: EnvHandle<unknown>): Promise<void> {
+  for (const split of splits) {
+    if ((await tasks[split].length) > 0) continue;
+    const others = splits.filter((other) => other !== split);
+    const counts = await Promise.all(others.map(async (other) => `${await tasks[other].length} in ${other}`));
+    throw new Violation(
+      'WARN-12',
+      `tasks in the split "${split}", which is named`,
+      ['none', ...counts].join(', '),
+    );
   }
 }
