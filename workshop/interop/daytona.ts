@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { daytonaClient } from '../../packages/sandbox/src/remote/daytona-v1.ts';
 
-const test = 'packages/sandbox/slow-test/daytona.test.ts';
+const test = 'packages/sandbox/process-test/daytona.test.ts';
 
 export async function checkDaytona(
   check: (passed: boolean, title: string, otherwise: string) => void,
@@ -18,7 +18,7 @@ export async function checkDaytona(
     const installed = spawnSync('npm', install, { cwd: folder, encoding: 'utf8' });
     check(installed.status === 0, `${name} is installed`, installed.stderr);
     const env = { ...process.env, DAYTONA_CLIENT: folder };
-    const vitest = ['vitest', 'run', '--config', 'vitest.slow.config.ts', test];
+    const vitest = ['vitest', 'run', test];
     const { status } = spawnSync('npx', vitest, { env, stdio: ['ignore', 'inherit', 'inherit'] });
     check(status === 0, `${test} passes`, `it ends with ${status}`);
   } finally {

@@ -2,8 +2,8 @@
 import { existsSync } from 'node:fs';
 import { isInfrastructure, type Sandbox } from '@toolenv/core';
 import { openSandboxes } from '@toolenv/core/plugins';
-import { e2bApi } from '../../../packages/sandbox/slow-test/stand-in/e2b-api.ts';
-import { type Fault, StandIn } from '../../../packages/sandbox/slow-test/stand-in/stand-in.ts';
+import { e2bApi } from '../../../packages/sandbox/process-test/stand-in/e2b-api.ts';
+import { type Fault, StandIn } from '../../../packages/sandbox/process-test/stand-in/stand-in.ts';
 import { type Attack, holds, thrown, within } from './attack.ts';
 
 /** Runs the body with a stand-in of E2B. Nothing may be left in it. */

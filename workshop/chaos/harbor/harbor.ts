@@ -1,5 +1,5 @@
 /** The part `harbor`: episodes of harbor-v1 in containers of podman, a tenth of them played by hostile agents, and a tenth left in the middle. */
-import { missing } from '../../../packages/sandbox/slow-test/podman-service.ts';
+import { missing } from '../../../packages/sandbox/process-test/podman-service.ts';
 import { check, checkNone, type PartInput, type Reporter } from '../part.ts';
 import { playHarbor } from './play-harbor.ts';
 

@@ -11,10 +11,10 @@ import {
   changeAttacks,
   commandAttacks,
   programAttacks,
-} from '../../../packages/envs-code/slow-test/harbor-attacks.ts';
-import { copyTasks, taskNamed } from '../../../packages/envs-code/slow-test/harbor-tasks.ts';
+} from '../../../packages/envs-code/process-test/harbor-attacks.ts';
+import { copyTasks, taskNamed } from '../../../packages/envs-code/process-test/harbor-tasks.ts';
 import type { PlayedTask } from '../../../packages/envs-code/src/harbor/played-task.ts';
-import { PodmanService } from '../../../packages/sandbox/slow-test/podman-service.ts';
+import { PodmanService } from '../../../packages/sandbox/process-test/podman-service.ts';
 import { ownLabels } from '../../../packages/sandbox/src/container/owner.ts';
 
 export interface Played {

@@ -1,4 +1,4 @@
-"""Makes the texts and tokens that slow-test/chat-golden.test.ts compares chat templates and tokenizers with.
+"""Makes the texts and tokens that process-test/chat-golden.test.ts compares chat templates and tokenizers with.
 
 Run `python make-golden.py` with transformers 5.23. It writes into its folder: tokenizers/*.json (trained on the texts below, with
 the settings of each family), conversations.json (50 seeded conversations) and golden.json (the text that transformers renders of

@@ -2,7 +2,7 @@
 import { cp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { EnvHandle } from '@toolenv/core';
-import { image } from '../../sandbox/slow-test/podman-service.ts';
+import { image } from '../../sandbox/process-test/podman-service.ts';
 import type { PlayedTask } from '../src/harbor/played-task.ts';
 import { writeFiles } from '../test/harbor/task-folder.ts';
 

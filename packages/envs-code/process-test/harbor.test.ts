@@ -5,7 +5,7 @@ import { openEnv, playTask, type Scripted } from '@toolenv/core';
 import { recordEnv, replayEnv } from '@toolenv/core/recording';
 import { assertConforms, checkEnv } from '@toolenv/testing';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { missing, PodmanService } from '../../sandbox/slow-test/podman-service.ts';
+import { missing, PodmanService } from '../../sandbox/process-test/podman-service.ts';
 import { ownLabels } from '../../sandbox/src/container/owner.ts';
 import harbor from '../src/harbor/harbor-v1.ts';
 import { newFolder, smallest, writeFiles } from '../test/harbor/task-folder.ts';

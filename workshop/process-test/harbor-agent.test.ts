@@ -3,9 +3,9 @@ import { type OpenedEnv, openEnv, playTask } from '@toolenv/core';
 import { openHarbor, type PlayedTask } from '@toolenv/envs-code/harbor';
 import { defineAgentEnv } from '@toolenv/gateway';
 import { describe, expect, test } from 'vitest';
-import { copyTasks, taskNamed } from '../../packages/envs-code/slow-test/harbor-tasks.ts';
+import { copyTasks, taskNamed } from '../../packages/envs-code/process-test/harbor-tasks.ts';
 import { newFolder } from '../../packages/envs-code/test/harbor/task-folder.ts';
-import { missing, PodmanService } from '../../packages/sandbox/slow-test/podman-service.ts';
+import { missing, PodmanService } from '../../packages/sandbox/process-test/podman-service.ts';
 
 /** Asks for a command, and runs what the model answers. */
 const agent = `ask='{"model": "policy", "messages": [{"role": "user", "content": "A command, please."}]}'
