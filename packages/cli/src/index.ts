@@ -1,11 +1,10 @@
 /** toolenv: the parts of the command line that other programs can use. */
 
 export { episodeText } from './display/episode-text.ts';
-export { evaluationTable } from './display/evaluation-table.ts';
 export { countText, scoreText, timeText } from './display/number-text.ts';
 export { Progress } from './display/progress.ts';
 export { RunningScores } from './display/running-scores.ts';
-export { type TerminalChartOptions, terminalChart } from './display/terminal-chart.ts';
+export { terminalChart } from './display/terminal-chart.ts';
 export { TrainingProgress } from './display/training-progress.ts';
 export { parseFlags } from './flags/parse-flags.ts';
 export { Interrupted } from './run/exit-code.ts';

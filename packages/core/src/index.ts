@@ -50,7 +50,7 @@ export type * from './protocol/sandbox.ts';
 export type * from './protocol/tool.ts';
 export { failure, refuse, text } from './protocol/tool.ts';
 export type * from './protocol/trajectory.ts';
-export { addTurnUsage, type TurnUsage } from './protocol/turn-usage.ts';
+export type { TurnUsage } from './protocol/turn-usage.ts';
 export { EpisodeStatistics, type EpisodeSummary, summariseEpisode } from './rollout/episode-statistics.ts';
 export { finishTrajectory, type PlayedEpisode } from './rollout/finish-trajectory.ts';
 export type { OnImages } from './rollout/fit-images.ts';

@@ -1,14 +1,11 @@
 /** @toolenv/dataset: tasks from the rows of a file, read as they are needed. */
 export { type DatasetOptions, dataset } from './dataset.ts';
-export type { HubSplit } from './hub-split.ts';
 export { jsonObjects } from './json-rows.ts';
 export type { Row } from './row.ts';
-export type { SpokenMessage } from './traffic/conversation.ts';
 export type { DroppedConversations } from './traffic/read-traffic.ts';
 export { type Redaction, redactSecrets } from './traffic/redaction.ts';
 export {
   type ConversationScore,
-  type ScoredConversation,
   type TrafficOptions,
   type TrafficProgress,
   trafficSchema,

@@ -1,4 +1,5 @@
 /** Files in the formats of HotpotQA, 2WikiMultihopQA and MuSiQue, made from a synthetic world. */
+
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,13 +10,8 @@ import {
   comparisonQuestions,
   createWorld,
   type DatasetOptions,
-  hotpotFormat,
-  musiqueFormat,
   type QaRecord,
   type QaTask,
-  type RecordFormat,
-  streamRecords,
-  wikimultihopFormat,
 } from '@toolenv/envs-qa';
 import wikimultihop, { type WikimultihopOptions } from '@toolenv/envs-qa/2wikimultihopqa-v1';
 import hotpotqa from '@toolenv/envs-qa/hotpotqa-v1';
@@ -30,6 +26,10 @@ import {
   toWikimultihop,
   worldRecords,
 } from '../../../workshop/datasets/world-dataset.ts';
+import { hotpotFormat } from '../src/datasets/hotpotqa-format.ts';
+import { musiqueFormat } from '../src/datasets/musique-format.ts';
+import { type RecordFormat, streamRecords } from '../src/datasets/read-records.ts';
+import { wikimultihopFormat } from '../src/datasets/wikimultihop-format.ts';
 import { writeZip } from '../test/write-zip.ts';
 
 const items = worldRecords([bridgeQuestions, comparisonQuestions], {

@@ -9,13 +9,12 @@ import {
   goldTitles,
   lookupQuestions,
   type QaRecord,
-  questionCounts,
   textOf,
   wordsOf,
   worldVocabulary,
 } from '@toolenv/envs-qa';
 import { describe, expect, test } from 'vitest';
-import { questionSet } from '../src/question-set.ts';
+import { questionCounts, questionSet } from '../src/question-set.ts';
 
 const world = createWorld(7);
 const splits: Split[] = ['train', 'validation', 'test'];

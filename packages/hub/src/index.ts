@@ -2,6 +2,6 @@
 export { type Download, download } from './download.ts';
 export { type Fetched, fetchFiles, type Wanted } from './fetch-files.ts';
 export { fetchModel, type ModelParts } from './fetch-model.ts';
-export { type HubName, parseHubName } from './hub-name.ts';
+export { parseHubName } from './hub-name.ts';
 export type { HubFile } from './listing.ts';
 export { type Push, type Pushed, push } from './push.ts';

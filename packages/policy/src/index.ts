@@ -7,15 +7,15 @@ export { parameterShapes } from './model/decoder.ts';
 export { initialWeights } from './model/initial-weights.ts';
 export { createModel, type Model, parameterCount, placeModel } from './model/model.ts';
 export type { ModelConfig } from './model/model-config.ts';
-export { chooseDevice, type Device } from './runtime/device.ts';
+export type { Device } from './runtime/device.ts';
 export { type DeviceInfo, devices } from './runtime/device-name.ts';
 export { type OnnxRuntimeOptions, onnxRuntime } from './runtime/onnx/onnx-runtime.ts';
-export { type DeviceProbe, probeDevice } from './runtime/probe-device.ts';
+export { probeDevice } from './runtime/probe-device.ts';
 export { type Precision, type Runtime, type Tensors, tensor } from './runtime/runtime.ts';
 export type { TfjsBackend } from './runtime/tfjs/tfjs-backend.ts';
 export { type TfjsRuntimeOptions, tfjsRuntime } from './runtime/tfjs/tfjs-runtime.ts';
-export { type Drawing, type DrawnToken, drawToken } from './sampler/draw-token.ts';
-export type { Sample, SampleRequest } from './sampler/sample-request.ts';
+export { type Drawing, drawToken } from './sampler/draw-token.ts';
+export type { Sample } from './sampler/sample-request.ts';
 export { Sampler, type SamplerOptions } from './sampler/sampler.ts';
 export {
   createPolicy,

@@ -3,7 +3,7 @@ export { clientKey } from './client-key.ts';
 export { ClientSession, type SessionHooks, type SessionOptions } from './client-session.ts';
 export { HttpAccess, isLoopback, type Refusal } from './http-access.ts';
 export { type Body, readBody, readBytes, replyJson } from './http-body.ts';
-export { type GuardedServer, type HttpListener, listen, listenGuarded } from './http-listener.ts';
+export { type HttpListener, listen, listenGuarded } from './http-listener.ts';
 export { newMessages } from './new-messages.ts';
 export { CapacityError, OpenSessions } from './open-sessions.ts';
 export { type Metric, processMetrics, prometheusText, prometheusType } from './prometheus-text.ts';

@@ -4,7 +4,6 @@ export {
   type CodeMaterial,
   EpisodeSandboxes,
   type SandboxSource,
-  sandboxOption,
 } from './episode-sandboxes.ts';
 export { createFiles, type FileRequest } from './files-v1.ts';
 export { createPython, type PythonOptions } from './python-v1.ts';

@@ -1,4 +1,5 @@
 /** Indexes of passages: building, resuming, and searching by words, by vectors and by both. */
+
 import { readdirSync, rmSync } from 'node:fs';
 import { cp, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -7,12 +8,12 @@ import { openEnv } from '@toolenv/core';
 import { lockFolder } from '@toolenv/core/files';
 import {
   buildPassageIndex,
-  createIndexSearch,
   type IndexProgress,
   openPassageIndex,
   type SearchHit,
 } from '@toolenv/tools-search';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createIndexSearch } from '../src/passages/index-search-v1.ts';
 import { fuseRanks } from '../src/passages/rank-fusion.ts';
 import { snippet } from '../src/search-tool.ts';
 import { type EmbeddingsServer, startEmbeddings } from '../test/embeddings-server.ts';

@@ -1,18 +1,19 @@
 /** Clients and the server of Search-R1's and Agent-R1's protocols, and servers that misbehave. */
+
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createRng, openEnv, type Tool } from '@toolenv/core';
 import {
-  createRemoteSearch,
   createSearchTool,
   type RemoteSearchOptions,
   retrieverOf,
-  type SearchData,
   type SearchService,
   serveSearch,
 } from '@toolenv/tools-search';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { createRemoteSearch } from '../src/remote/remote-search-v1.ts';
+import type { SearchData } from '../src/search-tool.ts';
 
 const documents = [
   { title: 'Alder Point', text: 'Alder Point is a city.\nIt lies on a river.' },

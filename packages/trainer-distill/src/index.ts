@@ -1,2 +1,2 @@
 export { default, distill, distillFrom } from './distill.ts';
-export { type DistillOptions, distillOptions } from './distill-options.ts';
+export type { DistillOptions } from './distill-options.ts';

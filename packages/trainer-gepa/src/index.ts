@@ -1,2 +1,2 @@
-export { default, gepa, gepaWith, paretoFront } from './gepa.ts';
+export { default, gepa, gepaWith } from './gepa.ts';
 export type { GepaOptions } from './gepa-options.ts';

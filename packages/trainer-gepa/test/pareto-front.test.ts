@@ -1,6 +1,6 @@
-import { paretoFront } from '@toolenv/trainer-gepa';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { paretoFront } from '../src/gepa.ts';
 
 test('a candidate that is best on no task of its own is not in the front', () => {
   // 0 is best on task 0, 1 on task 1, 2 on both as well, 3 on none.

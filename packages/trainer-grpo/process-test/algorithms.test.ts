@@ -1,13 +1,15 @@
 /** Every named algorithm learns; explicit options win; masks, sampling and several updates do what they say. */
+
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defineToolEnv, type EnvHandle, openEnv, type Policy, ToolEnvError } from '@toolenv/core';
 import type { Learner, TokenBatch } from '@toolenv/core/learner';
 import { completeOptions, type TrainEvent } from '@toolenv/core/plugins';
-import { type Algorithm, algorithms, type GrpoOptions, grpo, resolveAlgorithm } from '@toolenv/trainer-grpo';
+import { type Algorithm, algorithms, type GrpoOptions, grpo } from '@toolenv/trainer-grpo';
 import { metricNames, type RunOptions } from '@toolenv/training';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { resolveAlgorithm } from '../src/algorithms.ts';
 import { openBandit, openTwoPulls, Softmax } from '../test/bandit.ts';
 
 let out: string;

@@ -1,3 +1,3 @@
-export { type Algorithm, type AlgorithmOptions, algorithms, resolveAlgorithm } from './algorithms.ts';
+export { type Algorithm, type AlgorithmOptions, algorithms } from './algorithms.ts';
 export { default, grpo } from './grpo.ts';
-export { type GrpoOptions, grpoOptions } from './grpo-options.ts';
+export type { GrpoOptions } from './grpo-options.ts';

@@ -1,2 +1,2 @@
 export { default, ppo } from './ppo.ts';
-export { type PpoOptions, ppoOptions } from './ppo-options.ts';
+export type { PpoOptions } from './ppo-options.ts';

@@ -1,6 +1,6 @@
 /** @toolenv/trainer-sft: learning from examples and from preferences. */
 export { dpo } from './dpo.ts';
-export { type DpoLossOptions, type PairLoss, pairLoss, type Side } from './dpo-loss.ts';
+export type { DpoLossOptions, Side } from './dpo-loss.ts';
 export type { DpoOptions, PreferenceOptions } from './dpo-options.ts';
 export { onlineDpo } from './online-dpo.ts';
 export { type RejectionOptions, rejectionSampling } from './rejection-sampling.ts';

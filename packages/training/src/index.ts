@@ -5,7 +5,6 @@ export type {
   Diagnosis,
   DiagnosisName,
   DiagnosisRule,
-  Evidence,
   ExampleEpisodes,
   Finding,
 } from './diagnosis/diagnosis.ts';
@@ -21,11 +20,11 @@ export {
 } from './evaluation/baseline-policy.ts';
 export { type Comparison, compareEvaluations, type Scored } from './evaluation/compare-evaluations.ts';
 export { type ComparisonBounds, comparisonVerdict } from './evaluation/comparison-verdict.ts';
-export { confidenceInterval, type Estimate, type Interval } from './evaluation/confidence-interval.ts';
+export type { Estimate, Interval } from './evaluation/confidence-interval.ts';
 export { type EvaluateOptions, type Evaluation, evaluate } from './evaluation/evaluate.ts';
 export type { EvaluatedTask } from './evaluation/evaluated-task.ts';
 export { independentDifference } from './evaluation/independent-difference.ts';
-export { leastTasks, pairedDifference } from './evaluation/paired-difference.ts';
+export { pairedDifference } from './evaluation/paired-difference.ts';
 export { readEvaluation } from './evaluation/read-evaluation.ts';
 export { type ScoreBounds, scoreVerdict } from './evaluation/score-verdict.ts';
 export { scoredMetric } from './evaluation/scored-metric.ts';
@@ -114,9 +113,7 @@ export {
 export {
   groupAdvantages,
   leaveOneOutAdvantages,
-  type RewardScale,
 } from './update/advantages/group-advantages.ts';
-export { normalisedRewards } from './update/advantages/normalise-process-rewards.ts';
 export { ofEpisodes, ofTurns, turnsOf } from './update/advantages/spread-advantages.ts';
 export { turnAdvantages, turnReturns } from './update/advantages/turn-advantages.ts';
 export { whiten } from './update/advantages/whiten.ts';
@@ -128,13 +125,12 @@ export {
   type LossOptions,
   lossOptions,
   type OptionSchema,
-  optionsOfParts,
 } from './update/losses/loss-options.ts';
 export { losses } from './update/losses/losses.ts';
 export { policyLoss } from './update/losses/policy-loss.ts';
 export { assertCorrection, correctionOf, usesSeparateSampler } from './update/losses/sampler-mismatch.ts';
 export { valueLoss } from './update/losses/value-loss.ts';
-export { klToReference, policyMetrics, samplerMetrics } from './update/policy-metrics.ts';
+export { samplerMetrics } from './update/policy-metrics.ts';
 export { rewardTokens } from './update/reward-tokens.ts';
 export { emptyUpdate, learnDefaults, runOptimizerSteps } from './update/run-optimizer-steps.ts';
 export { learnedAdvantages, tokenMasks } from './update/token-masks.ts';

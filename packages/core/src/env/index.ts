@@ -2,8 +2,7 @@
 export { guardEnv } from '../boundary/guarded-env.ts';
 export { networkFault } from '../boundary/machinery-fault.ts';
 export { scoreTruncation } from '../protocol/reward.ts';
-export { declareEnv, type EnvDeclaration, type EpisodeMaker, type EpisodeParts } from './declare-env.ts';
-export type { ScoredReward } from './reward-declaration.ts';
+export { declareEnv, type EnvDeclaration } from './declare-env.ts';
 export { expectStep, RunningEpisode } from './running-episode.ts';
 export { scoreTurn } from './score-turn.ts';
 export { Spool } from './spool.ts';

@@ -6,7 +6,6 @@ export { changeableOptions, completeOptions } from '../schemas/complete-options.
 export {
   type DownloadPlan,
   type DownloadWatch,
-  type DownloadWatcher,
   startDownload,
   watchDownloads,
 } from './downloads.ts';
@@ -24,7 +23,7 @@ export type * from './plugin.ts';
 export { findPlugin, kindOfPlugin, listPlugins, loadPlugin } from './plugin.ts';
 export type * from './policy-definition.ts';
 export { definePolicy } from './policy-definition.ts';
-export { type AddressedReference, parseAddressed, parseReference, type Reference } from './reference.ts';
+export { parseAddressed, type Reference } from './reference.ts';
 export type * from './sandbox-provider.ts';
 export { defineSandboxProvider } from './sandbox-provider.ts';
 export { openSandboxes } from './sandbox-source.ts';

@@ -7,7 +7,6 @@ export { readPrompts } from './read-prompts.ts';
 export { type RecordOptions, recordEnv, recordTools } from './record-tools.ts';
 export { createRedactor, type RedactionRules } from './redact.ts';
 export { type Replay, replayEnv, replayTools } from './replay-tools.ts';
-export type { PolicyIdentity, RecordablePolicy, RunTap } from './run-tap.ts';
 export { canonical } from './tool-recording.ts';
 export {
   appendTrajectory,

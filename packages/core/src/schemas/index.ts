@@ -20,5 +20,4 @@ export {
   tryObject,
   unsafeInteger,
 } from './json-text.ts';
-export type { LeftOut } from './usable-schema.ts';
 export { type WireSchemaName, wireSchemas } from './wire-schemas.ts';

@@ -10,8 +10,8 @@ import {
   listPlugins,
   loadPlugin,
   parseAddressed,
-  parseReference,
 } from '../../src/plugins/index.ts';
+import { parseReference } from '../../src/plugins/reference.ts';
 
 let root: string;
 

@@ -1,4 +1,5 @@
 /** Turns of a policy that asks a server: recorded, replayed without it, and refused where anything differs. */
+
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -7,7 +8,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Action, type EnvDefinition, openEnv, type Policy, ToolEnvError } from '../../src/index.ts';
 import type { PolicyHandle, PolicyUsage } from '../../src/plugins/index.ts';
-import { encodeTrajectory, type RunTap, recordEnv, replayEnv } from '../../src/recording/index.ts';
+import { encodeTrajectory, recordEnv, replayEnv } from '../../src/recording/index.ts';
+import type { RunTap } from '../../src/recording/run-tap.ts';
 import { ladderSpec, openLadder, type Rung } from '../ladder-env.ts';
 import { climber, play } from '../ladder-play.ts';
 

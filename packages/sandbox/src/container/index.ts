@@ -1,6 +1,6 @@
 /** @toolenv/sandbox/container: containers and images of Docker and podman, for packages that need more than `container-v1`. */
 
-export type { Change, ChangedFile, ChangedFiles } from './changes.ts';
+export type { Change, ChangedFile } from './changes.ts';
 export { connectDocker } from './connect-docker.ts';
 export {
   Container,
@@ -9,10 +9,9 @@ export {
 } from './container.ts';
 export type { ContainerOptions } from './container-options.ts';
 export {
-  type ContainerOwner,
   ContainerSandbox,
   type ContainerSandboxOptions,
 } from './container-sandbox.ts';
-export { DockerClient, DockerError, type DockerRequest } from './docker-client.ts';
+export { DockerClient, DockerError } from './docker-client.ts';
 export { type BuildOptions, buildImage, findImage, type Image, removeImage } from './image.ts';
-export type { Archive, ArchivedFile, ArchiveLimits, FilesToPack, FileToPack } from './tar.ts';
+export type { ArchivedFile, ArchiveLimits, FileToPack } from './tar.ts';

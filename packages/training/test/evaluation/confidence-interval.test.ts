@@ -1,7 +1,8 @@
 /** Confidence intervals over tasks. */
+
 import { createRng } from '@toolenv/core';
 import { expect, test } from 'vitest';
-import { confidenceInterval } from '../../src/index.ts';
+import { confidenceInterval } from '../../src/evaluation/confidence-interval.ts';
 
 const shares = (right: number, count: number) => Array.from({ length: count }, (_, i) => [Number(i < right)]);
 

@@ -1,7 +1,9 @@
 /** independentDifference: Newcombe's published intervals, and its symmetry. */
+
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { confidenceInterval, independentDifference } from '../../src/index.ts';
+import { confidenceInterval } from '../../src/evaluation/confidence-interval.ts';
+import { independentDifference } from '../../src/index.ts';
 
 const share = (right: number, of: number) => {
   const tasks = Array.from({ length: of }, (_, task) => [task < right ? 1 : 0]);

@@ -1,7 +1,9 @@
 /** Differences of two policies, by hand and by counting all sets of tasks. */
+
 import { createRng } from '@toolenv/core';
 import { expect, test } from 'vitest';
-import { leastTasks, pairedDifference } from '../../src/index.ts';
+import { leastTasks } from '../../src/evaluation/paired-difference.ts';
+import { pairedDifference } from '../../src/index.ts';
 
 test('is the mean over the tasks that both have scored', () => {
   const first = [[0, 1], [1], undefined, [0.5], []];

@@ -1,6 +1,8 @@
 /** Entropy, ratios and distances of an update, beside numbers computed by hand. */
+
 import { expect, test } from 'vitest';
-import { klToReference, policyMetrics, samplerMetrics } from '../../src/index.ts';
+import { samplerMetrics } from '../../src/index.ts';
+import { klToReference, policyMetrics } from '../../src/update/policy-metrics.ts';
 
 const rows = (...values: number[][]) => values.map((row) => Float32Array.from(row));
 const mask = [Uint8Array.of(0, 1, 1), Uint8Array.of(0, 1, 0)];

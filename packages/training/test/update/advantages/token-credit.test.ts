@@ -2,7 +2,8 @@
 import { type RewardSpec, type Rewards, type Trajectory, terminated } from '@toolenv/core';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { normalisedRewards, toTrainingRows, whiten } from '../../../src/index.ts';
+import { toTrainingRows, whiten } from '../../../src/index.ts';
+import { normalisedRewards } from '../../../src/update/advantages/normalise-process-rewards.ts';
 import { broadcastAdvantages, completionMask } from '../../../src/update/token-masks.ts';
 
 const rewardSpec: RewardSpec = {
