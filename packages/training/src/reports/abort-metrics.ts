@@ -19,7 +19,7 @@ export function abortMetrics(faults: Readonly<Record<string, number>>, episodes:
   };
 }
 
-/** The shares of {@link abortMetrics} by the code of the fault. */
+/** The shares of aborted episodes in `metrics`, as `aborted/<code>`, by the code of their fault. */
 export function abortShares(metrics: Metrics): Record<string, number> {
   return Object.fromEntries(
     Object.entries(metrics).flatMap(([metric, share]) => {
