@@ -22,7 +22,7 @@ function train(out: string, ...more: string[]) {
 
 test('a loss in a file and an estimator of a plugin train, are recorded, and a resumed run must have them', async () => {
   const loss = ['--loss', 'examples/own-loss.ts', '--width', '0.3', '--zero-variance', 'keep'];
-  const advantage = ['--advantage', '@toolenv/trainer-gigpo/anchor-state-v1', '--turn-gamma', '0.9'];
+  const advantage = ['--advantage', '@toolenv/trainer-grpo/anchor-state-v1', '--turn-gamma', '0.9'];
   const first = await train('own', ...loss, ...advantage, '--steps', '1');
   expect(first.stderr).not.toContain('Error');
   expect(first.code).toBe(0);
@@ -30,7 +30,7 @@ test('a loss in a file and an estimator of a plugin train, are recorded, and a r
   expect(config.trainer).toBe('@toolenv/trainer-grpo/grpo-v1');
   expect(config.trainerOptions).toMatchObject({
     ...{ loss: 'spo', width: 0.3 },
-    ...{ advantage: '@toolenv/trainer-gigpo/anchor-state-v1', turnGamma: 0.9, turnWeight: 1 },
+    ...{ advantage: '@toolenv/trainer-grpo/anchor-state-v1', turnGamma: 0.9, turnWeight: 1 },
   });
   const other = await train('own', ...advantage, '--zero-variance', 'keep', '--steps', '2', '--resume');
   expect(other.code).toBe(2);

@@ -82,7 +82,7 @@ test('the estimator sees scores and groups, and its options; the loss sees weigh
 });
 
 test('a reference is loaded when the run begins, and the trainer may be configured further before', async () => {
-  const advantage = '@toolenv/trainer-gigpo/anchor-state-v1';
+  const advantage = '@toolenv/trainer-grpo/anchor-state-v1';
   const trainer = grpo({ advantage })({ learningRate: 0.5 });
   const { trainerOptions } = await run({ trainer, turnWeight: 0.5 });
   expect(trainerOptions).toMatchObject({ advantage, turnWeight: 0.5, turnGamma: 0.95, learningRate: 0.5 });

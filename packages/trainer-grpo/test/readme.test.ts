@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { algorithms, grpo } from '@toolenv/trainer-grpo';
+import { algorithms, gigpo } from '@toolenv/trainer-grpo';
 import { expect, test } from 'vitest';
 
 const root = join(import.meta.dirname, '..', '..', '..');
@@ -30,8 +30,8 @@ test('the table lists all algorithms in order', () => {
 });
 
 test('every flag on the page is an option with a valid value', () => {
-  const properties = grpo.options.properties as Record<string, { enum?: string[] }>;
-  const own = readme.replace(/npx toolenv train.*?--algorithm/, '--algorithm');
+  const properties = gigpo.options.properties as Record<string, { enum?: string[] }>;
+  const own = readme.replace(/npx toolenv train.*?(--algorithm|$)/gm, '$1');
   for (const [, flag, value] of own.matchAll(/--(?:no-)?([a-z][a-z-]*)(?: ([a-z_|0-9]+))?/g)) {
     const name = flag!.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
     expect(properties, flag).toHaveProperty(name);

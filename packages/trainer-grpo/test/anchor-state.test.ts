@@ -1,6 +1,6 @@
 /** GiGPO's advantages on episodes whose numbers are computed by hand. */
 import { type Trajectory, terminated, truncated } from '@toolenv/core';
-import { anchorState } from '@toolenv/trainer-gigpo';
+import { anchorState } from '@toolenv/trainer-grpo';
 import { advantageInputs, estimateAdvantages, groupAdvantages, toTrainingRows } from '@toolenv/training';
 import { expect, test } from 'vitest';
 
