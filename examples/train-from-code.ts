@@ -10,7 +10,7 @@ import { evaluate, train } from '@toolenv/training';
 /** A new folder. By default, the run makes one under `runs/`. */
 const out = process.argv[2];
 await using env = await openEnv('@toolenv/envs-qa/bridge-v1', { topK: 2 });
-await using policy = await loadPolicy('packages/tiny-policy/checkpoint');
+await using policy = await loadPolicy('packages/checkpoints/tiny');
 const before = await evaluate({ env, policy, count: 32, maxTokens: 64 });
 
 const trainer = grpo({ learningRate: 3e-5, beta: 0.1, maxTokens: 64 });

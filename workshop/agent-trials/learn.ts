@@ -32,7 +32,7 @@ const seed = Number(values.seed);
 const agent = entry ? await entry.load() : plainAgent;
 const { inProcess, byAgent, close } = await openBridge(agent, { seed, stream: values.stream });
 const env = values.agent === undefined ? inProcess : byAgent;
-const policy = await loadPolicy('packages/tiny-policy/checkpoint');
+const policy = await loadPolicy('packages/checkpoints/tiny');
 const out = await mkdtemp(join(tmpdir(), 'toolenv-learn-'));
 try {
   const examine = async () => {

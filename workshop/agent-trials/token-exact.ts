@@ -22,7 +22,7 @@ Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false });
 const major = Number(process.versions.node.split('.')[0]);
 const chosen = agents.filter(({ name, node }) => name.includes(process.argv[2] ?? '') && node <= major);
 
-const policy = await loadPolicy('packages/tiny-policy/checkpoint');
+const policy = await loadPolicy('packages/checkpoints/tiny');
 await teachToSearch(policy);
 let [passed, failed] = [0, 0];
 for (const { name, load } of chosen) {

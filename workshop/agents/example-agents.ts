@@ -24,7 +24,7 @@ export async function checkExample(
 ): Promise<Report[]> {
   const { default: definition } = (await import(join(folder, file))) as { default: EnvDefinition };
   const report = await checkEnv(definition, { actions });
-  const policy = await loadPolicy('packages/tiny-policy/checkpoint');
+  const policy = await loadPolicy('packages/checkpoints/tiny');
   const env = await openEnv(definition);
   try {
     const tasks = await Promise.all(Array.from({ length: episodes }, (_, i) => env.tasks.train.get(i)));

@@ -51,7 +51,7 @@ class Rounds(TrainerCallback):
 with tempfile.TemporaryDirectory() as out:
     GRPOTrainer(
         model=random_model(shape),
-        processing_class=read_tokenizer(workshop.parent / "packages/tiny-policy/checkpoint"),
+        processing_class=read_tokenizer(workshop.parent / "packages/checkpoints/tiny"),
         reward_funcs=length,
         train_dataset=Dataset.from_list(
             [{"prompt": [{"role": "user", "content": prompt}]} for prompt in prompts]

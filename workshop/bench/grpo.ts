@@ -11,7 +11,7 @@ import type { Benchmark } from './benchmark.ts';
 import { modelShape, randomModel } from './model.ts';
 
 /** Its tokenizer serves models of any size. */
-const tinyPolicy = join(import.meta.dirname, '../../../packages/tiny-policy/checkpoint');
+const tinyPolicy = join(import.meta.dirname, '../../../packages/checkpoints/tiny');
 const vocabulary = 854;
 const words = 50;
 

@@ -19,7 +19,7 @@ export const demoFlags = {
     },
     policy: {
       type: 'string',
-      default: 'packages/tiny-policy/checkpoint',
+      default: 'packages/checkpoints/tiny',
       description: 'Hugging Face folder to start from',
     },
     loraRank: {

@@ -33,7 +33,7 @@ type Numbers = Record<string, ArrayLike<number>>;
 
 const asked = (process.argv[2] ?? 'webgpu') as (typeof devices)[number];
 if (!devices.includes(asked)) throw new RangeError(`No device "${asked}": ${devices.join(', ')}.`);
-const checkpoint = join(import.meta.dirname, '../../packages/tiny-policy/checkpoint');
+const checkpoint = join(import.meta.dirname, '../../packages/checkpoints/tiny');
 /** The largest difference that passes, as a share of the largest number that the CPU computes under the same name. */
 const tolerance = 1e-3;
 const variants: Record<string, LearnerOptions & { critic?: boolean }> = {

@@ -20,7 +20,7 @@ const schema = {
     teacher: { type: 'string', default: 'runs/demo/policy', description: 'folder of the teacher' },
     student: {
       type: 'string',
-      default: 'packages/tiny-policy/checkpoint',
+      default: 'packages/checkpoints/tiny',
       description: 'folder that both trainers begin with',
     },
     share: {

@@ -28,7 +28,7 @@ export function galleryPage(entries: readonly Entry[]): string {
 
 function sectionOf({ ref, name, description, flags, task, isRemote, hasCurve, run, scores }: Entry): string {
   const drawn = task === undefined ? `An episode of ${name}` : `A task of ${name} and its solution`;
-  const policy = run ? 'node_modules/@toolenv/tiny-policy/checkpoint --max-tokens 64' : 'my-checkpoint';
+  const policy = run ? 'node_modules/@toolenv/checkpoints/tiny --max-tokens 64' : 'my-checkpoint';
   const command = ['npx toolenv eval', ref, flags, '--policy', policy].filter((part) => part !== undefined);
   const curve = hasCurve ? `\n![A training in ${name}](${name}-curve.svg)` : '';
   const measured = scores ? `${scores}\n\n` : '';

@@ -12,7 +12,7 @@ import {
 } from '@toolenv/policy';
 import { buildTokenizer, tinyDesign } from '../tiny-policy/tokenizer.ts';
 
-const shipped = join(import.meta.dirname, '../../packages/tiny-policy/checkpoint');
+const shipped = join(import.meta.dirname, '../../packages/checkpoints/tiny');
 
 export interface Opened {
   /** The folder that this library opens. */
@@ -30,7 +30,7 @@ export async function checkpointsToCheck(scratch: string): Promise<Map<string, O
   const adapted = await train(start, join(scratch, 'adapted'), { rank: 4, alpha: 6 });
   const bfloat16 = await store(trained, 'bfloat16', join(scratch, 'bfloat16'));
   return new Map<string, Opened>([
-    [start === shipped ? 'tiny-policy/checkpoint' : 'random weights', { folder: start }],
+    [start === shipped ? 'checkpoints/tiny' : 'random weights', { folder: start }],
     ['after two updates', { folder: trained }],
     ['an adapter, merged', { folder: adapted }],
     ['an adapter on its base', { folder: adapted, base: start }],

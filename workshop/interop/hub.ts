@@ -10,7 +10,7 @@ import { StandInHub } from '../../packages/hub/test/stand-in-hub.ts';
 type Check = (passed: boolean, title: string, otherwise: string) => void;
 
 const name = 'toolenv/tiny-chat';
-const checkpoint = join(import.meta.dirname, '../../packages/tiny-policy/checkpoint');
+const checkpoint = join(import.meta.dirname, '../../packages/checkpoints/tiny');
 
 /** @param python Has the package of hub.txt. */
 export async function checkHub(python: string, check: Check): Promise<void> {

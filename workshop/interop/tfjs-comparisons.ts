@@ -32,7 +32,7 @@ for (const one of opsCases) {
   compare(`${one.operation} ${one.title}`, await operationRun(tfjs, one), await operationRun(onnx, one));
 }
 const { config, weights } = await readCheckpoint(
-  join(import.meta.dirname, '../../packages/tiny-policy/checkpoint'),
+  join(import.meta.dirname, '../../packages/checkpoints/tiny'),
 );
 const shipped = () => createModel(config, weights);
 compare('outputs and gradients', await learnerRun(tfjs), await learnerRun(onnx));

@@ -172,7 +172,7 @@ const masks: Study = {
 const budget: Study = {
   ...episodes,
   name: 'budget',
-  policy: 'packages/tiny-policy/checkpoint',
+  policy: 'packages/checkpoints/tiny',
   trainsOn: ['bridge'],
   scoredOn: ['bridge'],
   rows: [
@@ -275,7 +275,7 @@ const staleness: Study = {
   ...episodes,
   steps: 60,
   name: 'staleness',
-  policy: 'packages/tiny-policy/checkpoint',
+  policy: 'packages/checkpoints/tiny',
   trainsOn: ['bridge'],
   scoredOn: ['bridge'],
   scoresSamples: true,

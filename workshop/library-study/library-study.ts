@@ -30,7 +30,7 @@ const schema = {
     rows: { type: 'array', items: { enum: rowNames }, default: rowNames, description: 'rows to measure' },
     policy: {
       type: 'string',
-      default: 'packages/small-policy/checkpoint',
+      default: 'packages/checkpoints/small',
       description: 'folder of the small policy',
     },
     supervised: {

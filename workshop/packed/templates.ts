@@ -7,7 +7,7 @@ import { seed } from './seed.ts';
 import { checkSurvival } from './survive.ts';
 import { checkView } from './view.ts';
 
-export const checkpoint: string = join(import.meta.dirname, '../../packages/tiny-policy/checkpoint');
+export const checkpoint: string = join(import.meta.dirname, '../../packages/checkpoints/tiny');
 
 interface Template {
   template: string;
@@ -19,7 +19,7 @@ interface Template {
 /** Few episodes, for trainers that compare groups. */
 export const few: readonly string[] = ['--tasks-per-step', '2', '--group-size', '2'];
 /** The policy that most templates install for the first run. */
-const small: readonly string[] = ['--policy', 'node_modules/@toolenv/small-policy/checkpoint'];
+const small: readonly string[] = ['--policy', 'node_modules/@toolenv/checkpoints/small'];
 export const templates: readonly Template[] = [
   { template: 'env', plugin: 'safe-v1', train: (own) => [own, ...few, ...small] },
   { template: 'agent', plugin: 'safe-agent-v1', train: (own) => [own, ...few, ...small] },

@@ -18,7 +18,7 @@ async function played(
   temperature: number,
   { count = all, isWhole = false } = {},
 ): Promise<Trajectory[]> {
-  const loaded = await loadPolicy('packages/tiny-policy/checkpoint');
+  const loaded = await loadPolicy('packages/checkpoints/tiny');
   const policy = isWhole ? unending(loaded) : loaded;
   try {
     const tasks = await Promise.all(Array.from({ length: count }, (_, i) => env.tasks.train.get(i)));

@@ -105,7 +105,7 @@ test('the search tool', async () => {
 });
 
 test('the policy and its learner', async () => {
-  await using policy = await loadPolicy(join(root, 'packages/tiny-policy/checkpoint'));
+  await using policy = await loadPolicy(join(root, 'packages/checkpoints/tiny'));
   const ofPolicy = await assertConforms(checkPolicy(policy));
   // Its prompts name no tools, because it knows its tools.
   expect(ofPolicy.skipped.map(({ rule }) => rule)).toEqual(['POL-14']);
@@ -114,7 +114,7 @@ test('the policy and its learner', async () => {
 });
 
 test('a policy that is told its tools', async () => {
-  await using policy = await loadPolicy(join(root, 'packages/small-policy/checkpoint'));
+  await using policy = await loadPolicy(join(root, 'packages/checkpoints/small'));
   const { skipped } = await assertConforms(checkPolicy(policy));
   expect(skipped).toEqual([]);
 });

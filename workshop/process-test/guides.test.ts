@@ -72,7 +72,7 @@ function fileOf({ code }: Block): string | undefined {
 async function writePage(page: string): Promise<void> {
   const at = join(folder, page);
   await mkdir(at, { recursive: true });
-  await symlink(join(root, 'packages/tiny-policy/checkpoint'), join(at, 'my-checkpoint'));
+  await symlink(join(root, 'packages/checkpoints/tiny'), join(at, 'my-checkpoint'));
   const program: string[] = [];
   for (const block of running(page, 'ts')) {
     const file = fileOf(block);

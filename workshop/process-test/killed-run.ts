@@ -9,7 +9,7 @@ import { beta, environment, envOptions, training } from '../demo/setting.ts';
 
 const root = join(import.meta.dirname, '../..');
 const main = join(root, 'packages/cli/dist/main.js');
-const policy = join(root, 'packages/tiny-policy/checkpoint');
+const policy = join(root, 'packages/checkpoints/tiny');
 
 export interface KilledRunOptions {
   /** The folder of the run, and of what trainer and workers share. */

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startCli } from '../../packages/cli/test/start-cli.ts';
 
 const root = join(import.meta.dirname, '../..');
-const base = join(root, 'packages/tiny-policy/checkpoint');
+const base = join(root, 'packages/checkpoints/tiny');
 let out: string;
 
 beforeAll(async () => {

@@ -68,7 +68,7 @@ async function writeStandIns(): Promise<void> {
     JSON.stringify({ id: `${id}`, contents: `"${document.title}"\n${textOf(document)}` }),
   );
   await writeFile(join(folder, 'wiki-18.jsonl.gz'), gzipSync(lines.join('\n')));
-  await symlink(join(root, 'packages/tiny-policy/checkpoint'), join(folder, 'Qwen2.5-3B-Instruct'));
+  await symlink(join(root, 'packages/checkpoints/tiny'), join(folder, 'Qwen2.5-3B-Instruct'));
   await cp(join(root, 'examples/multihop-qa'), join(folder, 'multihop-qa'), { recursive: true });
   for (const [name, flags] of Object.entries(small))
     await appendFile(join(folder, 'multihop-qa', name), `${flags}\n`);

@@ -32,7 +32,7 @@ const shortening: Policy = {
 };
 
 test('the tiny policy finds more documents with the texts that GEPA keeps', async () => {
-  await using policy = await loadPolicy(join(root, 'packages/tiny-policy/checkpoint'));
+  await using policy = await loadPolicy(join(root, 'packages/checkpoints/tiny'));
   const open = (prompts: Record<string, string>) => openEnv(ref, { topK: 2 }, { from: root, prompts });
   await using env = await open({ system: harmful });
   const out = join(folder, 'run');

@@ -9,7 +9,7 @@ import { readMetrics } from '@toolenv/training';
 import { expect, onTestFinished, test } from 'vitest';
 
 const root = join(import.meta.dirname, '../..');
-const checkpoint = join(root, 'packages/tiny-policy/checkpoint');
+const checkpoint = join(root, 'packages/checkpoints/tiny');
 
 /** The blocks of TypeScript of a page. */
 async function examplesOf(page: string): Promise<string[]> {
@@ -48,7 +48,7 @@ test('the README evaluates, trains, evaluates and saves in at most 20 lines', as
   const [training] = await examplesOf('README.md');
   expect(training!.trimEnd().split('\n').length).toBeLessThanOrEqual(20);
   const { stdout, folder } = await run(training!, {
-    'node_modules/@toolenv/tiny-policy/checkpoint': checkpoint,
+    'node_modules/@toolenv/checkpoints/tiny': checkpoint,
     'evaluate({ env, policy })': 'evaluate({ env, policy, count: 16, maxTokens: 64 })',
     'steps: 80': 'steps: 2, tasksPerStep: 4, groupSize: 4',
   });

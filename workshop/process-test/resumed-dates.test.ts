@@ -14,7 +14,7 @@ test('the day of the first step is the day of every step', async () => {
   onTestFinished(() => rm(folder, { recursive: true }));
   onTestFinished(() => void vi.useRealTimers());
   const [policy, out] = [join(folder, 'policy'), join(folder, 'run')];
-  await cp(join(root, 'packages/tiny-policy/checkpoint'), policy, { recursive: true });
+  await cp(join(root, 'packages/checkpoints/tiny'), policy, { recursive: true });
   const config = JSON.parse(await readFile(join(policy, 'tokenizer_config.json'), 'utf8'));
   const chat_template = `{{ strftime_now('%Y %d') }} ${config.chat_template}`;
   await writeFile(join(policy, 'tokenizer_config.json'), JSON.stringify({ ...config, chat_template }));

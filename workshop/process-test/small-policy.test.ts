@@ -1,4 +1,4 @@
-/** What `@toolenv/small-policy` can do, and that it learns in the environment of the template. */
+/** What `small` of `@toolenv/checkpoints` can do, and that it learns in the environment of the template. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { environments } from '../library-study/environments.ts';
 import { examine } from '../library-study/examine.ts';
 import { type LibraryEnvironment, openLibraryEnv } from '../tiny-policy/library/player.ts';
 
-const checkpoint = join(import.meta.dirname, '../../packages/small-policy/checkpoint');
+const checkpoint = join(import.meta.dirname, '../../packages/checkpoints/small');
 
 /** Less than what the README says, because these are few tasks. */
 const floors = { arithmetic: 0.1, household: 0.3, bank: 0, sql: 0.15, wordle: 0, bridge: 0.1 };

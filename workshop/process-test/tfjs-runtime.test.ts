@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { startCli } from '../../packages/cli/test/start-cli.ts';
 
 const root = join(import.meta.dirname, '../..');
-const base = join(root, 'packages/tiny-policy/checkpoint');
+const base = join(root, 'packages/checkpoints/tiny');
 const task = ['@toolenv/envs-qa/bridge-v1', '--policy', base, '--env-option', 'topK=2'];
 
 test('eval scores the same', async () => {

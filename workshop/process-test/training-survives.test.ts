@@ -23,7 +23,7 @@ async function eventsOf(
     { topK: 2, ...(toolTimeout !== undefined && { toolTimeout }) },
     { tools: { search } },
   );
-  await using policy = await loadPolicy('packages/tiny-policy/checkpoint');
+  await using policy = await loadPolicy('packages/checkpoints/tiny');
   const out = await mkdtemp(join(tmpdir(), 'toolenv-survives-'));
   const own = { steps: 2, maxAborted: 1, tasksPerStep: 4, groupSize: 4, maxTokens: 48, learningRate: 1e-4 };
   const events: TrainEvent[] = [];

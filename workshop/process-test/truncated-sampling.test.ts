@@ -16,7 +16,7 @@ async function step(
   const out = await mkdtemp(join(tmpdir(), 'truncated-'));
   onTestFinished(() => rm(out, { recursive: true }));
   await using env = await openEnv('@toolenv/envs-qa/bridge-v1', { topK: 2 });
-  await using policy = await loadPolicy('packages/tiny-policy/checkpoint');
+  await using policy = await loadPolicy('packages/checkpoints/tiny');
   const small = { steps: 1, tasksPerStep: 4, groupSize: 4, maxTokens: 48, zeroVariance: 'keep' };
   const found: { trajectories: Trajectory[]; metrics: Metrics } = { trajectories: [], metrics: {} };
   for await (const event of train<Record<string, unknown>>({ env, policy, out, ...small, ...options })) {

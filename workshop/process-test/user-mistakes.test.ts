@@ -13,7 +13,7 @@ const env = {
   HF_HUB_OFFLINE: '1',
   MAIN: join(root, 'packages/cli/dist/main.js'),
   B: '@toolenv/envs-qa/bridge-v1',
-  P: 'node_modules/@toolenv/tiny-policy/checkpoint',
+  P: 'node_modules/@toolenv/checkpoints/tiny',
 };
 const begin = `toolenv() { node "$MAIN" "$@"; }
 train() { toolenv train $B --policy $P --env-top-k 2 --steps 1 --tasks-per-step 2 --group-size 2 --max-tokens 16 --out new "$@"; }

@@ -12,7 +12,7 @@ import { toolenv } from '../toolenv.ts';
 
 const root = join(import.meta.dirname, '../..');
 /** Relative, because the pictures show it. */
-const start = relative(process.cwd(), join(root, 'packages/tiny-policy/checkpoint'));
+const start = relative(process.cwd(), join(root, 'packages/checkpoints/tiny'));
 
 export interface Runs {
   /** A run that learns, and a run whose learning rate is too high. */

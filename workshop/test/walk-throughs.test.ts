@@ -77,7 +77,7 @@ test('a block that a reader could not follow is refused', () => {
 test.each(walkThroughs)('%s installs published names, checks and trains', async (name) => {
   const text = await readFile(join(import.meta.dirname, `../../docs/${name}.md`), 'utf8');
   const script = scriptOf(blocksOf(text));
-  expect(script).toMatch(/^npm install .*@toolenv\/tiny-policy/m);
+  expect(script).toMatch(/^npm install .*@toolenv\/checkpoints/m);
   expect(script).not.toContain('.tgz');
   expect(script).toMatch(/npx toolenv check /);
   expect(script).toContain('runs/first');

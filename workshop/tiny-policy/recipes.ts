@@ -125,7 +125,7 @@ export const recipes: Readonly<Record<(typeof recipeNames)[number], Recipe>> = {
     families: ['bridge'],
     facts: false,
     phases: bridge,
-    folder: '../../packages/tiny-policy/checkpoint',
+    folder: '../../packages/checkpoints/tiny',
   },
   'bridge-comparison': {
     families: ['bridge', 'comparison'],
@@ -183,7 +183,7 @@ export const recipes: Readonly<Record<(typeof recipeNames)[number], Recipe>> = {
   library: {
     families: ['lookup', 'bridge'],
     library: libraryNames,
-    folder: '../../packages/small-policy/checkpoint',
+    folder: '../../packages/checkpoints/small',
     facts: false,
     shape: { max_position_embeddings: 2048 },
     phases: [

@@ -9,7 +9,7 @@ import { runCliIn } from '../test/run-cli.ts';
 import { startCli } from '../test/start-cli.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
-const tiny = join(root, 'packages/tiny-policy/checkpoint');
+const tiny = join(root, 'packages/checkpoints/tiny');
 const name = 'toolenv/tiny-chat';
 const token = 'hf_standInToken';
 

@@ -9,7 +9,7 @@ import { fixture } from '../test/fixture.ts';
 import { startCli } from '../test/start-cli.ts';
 
 const root = join(import.meta.dirname, '../../..');
-const checkpoint = join(root, 'packages/tiny-policy/checkpoint');
+const checkpoint = join(root, 'packages/checkpoints/tiny');
 /** A tool that is not installed: a run that makes its tools fails. */
 const noTool = ['--tool', 'search=nobody/nothing-v1'];
 

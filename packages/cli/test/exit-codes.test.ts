@@ -227,7 +227,7 @@ describe('a run that ends well', () => {
   });
 
   it('cuts episodes at their deadline', async () => {
-    const checkpoint = join(import.meta.dirname, '../../../packages/tiny-policy/checkpoint');
+    const checkpoint = join(import.meta.dirname, '../../../packages/checkpoints/tiny');
     const args = [
       '--policy',
       checkpoint,

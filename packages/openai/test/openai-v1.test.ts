@@ -60,7 +60,7 @@ test('a tokenizer gives exact tokens, and without it actions have none', async (
   const observation = { messages: [{ role: 'user' as const, content: 'Hi' }], tools: [] };
   const sampling = { maxTokens: 4, temperature: 1, seed: 1 };
   const address = `${server.url}#tiny`;
-  const exact = await open({ address, tokenizer: join(root, 'packages/tiny-policy/checkpoint') });
+  const exact = await open({ address, tokenizer: join(root, 'packages/checkpoints/tiny') });
   expect((await exact.act(observation, sampling)).tokens!.action.length).toBeGreaterThan(0);
   const plain = await open({ address, toolCalls: 'text', inputPrice: 1, outputPrice: 1 });
   expect(await plain.act(observation, sampling)).not.toHaveProperty('tokens');

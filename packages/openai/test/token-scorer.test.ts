@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { openAiPolicy } from '../src/open-policy.ts';
 import { startWireServer, type WireOptions } from './wire-server.ts';
 
-const checkpoint = join(import.meta.dirname, '../../../packages/tiny-policy/checkpoint');
+const checkpoint = join(import.meta.dirname, '../../../packages/checkpoints/tiny');
 const tokens = await openChat(checkpoint);
 const question: Observation = { messages: [{ role: 'user', content: 'Where is the river?' }], tools: [] };
 

@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { readSafetensors } from '../src/checkpoint/safetensors.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
-const checkpoint = join(root, 'packages/tiny-policy/checkpoint');
+const checkpoint = join(root, 'packages/checkpoints/tiny');
 const readme = await readFile(join(import.meta.dirname, '..', 'README.md'), 'utf8');
 const examples = [...readme.matchAll(/```ts\n([\s\S]*?)```/g)].map((match) => match[1]!);
 

@@ -10,7 +10,7 @@ import { devices } from '../src/runtime/device-name.ts';
 import type { TransformerPolicy } from '../src/transformer-policy.ts';
 import transformer from '../src/transformer-v1.ts';
 
-const checkpoint = join(import.meta.dirname, '../../../packages/tiny-policy/checkpoint');
+const checkpoint = join(import.meta.dirname, '../../../packages/checkpoints/tiny');
 
 function open(options: Record<string, unknown>, seed = 1) {
   const complete = completeOptions(transformer.options, { checkpoint, ...options }, transformer.name);

@@ -9,7 +9,7 @@ import type { ConnectionOptions } from '../src/connection.ts';
 import { tinkerPolicy } from '../src/open-policy.ts';
 import type { TinkerPolicy } from '../src/tinker-policy.ts';
 
-const tinyPolicy = join(import.meta.dirname, '../../../packages/tiny-policy/checkpoint');
+const tinyPolicy = join(import.meta.dirname, '../../../packages/checkpoints/tiny');
 
 export const rows: TokenRow[] = [
   { tokens: Int32Array.of(5, 80, 301, 12, 77, 640, 9, 33), mask: Uint8Array.of(0, 0, 0, 1, 1, 1, 0, 1) },

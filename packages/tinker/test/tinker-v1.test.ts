@@ -7,7 +7,7 @@ import tinker, { type TinkerOptions } from '../src/tinker-v1.ts';
 import { startReplay } from './replay-server.ts';
 
 const root = join(import.meta.dirname, '../../..');
-const tokenizer = join(root, 'packages/tiny-policy/checkpoint');
+const tokenizer = join(root, 'packages/checkpoints/tiny');
 
 function open(given: Record<string, unknown>) {
   const options = completeOptions(tinker.options, given, 'tinker-v1') as unknown as TinkerOptions;

@@ -12,13 +12,13 @@ import { runCliIn } from '../../cli/test/run-cli.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 const readme = await readFile(join(import.meta.dirname, '..', 'README.md'), 'utf8');
-const tiny = 'packages/tiny-policy/checkpoint';
+const tiny = 'packages/checkpoints/tiny';
 
 /** The command of the README on a small scale, with a teacher that is the student: the rewards have something to teach. */
 function wordsOf(out: string): string[] {
   const command = /^npx toolenv (train .*--trainer distill .*)$/m.exec(readme)![1]!;
   const named = command
-    .replace('node_modules/@toolenv/tiny-policy/checkpoint', tiny)
+    .replace('node_modules/@toolenv/checkpoints/tiny', tiny)
     .replace('runs/first/policy', tiny)
     .split(' ');
   const small = ['--tasks-per-step', '2', '--max-tokens', '48', '--learning-rate', '1e-3', '--steps', '3'];

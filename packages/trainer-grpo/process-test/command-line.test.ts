@@ -14,7 +14,7 @@ afterAll(() => rm(folder, { recursive: true }));
 
 const toolenv = (...args: string[]) => runCliIn(root, ...args);
 
-const small = ['--policy', 'packages/tiny-policy/checkpoint', '--tasks-per-step', '2', '--group-size', '2'];
+const small = ['--policy', 'packages/checkpoints/tiny', '--tasks-per-step', '2', '--group-size', '2'];
 function train(out: string, ...more: string[]) {
   const env = '@toolenv/envs-qa/bridge-v1';
   return toolenv('train', env, ...small, '--max-tokens', '16', '--out', join(folder, out), ...more);

@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 
 async function openTiny() {
-  const policy = await loadPolicy('packages/tiny-policy/checkpoint');
+  const policy = await loadPolicy('packages/checkpoints/tiny');
   onTestFinished(() => policy.close());
   return policy;
 }

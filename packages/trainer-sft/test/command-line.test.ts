@@ -21,7 +21,7 @@ test('the README’s command trains on a file', async () => {
     const words = /^npx toolenv (train .*)$/m.exec(readme)![1]!.split(' ');
     const values: Record<string, string> = {
       'runs/oracle/trajectories.jsonl': data,
-      'node_modules/@toolenv/tiny-policy/checkpoint': 'packages/tiny-policy/checkpoint',
+      'node_modules/@toolenv/checkpoints/tiny': 'packages/checkpoints/tiny',
       'runs/sft': join(folder, 'run'),
     };
     const given = words.map((word) => values[word] ?? word);

@@ -19,7 +19,7 @@ import {
 import { environmentExample } from '../code-examples.ts';
 import { servePlayground } from './serve-playground.ts';
 
-const checkpoint = join(import.meta.dirname, '../../../packages/tiny-policy/checkpoint');
+const checkpoint = join(import.meta.dirname, '../../../packages/checkpoints/tiny');
 let served: Awaited<ReturnType<typeof servePlayground>>;
 let browser: Browser;
 

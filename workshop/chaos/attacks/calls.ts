@@ -4,7 +4,7 @@ import { createRng, type JsonSchema, type Rng, ToolEnvError } from '@toolenv/cor
 import { Chat, drawToken, readCheckpoint } from '@toolenv/policy';
 import { type Attack, holds } from './attack.ts';
 
-const checkpoint = join(import.meta.dirname, '../../../packages/tiny-policy/checkpoint');
+const checkpoint = join(import.meta.dirname, '../../../packages/checkpoints/tiny');
 const expected = 'within two seconds, a call that is limited, or an error that names the remedy';
 
 const deep = (levels: number, inner: JsonSchema): JsonSchema => {

@@ -14,7 +14,7 @@ import { type Attack, holds, within } from './attack.ts';
 import { slow, trainArgs } from './train-args.ts';
 
 const careless = join(import.meta.dirname, '../../../packages/cli/test/careless/env.ts');
-const tiny = join(import.meta.dirname, '../../../packages/tiny-policy/checkpoint');
+const tiny = join(import.meta.dirname, '../../../packages/checkpoints/tiny');
 
 export const runs: Attack[] = [
   {

@@ -118,7 +118,7 @@ async function evaluated(
   const server = createServer(listener).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const policy = `${client}:http://127.0.0.1:${(server.address() as AddressInfo).port}#m`;
-  const tokens = client === 'tinker' ? ['--tokenizer', 'packages/tiny-policy/checkpoint'] : [];
+  const tokens = client === 'tinker' ? ['--tokenizer', 'packages/checkpoints/tiny'] : [];
   const args = ['eval', '@toolenv/envs-classic/arithmetic-v1', '--policy', policy, ...tokens, '--count', '1'];
   const { child, finished } = startCli([...args, ...more], join(import.meta.dirname, '../../..'));
   try {

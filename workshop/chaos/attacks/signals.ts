@@ -38,7 +38,7 @@ export const signals: Attack[] = [
         const connected = once(silent, 'connection');
         const root = join(import.meta.dirname, '../../..');
         const policy = `${client}:http://127.0.0.1:${(silent.address() as AddressInfo).port}#m`;
-        const tokens = client === 'tinker' ? ['--tokenizer', 'packages/tiny-policy/checkpoint'] : [];
+        const tokens = client === 'tinker' ? ['--tokenizer', 'packages/checkpoints/tiny'] : [];
         const args = ['eval', '@toolenv/envs-classic/arithmetic-v1', '--policy', policy, ...tokens];
         const { child, finished } = startCli(args, root);
         try {

@@ -11,7 +11,7 @@ import { BanditModel, openBandit } from '@toolenv/testing';
 import { distill } from '@toolenv/trainer-distill';
 import { type Attack, holds, within } from './attack.ts';
 
-const tokenizer = join(import.meta.dirname, '../../../packages/tiny-policy/checkpoint');
+const tokenizer = join(import.meta.dirname, '../../../packages/checkpoints/tiny');
 const steps = 4;
 
 interface Row {

@@ -10,7 +10,7 @@ const steps = 4;
 
 export const trainers = ['grpo', 'ppo', 'distill'] as const;
 
-const policy = join(root, 'packages/tiny-policy/checkpoint');
+const policy = join(root, 'packages/checkpoints/tiny');
 /** A teacher that is the student has nothing to say at first: the rewards have. */
 const teacher = { teacher: policy, 'reward-coefficient': 1 };
 

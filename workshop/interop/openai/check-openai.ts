@@ -11,7 +11,7 @@ import { type LlamaServer, startLlama, writeGguf } from './llama-server.ts';
 
 type Check = (passed: boolean, title: string, otherwise: string) => void;
 
-const checkpoint = join(import.meta.dirname, '../../../packages/tiny-policy/checkpoint');
+const checkpoint = join(import.meta.dirname, '../../../packages/checkpoints/tiny');
 
 /** @param python Has the packages of openai.txt. */
 export async function checkOpenAi(python: string, check: Check): Promise<void> {

@@ -21,7 +21,7 @@ export interface Served {
   url: string;
 }
 
-const checkpoint = join(import.meta.dirname, '../../../packages/tiny-policy/checkpoint');
+const checkpoint = join(import.meta.dirname, '../../../packages/checkpoints/tiny');
 const bridge = '@toolenv/envs-qa/bridge-v1';
 /** In nats: both sides compute in float32, in another order. */
 const tolerance = 1e-3;

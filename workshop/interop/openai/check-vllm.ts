@@ -12,7 +12,7 @@ import { startVllm, type VllmServer } from './vllm-server.ts';
 
 type Check = (passed: boolean, title: string, otherwise: string) => void;
 
-const checkpoint = join(import.meta.dirname, '../../../packages/tiny-policy/checkpoint');
+const checkpoint = join(import.meta.dirname, '../../../packages/checkpoints/tiny');
 
 /** @param python Has the packages of vllm.txt. */
 export async function checkVllm(python: string, check: Check): Promise<void> {

@@ -110,7 +110,7 @@ function toScript({ text, toolCalls }: Action): string | object[] {
 }
 
 async function checkTrl(python: string, url: string, scratch: string, check: Check): Promise<void> {
-  const checkpoint = join(root, 'packages/tiny-policy/checkpoint');
+  const checkpoint = join(root, 'packages/checkpoints/tiny');
   const args = [script('train_trl.py'), pythonPackage, url, checkpoint, join(scratch, 'trl')];
   const { steps, rewards, moved, calls, seconds, trl } = (await run(python, args)) as {
     steps: number;

@@ -17,12 +17,7 @@ export async function checkTinker(python: string, check: Check): Promise<void> {
   let server: SkyRlServer | undefined;
   const start = async (kind: 'qwen3' | 'llama') => {
     const model = join(scratch, kind);
-    await writeModel(
-      python,
-      kind,
-      join(import.meta.dirname, '../../../packages/tiny-policy/checkpoint'),
-      model,
-    );
+    await writeModel(python, kind, join(import.meta.dirname, '../../../packages/checkpoints/tiny'), model);
     server = await startSkyRl(python, model, join(scratch, `${kind}-server`));
     return server;
   };

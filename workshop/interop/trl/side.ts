@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { training } from '../../demo/setting.ts';
 import type { StepReport } from './learning-curve.ts';
 
-export const checkpoint: string = join(import.meta.dirname, '../../../packages/tiny-policy/checkpoint');
+export const checkpoint: string = join(import.meta.dirname, '../../../packages/checkpoints/tiny');
 
 /** A mean exact match of the sampled training episodes over the last `window` steps. */
 export const goal = { em: 0.8, window: 5 };

@@ -7,7 +7,7 @@ import { fixture } from '../../test/fixture.ts';
 import { helpOf, run } from '../../test/help-of.ts';
 import { runCli } from '../../test/run-cli.ts';
 
-const checkpoint = join(import.meta.dirname, '../../../tiny-policy/checkpoint');
+const checkpoint = join(import.meta.dirname, '../../../checkpoints/tiny');
 const transformer = '@toolenv/policy/transformer-v1';
 
 // Plugins are looked for from the working folder.

@@ -6,7 +6,7 @@ import { fixture } from '../fixture.ts';
 import { runCli } from '../run-cli.ts';
 import { startCli } from '../start-cli.ts';
 
-const checkpoint = join(import.meta.dirname, '../../../tiny-policy/checkpoint');
+const checkpoint = join(import.meta.dirname, '../../../checkpoints/tiny');
 
 it('serves a policy to clients of models until Ctrl-C, with one line that says how to use it', async () => {
   const flags = [

@@ -7,7 +7,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { fixture } from '../fixture.ts';
 import { runCli } from '../run-cli.ts';
 
-const tiny = join(import.meta.dirname, '../../../../packages/tiny-policy/checkpoint');
+const tiny = join(import.meta.dirname, '../../../../packages/checkpoints/tiny');
 const steps = 3;
 
 let folder: string;

@@ -6,7 +6,7 @@ import { readTrajectories } from '@toolenv/core/recording';
 import { beforeAll, expect, it } from 'vitest';
 import { runCliIn } from '../run-cli.ts';
 
-const checkpoint = join(import.meta.dirname, '../../../../packages/tiny-policy/checkpoint');
+const checkpoint = join(import.meta.dirname, '../../../../packages/checkpoints/tiny');
 let project: string;
 
 beforeAll(async () => {

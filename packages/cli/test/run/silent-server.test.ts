@@ -11,7 +11,7 @@ import { captured } from '../captured.ts';
 
 const root = join(import.meta.dirname, '../../../..');
 const env = '@toolenv/envs-classic/arithmetic-v1';
-const tokens = { openai: [], tinker: ['--tokenizer', 'packages/tiny-policy/checkpoint'] };
+const tokens = { openai: [], tinker: ['--tokenizer', 'packages/checkpoints/tiny'] };
 
 let silent: Server;
 let out: string;

@@ -148,7 +148,7 @@ test('no conversation is kept where none may be', async () => {
 });
 
 test('the tiny policy gives served conversations the tokens that it gives in process', async () => {
-  const checkpoint = join(import.meta.dirname, '../../../tiny-policy/checkpoint');
+  const checkpoint = join(import.meta.dirname, '../../../checkpoints/tiny');
   const policy = await loadPolicy(checkpoint, { threads: 1 });
   onTestFinished(() => policy.close());
   const { ask } = await serving(policy, { temperature: 0, maxTokens: 24 });

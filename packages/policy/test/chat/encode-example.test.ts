@@ -6,7 +6,7 @@ import { loadPolicy } from '../../src/transformer-policy.ts';
 import { expectSame } from '../expect-same.ts';
 
 async function openTiny() {
-  const policy = await loadPolicy('packages/tiny-policy/checkpoint');
+  const policy = await loadPolicy('packages/checkpoints/tiny');
   onTestFinished(() => policy.close());
   return policy;
 }

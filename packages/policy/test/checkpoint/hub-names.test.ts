@@ -10,7 +10,7 @@ import { StandInHub } from '../../../hub/test/stand-in-hub.ts';
 import { tokenTexts } from '../../src/checkpoint/token-texts.ts';
 import transformer from '../../src/transformer-v1.ts';
 
-const tiny = resolve(import.meta.dirname, '../../../tiny-policy/checkpoint');
+const tiny = resolve(import.meta.dirname, '../../../checkpoints/tiny');
 const name = 'toolenv/tiny-chat';
 
 let hub: StandInHub;

@@ -7,7 +7,7 @@ import { readCheckpoint } from '../../src/checkpoint/checkpoint.ts';
 import { tokenTexts } from '../../src/checkpoint/token-texts.ts';
 import { openTokenizer } from '../../src/checkpoint/tokenizer.ts';
 
-const tiny = join(import.meta.dirname, '../../../../packages/tiny-policy/checkpoint');
+const tiny = join(import.meta.dirname, '../../../../packages/checkpoints/tiny');
 
 it('gives each token a text, so that the texts make up the decoded conversation', async () => {
   const checkpoint = await readCheckpoint(tiny);

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { openChat } from '../../src/chat/open-chat.ts';
 import { vocabularyOf } from '../../src/checkpoint/tokenizer.ts';
 
-const tiny = join(import.meta.dirname, '../../../tiny-policy/checkpoint');
+const tiny = join(import.meta.dirname, '../../../checkpoints/tiny');
 
 test('a policy knows its tokens, added ones among them', async () => {
   const { chat, vocabularySize } = await openChat(tiny);

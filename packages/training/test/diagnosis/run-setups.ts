@@ -20,7 +20,7 @@ import { transformReward } from '@toolenv/core/wrappers';
 import { joinSentences, type QaRecord } from '@toolenv/envs-qa';
 
 const root = join(import.meta.dirname, '../../../..');
-const checkpoint = join(root, 'packages/tiny-policy/checkpoint');
+const checkpoint = join(root, 'packages/checkpoints/tiny');
 
 export interface RunSetup {
   /** Default: GRPO. */
