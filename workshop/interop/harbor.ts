@@ -1,11 +1,11 @@
 /** `npm run interop -- harbor <folder>`: how many Harbor tasks of a folder open with the defaults and with each option, and why the others do not. */
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { openHarbor } from '@toolenv/envs-code/harbor';
-import type { HarborTask, TaskPolicy } from '../../packages/envs-code/src/harbor/task/harbor-task.ts';
-import { playable } from '../../packages/envs-code/src/harbor/task/read-tasks.ts';
-import { RefusedTasks } from '../../packages/envs-code/src/harbor/task/refused-tasks.ts';
-import { findTasks } from '../../packages/envs-code/src/harbor/task/task-folders.ts';
+import { openHarbor } from '@toolenv/envs-harbor';
+import type { HarborTask, TaskPolicy } from '../../packages/envs-harbor/src/task/harbor-task.ts';
+import { playable } from '../../packages/envs-harbor/src/task/read-tasks.ts';
+import { RefusedTasks } from '../../packages/envs-harbor/src/task/refused-tasks.ts';
+import { findTasks } from '../../packages/envs-harbor/src/task/task-folders.ts';
 
 const defaults: TaskPolicy = { network: 'none', verifier: 'fresh', hostVariables: [] };
 

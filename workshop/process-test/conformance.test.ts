@@ -65,9 +65,9 @@ describe('environments', () => {
     const installed = listPlugins(root).filter(
       ({ kind, ref }) => kind === 'envs' && ref.startsWith('@toolenv/'),
     );
-    // The tests of envs-classic, openenv and ors check theirs, and those of envs-code check harbor-v1 where there are containers. An episode
+    // The tests of envs-classic, openenv and ors check theirs, and those of envs-harbor check theirs where there are containers. An episode
     // of envs-mcp starts a process: `npm run conformance` checks it.
-    const elsewhere = /^@toolenv\/((envs-(classic|mcp)|openenv|ors)\/|envs-code\/harbor-v1$)/;
+    const elsewhere = /^@toolenv\/(envs-(classic|harbor|mcp)|openenv|ors)\//;
     const quick = installed.map(({ ref }) => ref).filter((ref) => !elsewhere.test(ref));
     expect(envs.map(([ref]) => ref)).toEqual(quick.sort());
   });
@@ -150,6 +150,7 @@ test('trajectories of a rollout', async () => {
 test.each([
   'envs-classic',
   'envs-code',
+  'envs-harbor',
   'envs-mcp',
   'envs-qa',
   'openenv',

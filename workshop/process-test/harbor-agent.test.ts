@@ -1,10 +1,10 @@
 /** An agent that is a program in the container of a Harbor task reaches its model, and nothing else. */
 import { type OpenedEnv, openEnv, playTask } from '@toolenv/core';
-import { openHarbor, type PlayedTask } from '@toolenv/envs-code/harbor';
+import { openHarbor, type PlayedTask } from '@toolenv/envs-harbor';
 import { defineAgentEnv } from '@toolenv/gateway';
 import { describe, expect, test } from 'vitest';
-import { copyTasks, taskNamed } from '../../packages/envs-code/process-test/harbor-tasks.ts';
-import { newFolder } from '../../packages/envs-code/test/harbor/task-folder.ts';
+import { copyTasks, taskNamed } from '../../packages/envs-harbor/process-test/harbor-tasks.ts';
+import { newFolder } from '../../packages/envs-harbor/test/task-folder.ts';
 import { missing, PodmanService } from '../../packages/sandbox/process-test/podman-service.ts';
 
 /** Asks for a command, and runs what the model answers. */

@@ -1,7 +1,7 @@
 /** `npm run interop -- harbor`: a broken task of each kind is counted by its reason, and stops none of the others. */
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { newFolder, smallest, writeFiles } from '../../packages/envs-code/test/harbor/task-folder.ts';
+import { newFolder, smallest, writeFiles } from '../../packages/envs-harbor/test/task-folder.ts';
 import { harborCorpus, reportHarbor } from '../interop/harbor.ts';
 
 const image = '[environment]\ndocker_image = "busybox"\n';

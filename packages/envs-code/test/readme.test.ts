@@ -2,13 +2,12 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import code from '../src/code/code-v1.ts';
-import harbor from '../src/harbor/harbor-v1.ts';
 import math from '../src/math/math-v1.ts';
 import terminal from '../src/terminal/terminal-v1.ts';
 
 const limits = ['maxTurns', 'maxCallsPerTurn', 'toolTimeout', 'maxToolCharacters'];
 
-test.each([code, harbor, math, terminal])(
+test.each([code, math, terminal])(
   'lists the options and rewards of $name',
   async ({ name, options, rewards }) => {
     const readme = await readFile(new URL('../README.md', import.meta.url), 'utf8');

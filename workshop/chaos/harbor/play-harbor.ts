@@ -5,15 +5,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createRng, type OpenedEnv, openEnv, playTask, type Scripted } from '@toolenv/core';
-import harbor from '@toolenv/envs-code/harbor-v1';
+import harbor from '@toolenv/envs-harbor/harbor-v1';
 import { checkEnv, reportText } from '@toolenv/testing';
 import {
   changeAttacks,
   commandAttacks,
   programAttacks,
-} from '../../../packages/envs-code/process-test/harbor-attacks.ts';
-import { copyTasks, taskNamed } from '../../../packages/envs-code/process-test/harbor-tasks.ts';
-import type { PlayedTask } from '../../../packages/envs-code/src/harbor/played-task.ts';
+} from '../../../packages/envs-harbor/process-test/harbor-attacks.ts';
+import { copyTasks, taskNamed } from '../../../packages/envs-harbor/process-test/harbor-tasks.ts';
+import type { PlayedTask } from '../../../packages/envs-harbor/src/played-task.ts';
 import { PodmanService } from '../../../packages/sandbox/process-test/podman-service.ts';
 import { ownLabels } from '../../../packages/sandbox/src/container/owner.ts';
 

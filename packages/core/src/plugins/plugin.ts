@@ -217,7 +217,8 @@ function unknownPlugin(
     const message = `Unknown ${singular[kind]} "${ref}". It is ${article(singular[other])}. Installed: ${known.join(', ') || 'none'}.`;
     return new ToolEnvError('usage.unknown_plugin', message);
   }
-  const near = nearest(ref, known);
+  // A plugin that has moved to another package keeps its name.
+  const near = known.find((other) => basename(other) === reference.name) ?? nearest(ref, known);
   const hints = [];
   if (near) hints.push(`Did you mean "${near}"?`);
   else if (installed) hints.push(`Installed: ${known.join(', ') || 'none'}.`);

@@ -174,6 +174,11 @@ test.each([
     'usage.unknown_plugin',
     'Did you mean "@lab/envs/maze-v1"? Package @lab/env is not installed: npm install @lab/env',
   ],
+  [
+    '@lab/other-environments/maze-v1',
+    'usage.unknown_plugin',
+    'Unknown environment "@lab/other-environments/maze-v1". Did you mean "@lab/envs/maze-v1"?',
+  ],
   ['nowhere/chess-v1', 'usage.unknown_plugin', 'Package nowhere is not installed: npm install nowhere'],
   ['plain/maze-v1', 'usage.unknown_plugin', 'Unknown environment "plain/maze-v1".'],
   ['@lab/tools/search-v1', 'usage.unknown_plugin', 'Unknown environment "@lab/tools/search-v1".'],

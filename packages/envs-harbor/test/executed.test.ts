@@ -3,8 +3,8 @@ import { spawn, spawnSync } from 'node:child_process';
 import { buffer } from 'node:stream/consumers';
 import type { Container } from '@toolenv/sandbox/container';
 import { expect, test } from 'vitest';
-import type { VerifierSpec } from '../../src/harbor/task/harbor-task.ts';
-import { Executed, executedIn } from '../../src/harbor/verify/executed.ts';
+import type { VerifierSpec } from '../src/task/harbor-task.ts';
+import { Executed, executedIn } from '../src/verify/executed.ts';
 
 /** Runs the commands of a verifier on this machine. */
 const here = {

@@ -3,8 +3,8 @@ import { cp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { EnvHandle } from '@toolenv/core';
 import { image } from '../../sandbox/process-test/podman-service.ts';
-import type { PlayedTask } from '../src/harbor/played-task.ts';
-import { writeFiles } from '../test/harbor/task-folder.ts';
+import type { PlayedTask } from '../src/played-task.ts';
+import { writeFiles } from '../test/task-folder.ts';
 
 const examples = join(import.meta.dirname, '../../../examples/harbor');
 

@@ -1,9 +1,9 @@
 /** Task folders are read as Harbor's documents say, and what cannot be played is refused by file and key. */
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import type { TaskPolicy } from '../../src/harbor/task/harbor-task.ts';
-import { readTask } from '../../src/harbor/task/read-task.ts';
-import { findTasks } from '../../src/harbor/task/task-folders.ts';
+import type { TaskPolicy } from '../src/task/harbor-task.ts';
+import { readTask } from '../src/task/read-task.ts';
+import { findTasks } from '../src/task/task-folders.ts';
 import { newFolder, smallest, writeFiles } from './task-folder.ts';
 
 const strict: TaskPolicy = { network: 'none', verifier: 'fresh', hostVariables: [] };

@@ -1,4 +1,4 @@
-/** @toolenv/envs-code/harbor: Harbor tasks for agents of your own. */
+/** @toolenv/envs-harbor: Harbor tasks for agents of your own. */
 export { Harbor, openHarbor } from './harbor.ts';
 export { type AgentRun, HarborEpisode, type ModelAddress } from './harbor-episode.ts';
 export type { HarborOptions } from './harbor-options.ts';

@@ -1,7 +1,7 @@
 /** A folder of many tasks: those that cannot be played are listed by reason, and stop no other. */
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readTasks } from '../../src/harbor/task/read-tasks.ts';
+import { readTasks } from '../src/task/read-tasks.ts';
 import { newFolder, smallest, writeFiles } from './task-folder.ts';
 
 const image = '[environment]\ndocker_image = "busybox"\n';
