@@ -30,7 +30,7 @@ export default defineConfig({
     projects: [
       project({
         name: 'unit',
-        include: ['packages/*/test/**/*.test.ts', 'workshop/test/**/*.test.ts', 'site/test/**/*.test.ts'],
+        include: ['{packages/*,studies,workshop,site}/test/**/*.test.ts'],
         globalSetup: ['workshop/test/build.ts', 'workshop/test/temporary-folder.ts'],
         // Workers wait for processes and timers a quarter of the time.
         maxWorkers: 3,
@@ -40,7 +40,7 @@ export default defineConfig({
       project({
         name: 'process',
         // `npm run packed` runs the tests of the templates.
-        include: ['packages/*/process-test/**/*.test.ts', 'workshop/process-test/**/*.test.ts'],
+        include: ['{packages/*,studies,workshop}/process-test/**/*.test.ts'],
         globalSetup: ['workshop/test/build.ts', 'workshop/test/temporary-folder.ts'],
         // Most of these tests wait for processes, some for a timeout.
         maxWorkers: 4,

@@ -168,9 +168,14 @@ function projectPages(): Item[] {
       text: 'Project',
       items: [
         { text: 'README', link: addressOf('README.md') },
-        ...['ARCHITECTURE.md', 'CONTRIBUTING.md', 'workshop/README.md', 'VERSIONING.md', 'SECURITY.md'].map(
-          item,
-        ),
+        ...[
+          'ARCHITECTURE.md',
+          'CONTRIBUTING.md',
+          'workshop/README.md',
+          'studies/README.md',
+          'VERSIONING.md',
+          'SECURITY.md',
+        ].map(item),
       ],
     },
     group('Decisions', ['docs/decisions/README.md', ...decisions]),

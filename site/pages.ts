@@ -13,6 +13,7 @@ const places: readonly (readonly [file: RegExp, page: string])[] = [
   [/^examples\/(.+\/)?README\.md$/, 'examples/$1index.md'],
   [/^packages\/([^/]+)\/README\.md$/, 'packages/$1.md'],
   [/^packages\/core\/(spec\/.+\.md)$/, '$1'],
+  [/^studies\/README\.md$/, 'project/studies.md'],
   [/^workshop\/README\.md$/, 'project/workshop.md'],
   [/^README\.md$/, 'project/readme.md'],
   [/^ARCHITECTURE\.md$/, 'project/architecture.md'],
@@ -21,7 +22,7 @@ const places: readonly (readonly [file: RegExp, page: string])[] = [
   [/^VERSIONING\.md$/, 'project/versioning.md'],
 ];
 
-const topFolders = ['docs', 'examples', 'packages', 'site', 'workshop'];
+const topFolders = ['docs', 'examples', 'packages', 'site', 'studies', 'workshop'];
 
 /** Patterns of folders and files that VitePress must not take for pages. */
 export function foldersWithoutPages(): string[] {
@@ -31,6 +32,7 @@ export function foldersWithoutPages(): string[] {
   return [
     ...others,
     'packages/*/!(spec)/**/*',
+    'studies/*/**/*',
     'workshop/*/**/*',
     'site/!(generated)/**/*',
     '**/node_modules/**',
@@ -47,7 +49,7 @@ export function pageOf(file: string): string | undefined {
 
 /** Every Markdown file of the repository that is a page, without the generated pages. */
 export function writtenPages(): string[] {
-  const folders = ['docs', 'examples', 'site', 'workshop', ''];
+  const folders = ['docs', 'examples', 'site', 'studies', 'workshop', ''];
   const files = folders.flatMap((folder) => markdownIn(folder, folder === 'docs' || folder === 'examples'));
   for (const name of readdirSync(join(repository, 'packages')))
     files.push(...markdownIn(`packages/${name}`, false), ...markdownIn(`packages/${name}/spec`, false));

@@ -1,6 +1,6 @@
 /** recordRun: keeps the figures of a run of the demo, from which `npm run numbers` fills the pages. */
 import { readFile, writeFile } from 'node:fs/promises';
-import { commit } from '../leaderboard/commit.ts';
+import { commit } from '../commit.ts';
 import type { DemoRun } from '../numbers/benchmark-files.ts';
 
 /**

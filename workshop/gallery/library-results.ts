@@ -1,8 +1,8 @@
 /** libraryResults: how the small policy learns an environment, from the results of `npm run library-study`. */
 import { svgChart } from '@toolenv/training/reports';
-import { mean } from '../leaderboard/summary.ts';
-import { ceilingOf } from '../library-study/environments.ts';
-import { newestOf, type Result, type RowName } from '../library-study/results.ts';
+import { ceilingOf } from '../../studies/library/environments.ts';
+import { newestOf, type Result, type RowName } from '../../studies/library/results.ts';
+import { mean } from '../../studies/shared/intervals.ts';
 
 export interface LibraryResults {
   chart: string;

@@ -1,9 +1,9 @@
 /** The data files of docs/benchmarks, as the scripts that measured wrote them. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Result as Taught } from '../distillation/distillation.ts';
-import type { Result } from '../leaderboard/results.ts';
-import type { Result as LibraryResult } from '../library-study/results.ts';
+import type { Result as Taught } from '../../studies/distillation/distillation.ts';
+import type { Result } from '../../studies/leaderboard/results.ts';
+import type { Result as LibraryResult } from '../../studies/library/results.ts';
 
 const folder = join(import.meta.dirname, '../../docs/benchmarks');
 

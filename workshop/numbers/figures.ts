@@ -1,7 +1,7 @@
 /** figuresOf: everything that a page may show of docs/benchmarks, by name, as Markdown. */
 import { rules } from '@toolenv/testing';
-import type { Result as Taught } from '../distillation/distillation.ts';
-import { markdownTable } from '../leaderboard/markdown-table.ts';
+import type { Result as Taught } from '../../studies/distillation/distillation.ts';
+import { markdownTable } from '../../studies/shared/markdown-table.ts';
 import type {
   BenchmarkFiles,
   DemoRun,

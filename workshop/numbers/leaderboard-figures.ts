@@ -1,11 +1,12 @@
 /** What pages show of docs/benchmarks/leaderboard.jsonl: differences between rows, in average exact match. */
-import { comparisonWith } from '../leaderboard/comparisons.ts';
-import { differenceText, direction } from '../leaderboard/intervals.ts';
-import { minusImitation, othersMinusImitation } from '../leaderboard/introductions/price.ts';
-import type { Result } from '../leaderboard/results.ts';
-import { type Study, studies } from '../leaderboard/studies.ts';
-import { resultsOf } from '../leaderboard/study-results.ts';
-import { difference, type RowSummary, summarise } from '../leaderboard/summary.ts';
+import { comparisonWith } from '../../studies/leaderboard/comparisons.ts';
+import type { Result } from '../../studies/leaderboard/results.ts';
+import { resultsOf } from '../../studies/leaderboard/results.ts';
+import { studies } from '../../studies/leaderboard/studies.ts';
+import type { Study } from '../../studies/leaderboard/study.ts';
+import { difference, type RowSummary, summarise } from '../../studies/leaderboard/summary.ts';
+import { minusImitation, othersMinusImitation } from '../../studies/price/page.ts';
+import { differenceText, direction } from '../../studies/shared/intervals.ts';
 
 const worlds = [1, 2, 3, 4, 5];
 

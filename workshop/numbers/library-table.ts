@@ -1,8 +1,9 @@
 /** libraryTable: how often the small policy succeeds, from docs/benchmarks/library.jsonl. */
-import { markdownTable } from '../leaderboard/markdown-table.ts';
-import { mean } from '../leaderboard/summary.ts';
-import { learnedNames } from '../library-study/environments.ts';
-import { newestOf, type Result, type RowName } from '../library-study/results.ts';
+
+import { learnedNames } from '../../studies/library/environments.ts';
+import { newestOf, type Result, type RowName } from '../../studies/library/results.ts';
+import { mean } from '../../studies/shared/intervals.ts';
+import { markdownTable } from '../../studies/shared/markdown-table.ts';
 
 interface Column {
   title: string;

@@ -1,5 +1,5 @@
 /** What pages show of the line of bench.jsonl about SmolLM2: tables of sampling and of training. */
-import { markdownTable } from '../leaderboard/markdown-table.ts';
+import { markdownTable } from '../../studies/shared/markdown-table.ts';
 import type { SmolLm2Run } from './benchmark-files.ts';
 
 const titles: Record<string, string> = {

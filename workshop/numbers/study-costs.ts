@@ -1,8 +1,10 @@
 /** studyCosts: how long the studies take to run again, from the seconds that their results record. */
-import { markdownTable } from '../leaderboard/markdown-table.ts';
-import type { Result } from '../leaderboard/results.ts';
-import { studies, tuningOf, tuningSeed } from '../leaderboard/studies.ts';
-import { type Result as LibraryResult, newestOf } from '../library-study/results.ts';
+
+import type { Result } from '../../studies/leaderboard/results.ts';
+import { studies } from '../../studies/leaderboard/studies.ts';
+import { tuningOf, tuningSeed } from '../../studies/leaderboard/study.ts';
+import { type Result as LibraryResult, newestOf } from '../../studies/library/results.ts';
+import { markdownTable } from '../../studies/shared/markdown-table.ts';
 import { lastResultsOf } from './leaderboard-figures.ts';
 
 /** A line for each page, and their sum. The runs that chose the learning rates count. */

@@ -7,9 +7,9 @@ import { loadPolicy } from '@toolenv/policy';
 import { toTrainingRows } from '@toolenv/training';
 import { expect, test } from 'vitest';
 import { tokenWeights } from '../../packages/training/src/update/losses/token-weights.ts';
-import { branchingAgent, lossyAgent } from '../agent-trials/branching-agent.ts';
-import { openBridge } from '../agent-trials/bridge-agents.ts';
-import { plainAgent } from '../agent-trials/plain-agent.ts';
+import { openBridge } from '../../studies/agent-trials/bridge-agents.ts';
+import { plainAgent } from '../../studies/agent-trials/plain-agent.ts';
+import { branchingAgent, lossyAgent } from './branching-agent.ts';
 
 const all = Number(process.env.AGENT_EPISODES ?? 16);
 

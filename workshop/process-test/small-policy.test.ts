@@ -7,9 +7,9 @@ import { loadPolicy } from '@toolenv/policy';
 import { grpo } from '@toolenv/trainer-grpo';
 import { train } from '@toolenv/training';
 import { expect, onTestFinished, test } from 'vitest';
+import { environments } from '../../studies/library/environments.ts';
+import { examine } from '../../studies/library/examine.ts';
 import safe from '../../templates/env/src/safe-v1.ts';
-import { environments } from '../library-study/environments.ts';
-import { examine } from '../library-study/examine.ts';
 import { type LibraryEnvironment, openLibraryEnv } from '../tiny-policy/library/player.ts';
 
 const checkpoint = join(import.meta.dirname, '../../packages/checkpoints/small');

@@ -2,11 +2,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import type { Result } from '../../studies/library/results.ts';
+import { readResults } from '../../studies/shared/result-file.ts';
 import { declaredEnvironments, playable } from '../gallery/environments.ts';
 import { conversationOf, episodeSvg } from '../gallery/episode-svg.ts';
 import { libraryResults } from '../gallery/library-results.ts';
-import { readResults } from '../leaderboard/results.ts';
-import type { Result } from '../library-study/results.ts';
 
 const folder = join(import.meta.dirname, '../../docs/environments');
 const results = await readResults<Result>(join(folder, '../benchmarks/library.jsonl'));

@@ -23,7 +23,7 @@ const documents = [
     'VERSIONING.md',
     'workshop/README.md',
   ],
-  ...entries.filter((path) => /^docs\/.*\.md$|^examples\/.*\.md$/.test(path)),
+  ...entries.filter((path) => /^(docs|examples|studies)\/.*\.md$/.test(path)),
   ...entries.filter((path) =>
     /^packages\/[^/]+\/(spec\/)?[^/]+\.md$|^templates\/[^/]+\/[^/]+\.md$/.test(path),
   ),

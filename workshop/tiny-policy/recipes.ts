@@ -140,14 +140,14 @@ export const recipes: Readonly<Record<(typeof recipeNames)[number], Recipe>> = {
       },
       { ...habits, batch: { bridge: 18, comparison: 14 } },
     ],
-    folder: 'checkpoint-bridge-comparison',
+    folder: '../../studies/table/checkpoint',
   },
   price: {
     families: ['one-hop claims', 'two-hop claims', 'three-hop claims'],
     facts: true,
-    start: 'checkpoint-bridge-comparison',
+    start: '../../studies/table/checkpoint',
     phases: [waste, choices],
-    folder: 'checkpoint-price',
+    folder: '../../studies/price/checkpoint',
   },
   'from-nothing': {
     families: ['bridge'],
