@@ -21,7 +21,7 @@ const others = named.flatMap((each) => {
   return where === undefined ? [] : [{ where, name: name! }];
 });
 const titles = named.flatMap((each) => {
-  const [, file, title] = /^([\w./-]+\.test\.ts): (.+)$/.exec(each) ?? [];
+  const [, file, title] = /^([\w./-]+\/[\w.-]+\.ts): (.+)$/.exec(each) ?? [];
   return file === undefined ? [] : [{ file, title: title! }];
 });
 

@@ -440,10 +440,22 @@ describe('a Hub that misbehaves', () => {
     expect((await failure()).message).toMatch('its list of files does not end');
   });
 
-  test.each<Part>(['tree', 'storage'])('never answers, at %s', async (part) => {
+  test.each<Part>(['info', 'tree', 'storage'])('never answers, at %s', async (part) => {
     vi.stubEnv('HF_HUB_DOWNLOAD_TIMEOUT', '0.2');
     at(part, () => {});
     expect((await failure()).message).toMatch(/no (answer|byte) for 0.2 seconds/);
+  });
+
+  test.each<Part>(['info', 'tree'])('redirects %s to another host, which gets no token', async (at) => {
+    vi.stubEnv('HF_TOKEN', token);
+    hub.fault = (part, request, response) => {
+      if (part === 'storage') send(response, 401, { error: token }, { 'www-authenticate': 'Bearer' });
+      else if (part === at) response.writeHead(307, { location: `${hub.storage}${request.url}` }).end();
+      return part === 'storage' || part === at;
+    };
+    expect(await failure()).toMatchObject({ code: 'usage.hub_access' });
+    const seen = hub.parts('storage').map(({ authorization }) => authorization);
+    expect(new Set(seen)).toEqual(new Set([undefined]));
   });
 
   test('stops to answer while a signal ends the wait', async () => {
@@ -464,6 +476,7 @@ describe('a Hub that misbehaves', () => {
     '/etc/escape',
     'a/../../escape',
     'C:/escape',
+    'C:escape',
     '..\\escape',
     'a//b',
     './a',

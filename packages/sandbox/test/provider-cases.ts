@@ -122,9 +122,9 @@ export function providerCases<Options>(
   test(
     'no file and no variable of the machine is seen',
     use(async (sandbox) => {
-      await sandbox.run('ln -s ../../../../../../../../etc/hostname link');
+      await sandbox.run('ln -s ../../../../../../../../etc/hostname link; ln -s /etc/shadow shadow');
       const { stdout } = await sandbox.run(
-        'cat link /etc/shadow /proc/1/environ /proc/self/environ ../../../../root/.npmrc; env',
+        'cat link shadow /etc/shadow /proc/self/root/etc/shadow /proc/1/environ /proc/self/environ ../../../../root/.npmrc; env',
       );
       const shells = ['TERM', 'HOME', 'LANG', 'PATH', 'PWD', 'SHLVL', '_', 'OLDPWD'];
       for (const [name, value] of Object.entries(process.env)) {

@@ -5,13 +5,10 @@ import type { Attack } from './attack.ts';
 import { boundary } from './boundary.ts';
 import { calls } from './calls.ts';
 import { checkpoints } from './checkpoints.ts';
-import { containers } from './containers.ts';
 import { costs } from './costs.ts';
 import { disk } from './disk.ts';
 import { evaluations } from './evaluations.ts';
-import { hub } from './hub.ts';
 import { judges } from './judges.ts';
-import { machines } from './machines.ts';
 import { mcp } from './mcp.ts';
 import { model } from './model.ts';
 import { ors } from './ors.ts';
@@ -21,7 +18,6 @@ import { reports } from './reports.ts';
 import { runs } from './runs.ts';
 import { sandboxes } from './sandboxes.ts';
 import { servers } from './servers.ts';
-import { serving } from './serving.ts';
 import { signals } from './signals.ts';
 import { teachers } from './teachers.ts';
 import { terminal } from './terminal.ts';
@@ -38,20 +34,16 @@ export const areas: Readonly<Record<string, readonly Attack[]>> = {
   disk,
   evaluations,
   costs,
-  serving,
   servers,
   mcp,
   ors,
   agents,
   sandboxes,
-  containers,
-  machines,
   python,
   judges,
   prompts,
   teachers,
   traffic,
-  hub,
   terminal,
 };
 
@@ -61,16 +53,13 @@ export const sharing: ReadonlySet<string> = new Set([
   'boundary',
   'calls',
   'checkpoints',
-  'containers',
   'costs',
   'evaluations',
   'judges',
-  'machines',
   'model',
   'prompts',
   'python',
   'sandboxes',
-  'serving',
   'teachers',
   'traffic',
 ]);

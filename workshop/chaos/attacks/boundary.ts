@@ -247,16 +247,6 @@ export const boundary: Attack[] = [
       holds(wrong.length === 0, wrong[0]!);
     },
   },
-  ...[
-    'a null block',
-    'a text whose toString throws',
-    'a text getter that throws',
-    'a revoked Proxy',
-    'a cycle',
-  ].map((name) => badTool(name, `a tool answers with ${name}`)),
-  badTool('rejects after the deadline', 'a tool hangs, and rejects after its deadline'),
-  badTool('throws in its abort listener', 'a tool hangs, and throws in the listener of its signal'),
-  badTool('throws an object whose toString throws', 'a tool throws an object whose toString throws'),
   {
     name: 'a third of the episodes aborted',
     attack: 'the tools of every third episode fail',
@@ -356,21 +346,4 @@ async function endsDespite(
   })();
   // The reason of the abort is thrown.
   await within(15_000, options.signal ? ended.catch(() => {}) : ended);
-}
-
-function badTool(name: string, attack: string): Attack {
-  return {
-    name,
-    // The part `episodes` has each fault by itself too.
-    slow: true,
-    attack,
-    expected: 'its episode is aborted with a code, and the process lives',
-    async run() {
-      const fault = faults.find((each) => each.name === name)!;
-      const { wrong } = await play([{ turns: [[fault]], right: true }], { toolTimeout: 300, limit: 15_000 });
-      holds(wrong.length === 0, wrong[0]!);
-      // The late error, if there is one.
-      await new Promise((resolve) => setTimeout(resolve, 200));
-    },
-  };
 }

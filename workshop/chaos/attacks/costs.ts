@@ -1,6 +1,5 @@
 /** Attacks on the files that say what a model costs, and on those that spare asking it: prices, caches and recordings. */
-import { execFileSync } from 'node:child_process';
-import { readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { readdir, readFile, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Policy, ToolEnvError } from '@toolenv/core';
 import { recordEnv, replayEnv } from '@toolenv/core/recording';
@@ -14,19 +13,10 @@ const gigabyte: Damage = async (file) => {
   await writeFile(file, '');
   await truncate(file, 2 ** 30);
 };
-const pipe: Damage = async (file) => {
-  await rm(file, { force: true });
-  execFileSync('mkfifo', [file]);
-};
-const cut: Damage = (file, whole) => writeFile(file, whole.slice(0, -9));
 
 export const costs: Attack[] = [
   prices('of a gigabyte', gigabyte),
-  prices('that became a pipe', pipe),
-  prices('whose end is cut off', cut),
   prices('with 100,000 nested lists', (file) => writeFile(file, `{"m": ${deep}}`)),
-  prices('with an endless price', (file) => writeFile(file, '{"m": {"input": 1e999, "output": 1}}')),
-  prices('with a price below zero', (file) => writeFile(file, '{"m": {"input": -1, "output": 1}}')),
   {
     name: 'prices of a million stars',
     attack: 'the name of a model in the prices is a pattern of a million stars and letters',
@@ -39,25 +29,11 @@ export const costs: Attack[] = [
     },
   },
   cache('of a gigabyte', gigabyte),
-  cache('that became a pipe', pipe),
-  cache('whose end is cut off', cut),
   cache('with 100,000 nested lists', (file) => writeFile(file, `{"body": {"content": ${deep}}}`)),
-  cache('of another request', (file, whole) => {
-    const { request, body } = JSON.parse(whole);
-    const other = { request: [...request].reverse().join(''), body: { ...body, content: [] } };
-    return writeFile(file, JSON.stringify(other));
-  }),
   recording('of a gigabyte', gigabyte),
-  recording('that became a pipe', pipe),
-  recording('whose end is cut off', cut),
   recording('with 100,000 nested lists', (file, whole) =>
     writeFile(file, whole.replace(/"request":\{/, `"request":{"a":${deep},`)),
   ),
-  recording('of another model', (file, whole) =>
-    writeFile(file, whole.replace('"model":"m"', '"model":"n"')),
-  ),
-  recording('of another question', (file, whole) => writeFile(file, whole.replace('"Hi"', '"Bye"'))),
-  recording('without turns', (file, whole) => writeFile(file, whole.replace(/"policy":.*/s, '"x":1}'))),
 ];
 
 function prices(what: string, damage: Damage): Attack {

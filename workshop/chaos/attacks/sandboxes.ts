@@ -11,18 +11,11 @@ const kinds: Record<string, string> = {
   }),
 };
 
+/** `packages/sandbox/test` and `slow-test` have the other bombs, and these in bubblewrap. */
 const bombs: Record<string, string> = {
   'fork bomb': ':(){ :|:& };:; sleep 9',
-  'memory bomb': 'x=aaaaaaaaaaaaaaaa; while true; do x="$x$x"; done',
-  'endless output':
-    'while true; do echo xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx; done',
-  'endless loop': 'while true; do :; done',
-  'full disk': 'seq 1 200000 > 0; for i in 1 2 3 4 5 6 7 8 9; do cp 0 $i || exit 1; done',
   'kill of everything': 'kill -9 -1; exit 1',
 };
-
-const escapes =
-  'cat /etc/shadow ../../../etc/shadow /proc/1/environ /proc/self/root/etc/shadow; ln -s /etc/shadow l; cat l; env';
 
 async function inSandbox(ref: string, body: (sandbox: Sandbox) => Promise<void>): Promise<void> {
   const host = await openSandboxes(ref, { from: import.meta.dirname });
@@ -34,7 +27,7 @@ async function inSandbox(ref: string, body: (sandbox: Sandbox) => Promise<void>)
 }
 
 export const sandboxes: readonly Attack[] = Object.entries(kinds).flatMap(([kind, ref]) => [
-  ...Object.entries(bombs).map(
+  ...(kind === 'virtual' ? Object.entries(bombs) : []).map(
     ([name, command]): Attack => ({
       name: `${kind}, ${name}`,
       attack: command,
@@ -48,18 +41,6 @@ export const sandboxes: readonly Attack[] = Object.entries(kinds).flatMap(([kind
         }),
     }),
   ),
-  {
-    name: `${kind}, escape by path, link, environment and /proc`,
-    attack: escapes,
-    expected: 'nothing of the machine is read',
-    run: () =>
-      inSandbox(ref, async (sandbox) => {
-        process.env.CHAOS_SECRET = 'sandbox-secret';
-        const { stdout, stderr } = await sandbox.run(escapes);
-        holds(!`${stdout}${stderr}`.includes('sandbox-secret'), 'the environment was read');
-        holds(!stdout.includes('root:'), 'a file of the machine was read');
-      }),
-  },
   {
     name: `${kind}, closed in the middle of a command`,
     attack: 'the sandbox is closed while a command runs',

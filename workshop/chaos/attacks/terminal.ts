@@ -3,12 +3,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { defineToolEnv, openEnv, playTask } from '@toolenv/core';
-import { encodeTrajectory } from '@toolenv/core/recording';
 import { serveView } from '@toolenv/view';
 import type { Finished } from '../../../packages/cli/test/captured.ts';
 import { startCli } from '../../../packages/cli/test/start-cli.ts';
@@ -20,45 +18,6 @@ const hostile = '\u001b]0;title\u0007\u001b[2J\u202e\u009b31m';
 const noControl = 'no control character is printed';
 
 export const terminal: Attack[] = [
-  {
-    name: 'control characters of a package',
-    attack: 'a package has control characters in its name, version and manifest',
-    expected: noControl,
-    async run(folder) {
-      await writePackage(folder, 'hostile', { name: `hostile${hostile}`, version: `1.0.0${hostile}` });
-      await writePackage(folder, 'broken', {
-        name: `broken${hostile}`,
-        toolenv: { spec: hostile },
-      });
-      for (const args of [['list'], ['info', `hostile${hostile}/safe-v1`]]) clean(await cli(args, folder));
-    },
-  },
-  {
-    name: 'control characters of a model',
-    attack: 'a model answers with control characters, and the episode is shown',
-    expected: noControl,
-    async run(folder) {
-      const env = await openEnv(
-        defineToolEnv({
-          name: 'terminal-v1',
-          description: 'Answers.',
-          tasks: { test: [hostile] },
-          rewards: { right: { kind: 'outcome' } },
-          episode: () => ({
-            messages: hostile,
-            onAnswer: () => ({ end: 'answered', rewards: { right: 1 }, info: { note: hostile } }),
-          }),
-        }),
-      );
-      const call = [{ name: `tool${hostile}`, arguments: { [hostile]: hostile } }];
-      const path = join(folder, 'trajectories.jsonl');
-      const played = await playTask(env, hostile, [call, hostile]);
-      await writeFile(path, `${encodeTrajectory(played)}\n`);
-      const shown = await cli(['show', path], folder);
-      holds(shown.code === 0, `exit code ${shown.code}: ${shown.stderr}`);
-      clean(shown);
-    },
-  },
   {
     name: 'hostile folder of a run',
     attack:
@@ -78,17 +37,6 @@ export const terminal: Attack[] = [
       holds(shown.code === 0 && shown.stdout.includes('<img'), `show: ${shown.code}: ${shown.stderr}`);
       for (const each of [evaluated, shown]) clean(each);
       await viewAnswers(out);
-    },
-  },
-  {
-    name: 'control characters of a server',
-    attack: 'an MCP server has control characters in its name and in the description of a tool',
-    expected: noControl,
-    async run(folder) {
-      const server = `${process.execPath} ${join(import.meta.dirname, 'stubborn-server.js')}`;
-      const listed = await cli(['tools', '--mcp', server], folder);
-      holds(listed.stdout.includes('wait'), `listed ${listed.stdout} ${listed.stderr}`);
-      clean(listed);
     },
   },
   {
@@ -137,17 +85,6 @@ export const terminal: Attack[] = [
         texts.some((text) => text.includes('[redacted]')),
         `nothing was repeated: ${stdout} ${stderr}`,
       );
-    },
-  },
-  {
-    name: 'name of another package',
-    attack: 'the package in node_modules/evil says that its name is @toolenv/envs-qa',
-    expected: 'it is not listed under the name that it claims',
-    async run(folder) {
-      await writePackage(folder, 'evil', { name: '@toolenv/envs-qa' });
-      const { stdout, stderr } = await cli(['list'], folder);
-      holds(!stdout.includes('@toolenv/envs-qa/safe-v1'), 'is listed as @toolenv/envs-qa/safe-v1');
-      holds(/evil/.test(stdout + stderr), 'is not mentioned as evil');
     },
   },
   {
@@ -215,21 +152,6 @@ export default defineToolEnv({
   oracle: () => [text],
 });
 `;
-}
-
-async function writePackage(folder: string, name: string, fields: Record<string, unknown>): Promise<void> {
-  const own = join(folder, 'node_modules', name);
-  await mkdir(own, { recursive: true });
-  const json = {
-    name,
-    version: '1.0.0',
-    type: 'module',
-    exports: { './safe-v1': './safe-v1.js' },
-    toolenv: { spec: 'v1', envs: { 'safe-v1': './safe-v1' } },
-    ...fields,
-  };
-  await writeFile(join(own, 'package.json'), JSON.stringify(json));
-  await writeFile(join(own, 'safe-v1.js'), 'export default {};\n');
 }
 
 function cli(args: string[], cwd: string): Promise<Finished> {

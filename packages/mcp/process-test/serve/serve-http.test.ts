@@ -193,9 +193,21 @@ describe('limits', () => {
     expect((await initialize(url)).status).toBe(200);
   });
 
-  test('a body that is not JSON gets 400', async () => {
+  test('a body that is not JSON, or of 100,000 levels, gets 400', async () => {
     const { url } = await serve();
-    expect((await fetch(url, { method: 'POST', headers: json, body: '{' })).status).toBe(400);
+    for (const body of ['{', `${'['.repeat(100_000)}${']'.repeat(100_000)}`])
+      expect((await fetch(url, { method: 'POST', headers: json, body })).status).toBe(400);
+    expect((await initialize(url)).status).toBe(200);
+  });
+
+  test.each(['//', '*'])('a request for %s gets 4xx, and others are served', async (path) => {
+    const { url } = await serve();
+    const socket = connectSocket(Number(new URL(url).port), '127.0.0.1');
+    socket.write(
+      `POST ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`,
+    );
+    expect(await readSocket(socket)).toMatch(/^HTTP\/1\.1 4/);
+    expect((await initialize(url)).status).toBe(200);
     expect(openDoors.size).toBe(0);
   });
 
@@ -218,6 +230,7 @@ describe('limits', () => {
       clearInterval(dripping);
       expect(performance.now() - begun, what).toBeLessThan(30_000);
     });
+    expect((await initialize(url)).status).toBe(200);
     await Promise.all(cut);
     expect((await initialize(url)).status).toBe(200);
   });

@@ -63,6 +63,14 @@ test.each(['calls', 'thinks', 'calls without a stream'])(
   },
 );
 
+test('is free within 15 seconds after its client is killed, with the usual time to return', async () => {
+  const url = await serve({});
+  const child = await player(url, 'calls');
+  await once(child.stdout!, 'data');
+  child.kill('SIGKILL');
+  expect(await secondsToEpisode(url)).toBeLessThan(15);
+});
+
 test('keeps a client that answers nothing for longer than the time to return', async () => {
   const url = await serve({ reconnectTimeout: 300 });
   // Longer than Node keeps idle connections by default.
