@@ -5,6 +5,7 @@ import { createRng, type Tool } from '@toolenv/core';
 import { createBash, createPython } from '@toolenv/tools-code';
 import { busyShare, warnIfBusy } from './machine.ts';
 import { median } from './median.ts';
+import { usageWithChildren } from './usage-with-children.ts';
 
 /** Milliseconds in which the pool is full again. */
 const refill = 2_500;
@@ -16,7 +17,7 @@ interface Cost {
   episode: number;
   /** Seconds of CPU of an episode, with the refill of its pool. */
   cpu: number;
-  /** Bytes by which an open episode grows this process. */
+  /** Bytes by which an open episode grows this process and those it has started. */
   memory: number;
 }
 
@@ -53,16 +54,15 @@ async function costOf<Args>(make: () => Promise<Tool<Args>>, args: Args, rounds:
   const seconds: number[] = [];
   await call('warm-up');
   await delay(refill);
-  const before = process.memoryUsage.rss();
+  const before = usageWithChildren();
   for (let round = 0; round < rounds; round++) {
-    const { user, system } = process.cpuUsage();
+    const start = usageWithChildren();
     episodes.push(await call(`episode ${round}`));
     await delay(refill);
-    const after = process.cpuUsage();
-    seconds.push((after.user + after.system - user - system) / 1e6);
+    seconds.push(usageWithChildren().cpu - start.cpu);
     for (let count = 0; count < 20; count++) calls.push(await call(`episode ${round}`));
   }
-  const memory = (process.memoryUsage.rss() - before) / rounds;
+  const memory = (usageWithChildren().memory - before.memory) / rounds;
   await tool.close?.();
   const rounded = (value: number) => Number(value.toFixed(2));
   return {

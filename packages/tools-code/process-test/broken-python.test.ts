@@ -6,7 +6,7 @@ import type { Tool, ToolContext } from '@toolenv/core';
 import { createRng } from '@toolenv/core';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { createPython } from '../src/index.ts';
-import { openSnapshot, PythonThread } from '../src/python/python-thread.ts';
+import { openSnapshot, PythonProcess } from '../src/python/python-process.ts';
 import { snapshotFile } from '../src/python/saved-snapshot.ts';
 
 let tool: Tool<{ code: string }>;
@@ -64,14 +64,17 @@ test('a damaged snapshot is made again, and interpreters compute the same from w
   vi.stubEnv('XDG_CACHE_HOME', folder);
   const { path } = await snapshotFile();
   const answer = async () => {
-    const thread = new PythonThread({ memory: 128, timeout: 20_000, output: 1000 }, await openSnapshot(128));
+    const interpreter = new PythonProcess(
+      { memory: 128, timeout: 20_000, output: 1000 },
+      await openSnapshot(128),
+    );
     try {
-      await thread.begin(7);
-      return await thread.run(
+      await interpreter.begin(7);
+      return await interpreter.run(
         'import random, json; json.dumps([random.random(), hash("a"), list({"b", "c"})])',
       );
     } finally {
-      await thread.end();
+      await interpreter.end();
     }
   };
   try {
@@ -82,6 +85,26 @@ test('a damaged snapshot is made again, and interpreters compute the same from w
     expect((await readFile(path)).length).toBeGreaterThan(10 ** 7);
     expect(await answer()).toEqual(made);
   } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+test('a snapshot that is removed while interpreters run is made again', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'snapshot-'));
+  vi.stubEnv('XDG_CACHE_HOME', folder);
+  // A module that has opened no snapshot yet.
+  vi.resetModules();
+  const { createPython } = await import('../src/index.ts');
+  const python = await createPython({}, { spare: 0 });
+  const ask = async (episodeId: string) =>
+    (await python.execute({ code: '1 + 1' }, context(episodeId))).content;
+  try {
+    expect(await ask('before')).toEqual([{ type: 'text', text: '2' }]);
+    await rm(join(folder, 'toolenv'), { recursive: true });
+    expect(await ask('after')).toEqual([{ type: 'text', text: '2' }]);
+    expect((await readFile((await snapshotFile()).path)).length).toBeGreaterThan(10 ** 7);
+  } finally {
+    await python.close?.();
     await rm(folder, { recursive: true });
   }
 });

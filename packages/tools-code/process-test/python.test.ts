@@ -61,6 +61,14 @@ test('each episode has an interpreter of its own, with a seeded random', async (
   await Promise.all([tool.release?.('a'), tool.release?.('b')]);
 });
 
+test('calls of one turn run one after another, and each gets its own answer', async () => {
+  const calls = ['1', 'turn = 2', 'turn + 1'].map((code) => run(code, 'turn'));
+  expect(await Promise.all(calls)).toEqual(['1', '[no output]', '3']);
+  const broken = ['import os; os._exit(1)', '2'].map((code) => run(code, 'turn'));
+  expect(await Promise.all(broken)).toEqual([expect.stringContaining('crashed'), '2']);
+  await tool.release?.('turn');
+});
+
 test('two episodes with one id that run at once have variables of their own', async () => {
   const { twins, call, close } = await openTwins(tool as Tool);
   await call(0, { code: 'kept = 1' });

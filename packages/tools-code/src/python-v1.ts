@@ -1,14 +1,14 @@
-/** The plugin `python-v1`: runs Python, in WebAssembly in this process or in a sandbox. */
+/** The plugin `python-v1`: runs Python, in WebAssembly or in a sandbox. */
 import { defineTool, defineToolPlugin, type Tool, type ToolPlugin, type ToolResult } from '@toolenv/core';
 import { commandText } from './command-text.ts';
 import { type CodeMaterial, sandboxesOf } from './episode-sandboxes.ts';
 import { PythonPool } from './python/python-pool.ts';
-import type { PythonLimits, PythonResult } from './python/python-thread.ts';
+import type { PythonLimits, PythonResult } from './python/python-process.ts';
 
 export interface PythonOptions extends PythonLimits {
   /** Interpreters that are kept ready. */
   spare: number;
-  /** Reference of the sandbox whose `python3` runs the code; empty: Pyodide, in this process. */
+  /** Reference of the sandbox whose `python3` runs the code; empty: Pyodide, in processes of its own. */
   sandbox: string;
 }
 
@@ -39,15 +39,8 @@ async function inWebAssembly({ spare, ...limits }: PythonOptions): Promise<Tool<
       'Run Python. Variables, functions and imports are there for the next call. Print what you want to see; the value of a last expression is shown too. There is the standard library, and no network.',
     inputSchema,
     async execute({ code }, { episodeId, rng, signal }) {
-      const thread = await pool.of(episodeId, () => rng.int(2 ** 31));
-      try {
-        const result = await thread.run(code, signal);
-        if (result.killed) await pool.release(episodeId);
-        return toolResult(result, limits);
-      } catch (error) {
-        await pool.release(episodeId);
-        throw error;
-      }
+      const result = await pool.run(episodeId, code, () => rng.int(2 ** 31), signal);
+      return toolResult(result, limits);
     },
   });
   return { ...tool, release: (episodeId) => pool.release(episodeId), close: () => pool.close() };
@@ -98,7 +91,7 @@ function toolResult({ text, ok, truncated, killed }: PythonResult, limits: Pytho
 const python: ToolPlugin<CodeMaterial> = defineToolPlugin({
   name: 'python-v1',
   description:
-    'Runs Python: CPython in WebAssembly within this process, or the python3 of a sandbox. For the role python.',
+    'Runs Python: CPython in WebAssembly, in a process of its own, or the python3 of a sandbox. For the role python.',
   options: {
     type: 'object',
     properties: {

@@ -26,23 +26,19 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-function memory(bytes: number): SharedArrayBuffer {
-  const shared = new SharedArrayBuffer(bytes);
-  new Uint8Array(shared).forEach((_, i, all) => {
-    all[i] = i % 251;
-  });
-  return shared;
+function memory(bytes: number): Uint8Array {
+  return Uint8Array.from({ length: bytes }, (_, i) => i % 251);
 }
 
 const read = async () => {
-  const shared = await readSnapshot(file);
-  return shared && [...new Uint8Array(shared)];
+  const memory = await readSnapshot(file);
+  return memory && [...memory];
 };
 
 test('a saved snapshot is read back, in the folder of caches, which only the user may read', async () => {
   expect(await read()).toBeUndefined();
   await saveSnapshot(file, memory(1000));
-  expect(await read()).toEqual([...new Uint8Array(memory(1000))]);
+  expect(await read()).toEqual([...memory(1000)]);
   expect(dirname(file.path)).toBe(join(folder, 'toolenv'));
   expect(await readdir(join(folder, 'toolenv'))).toHaveLength(1);
   for (const path of [file.path, dirname(file.path)]) expect((await stat(path)).mode & 0o077, path).toBe(0);

@@ -10,6 +10,9 @@ const programs: Record<string, string> = {
     'import js\nkept = []\nwhile True: kept.append(js.Uint8Array.new(10**7).fill(1))',
   'memory bomb in JavaScript':
     'import js\nkept = js.Array.new()\nwhile True: kept.push("x".join(map(str, range(1000))))',
+  'sort of an array of four billion': 'import js\njs.Array.new(2**32 - 1).sort()',
+  'built-in function that needs more memory than there is':
+    'import js\njs.Array.new(2**25).fill("x").concat(js.Array.new(2**27).fill(1))',
   'a gigabyte of output': 'print("x" * 10**8)',
   'broken JavaScript':
     'import js\njs.Array.prototype.push = None\njs.JSON.stringify = None\nprint("x" * 10**6)',

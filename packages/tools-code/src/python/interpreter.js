@@ -1,6 +1,6 @@
 /**
- * Thread of an interpreter, in JavaScript because Node starts it as it is: Pyodide in a context that has nothing of Node. A plain thread is not a
- * sandbox: there, Python reaches the whole process by `js` and `os.system`. Only numbers and texts cross the border of the context.
+ * Thread of an interpreter in its process: Pyodide in a context that has nothing of Node. A plain thread is not a sandbox: there, Python reaches
+ * the whole process by `js` and `os.system`. Only numbers and texts cross the border of the context.
  */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -9,7 +9,9 @@ import vm from 'node:vm';
 import { parentPort, workerData } from 'node:worker_threads';
 import { preludeSource } from './context-prelude.js';
 
-const { memory, snapshot } = workerData;
+const { memory, saved, given } = workerData;
+/** Whether it only makes the memory from which others begin. */
+const isMaker = !saved && !given;
 const folder = dirname(createRequire(import.meta.url).resolve('pyodide/package.json'));
 const context = vm.createContext(Object.create(null), { codeGeneration: { strings: false, wasm: true } });
 
@@ -37,15 +39,19 @@ function give(place, bytes) {
 }
 
 run(preludeSource({ memory, seed: 1 }), 'prelude.js');
-const lock = readFileSync(join(folder, 'pyodide-lock.json'), 'utf8');
-const files = {
-  'pyodide.asm.wasm': readFileSync(join(folder, 'pyodide.asm.wasm')),
-  'python_stdlib.zip': readFileSync(join(folder, 'python_stdlib.zip')),
-  // Without packages, which need a network. To read their list takes a tenth of the start.
-  'pyodide-lock.json': Buffer.from(JSON.stringify({ ...JSON.parse(lock), packages: {} })),
-};
-for (const [name, bytes] of Object.entries(files)) give(`__files[${JSON.stringify(name)}]`, bytes);
-if (snapshot) give('globalThis.__snapshot', new Uint8Array(snapshot));
+{
+  // In a block, so that this memory is given back.
+  const lock = readFileSync(join(folder, 'pyodide-lock.json'), 'utf8');
+  const files = {
+    'pyodide.asm.wasm': readFileSync(join(folder, 'pyodide.asm.wasm')),
+    'python_stdlib.zip': readFileSync(join(folder, 'python_stdlib.zip')),
+    // Without packages, which need a network. To read their list takes a tenth of the start.
+    'pyodide-lock.json': Buffer.from(JSON.stringify({ ...JSON.parse(lock), packages: {} })),
+  };
+  for (const [name, bytes] of Object.entries(files)) give(`__files[${JSON.stringify(name)}]`, bytes);
+  const snapshot = saved ? readFileSync(saved.path).subarray(saved.offset) : given;
+  if (snapshot) give('globalThis.__snapshot', snapshot);
+}
 
 const factory = readFileSync(join(folder, 'pyodide.asm.mjs'), 'utf8')
   .replace(/import\.meta\.url/g, '"https://x/pyodide.asm.mjs"')
@@ -86,18 +92,14 @@ await run(
     indexURL: 'https://x/', stdLibURL: 'https://x/python_stdlib.zip', lockFileURL: 'https://x/pyodide-lock.json',
     env: { PYTHONHASHSEED: '0', HOME: '/home/pyodide' }, checkAPIVersion: false,
     ...(globalThis.__snapshot ? { _loadSnapshot: globalThis.__snapshot } : {}),
-    ...(${!snapshot} ? { _makeSnapshot: true } : {}),
+    ...(${isMaker} ? { _makeSnapshot: true } : {}),
   }).then((python) => { globalThis.__python = python; delete globalThis.__snapshot; return null; })`,
   'load.js',
 );
 
-if (!snapshot) {
-  // The first thread only makes the memory from which the others begin.
+if (isMaker) {
   run(`__python.runPython(${JSON.stringify(common)})`, 'common.js');
-  const bytes = run('__python.makeMemorySnapshot()', 'snapshot.js');
-  const shared = new SharedArrayBuffer(bytes.length);
-  new Uint8Array(shared).set(bytes);
-  parentPort?.postMessage({ snapshot: shared });
+  parentPort?.postMessage(new Uint8Array(run('__python.makeMemorySnapshot()', 'snapshot.js')));
 } else {
   // Called from here only: no program finds them.
   const { call, begin } = run(
@@ -150,7 +152,7 @@ if (!snapshot) {
       parentPort?.postMessage({ text: String(text), ok: ok === true, truncated: cut === true });
     } catch {
       // A program has broken its interpreter. What was thrown may be made by the program: nothing of it is read.
-      parentPort?.postMessage({ broken: true });
+      parentPort?.postMessage({ killed: 'crash' });
     }
   });
   parentPort?.postMessage({ ready: true });

@@ -9,8 +9,8 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { openRegular } from '@toolenv/core/files';
 
-/** Bytes of the digest. */
-const head = 32;
+/** Bytes of the digest, after which the memory begins. */
+export const head = 32;
 /** What the names of the files begin with. */
 const prefix = 'python-';
 /** In milliseconds. A file of another version that was not used for so long is removed with the next one that is made. */
@@ -22,7 +22,7 @@ export interface SnapshotFile {
   key: string;
 }
 
-/** The sources of the thread, Pyodide's version and the time zone decide what is in the memory of an interpreter. */
+/** The sources of the interpreter, Pyodide's version and the time zone decide what is in the memory of an interpreter. */
 export async function snapshotFile(): Promise<SnapshotFile> {
   const { version } = createRequire(import.meta.url)('pyodide/package.json');
   const names = ['interpreter.js', 'context-prelude.js'];
@@ -37,15 +37,13 @@ export async function snapshotFile(): Promise<SnapshotFile> {
 }
 
 /** The memory in the file; `undefined` if there is none, or if the file is damaged. */
-export async function readSnapshot({ path, key }: SnapshotFile): Promise<SharedArrayBuffer | undefined> {
+export async function readSnapshot({ path, key }: SnapshotFile): Promise<Uint8Array | undefined> {
   const bytes = await bytesOf(path).catch(() => undefined);
   const memory = bytes?.subarray(head);
   if (!memory || !digest(key, memory).equals(bytes!.subarray(0, head))) return undefined;
   // The time of the last change is that of the last use.
   await utimes(path, new Date(), new Date()).catch(() => {});
-  const shared = new SharedArrayBuffer(memory.length);
-  new Uint8Array(shared).set(memory);
-  return shared;
+  return memory;
 }
 
 /** @throws ToolEnvError for a pipe or a device, which might never end. */
@@ -55,9 +53,8 @@ async function bytesOf(path: string): Promise<Buffer> {
 }
 
 /** Writes the file. Other processes see the whole of it or nothing. Where no file can be written, each process makes its snapshot. */
-export async function saveSnapshot({ path, key }: SnapshotFile, shared: SharedArrayBuffer): Promise<void> {
+export async function saveSnapshot({ path, key }: SnapshotFile, memory: Uint8Array): Promise<void> {
   const partial = `${path}.${randomUUID()}`;
-  const memory = new Uint8Array(shared);
   try {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     await writeFile(partial, Buffer.concat([digest(key, memory), memory]), { mode: 0o600 });
