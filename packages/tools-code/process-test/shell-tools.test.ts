@@ -114,5 +114,10 @@ test.skipIf(!existsSync('/usr/bin/bwrap'))('Python of the machine runs in bubble
   expect((await ask(python, { code: 'print(open("kept").read()); 1 / 0' })).text).toContain(
     'ZeroDivisionError',
   );
+  const failing = await ask(python, { code: 'x = 1\nraise ValueError(x)' });
+  expect(failing.text).toContain('File "call.py", line 2, in <module>\nValueError: 1');
+  // A program may do what it likes to the files of its sandbox.
+  await ask(python, { code: 'import os\nos.chmod("/tmp", 0)\nprint(input())' });
+  expect((await ask(python, { code: 'print(__name__, 6 * 7)' })).text).toBe('__main__ 42');
   await python.close?.();
 });

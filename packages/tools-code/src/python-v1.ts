@@ -59,11 +59,9 @@ async function inSandbox(
     async execute({ code }, { episodeId, rng, signal }) {
       const box = await sandboxes.of(episodeId);
       const env = { PYTHONHASHSEED: '0', PYTHON_SEED: String(rng.int(2 ** 31)) };
-      await box.write(
-        '/tmp/call.py',
-        `import random, os\nrandom.seed(int(os.environ["PYTHON_SEED"]))\n${code}`,
-      );
-      const result = await box.run('python3 /tmp/call.py', { env, timeout, limits: { output }, signal });
+      // By its standard input: what the program before has done to the files of the sandbox does not stop this one.
+      const options = { stdin: code, env, timeout, limits: { output }, signal };
+      const result = await box.run(`python3 -c '${runStdin}'`, options);
       const { exitCode } = result;
       return {
         content: [{ type: 'text', text: commandText(result) }],
@@ -73,6 +71,11 @@ async function inSandbox(
   });
   return { ...tool, ...(release && { release }), ...(close && { close }) };
 }
+
+/** Runs the program of the standard input, with its seed. */
+const runStdin = `import os, random, sys
+random.seed(int(os.environ["PYTHON_SEED"]))
+exec(compile(sys.stdin.read(), "call.py", "exec"), {"__name__": "__main__"})`;
 
 function toolResult({ text, ok, truncated, killed }: PythonResult, limits: PythonLimits): ToolResult {
   const notes: string[] = [];
