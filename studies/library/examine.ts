@@ -2,6 +2,7 @@
 import { collect, type EnvHandle, type Policy, rollout } from '@toolenv/core';
 import { isLeftOut } from '../../workshop/tiny-policy/library/goals.ts';
 import type { LibraryEnvironment } from '../../workshop/tiny-policy/library/player.ts';
+import { mean } from '../shared/intervals.ts';
 
 /** Shares of the episodes that succeed. */
 export interface Success {
@@ -47,12 +48,8 @@ export async function examine(
   }));
   const leftOut = results.filter((result) => result.isLeftOut);
   return {
-    all: mean(results.map(({ succeeded }) => succeeded))!,
-    leftOut: mean(leftOut.map(({ succeeded }) => succeeded)),
+    all: mean(results.map(({ succeeded }) => succeeded)),
+    leftOut: leftOut.length === 0 ? null : mean(leftOut.map(({ succeeded }) => succeeded)),
     leftOutTasks: leftOut.length,
   };
-}
-
-function mean(values: readonly number[]): number | null {
-  return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;
 }

@@ -13,7 +13,7 @@ export const slower = [0.2, 2] as const;
 function behind(
   maxStaleness: number,
   name: string,
-  searchSeconds: readonly [number, number],
+  searchSeconds?: readonly [number, number],
   more: Readonly<Record<string, unknown>> = {},
 ): Agent {
   const options = { ...usual, algorithm: 'grpo', maxStaleness, ...more };
@@ -30,7 +30,7 @@ export const staleness: Study = {
   scoresSamples: true,
   worlds: 3,
   rows: [
-    { name: 'Fast searches', trainer: grpo, options: { ...usual, algorithm: 'grpo', maxStaleness: 0 } },
+    behind(0, 'Fast searches'),
     behind(0, 'Slow searches', slow),
     ...stalenesses.flatMap((updates) => [
       behind(updates, `${updates} behind`, slow),

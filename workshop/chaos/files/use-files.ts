@@ -4,9 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createRng } from '@toolenv/core';
 import type { Reporter } from '../part.ts';
+import { checkpoints } from './checkpoints.ts';
+import { manifests } from './manifests.ts';
 import type { Subject } from './subject.ts';
-import { subjects } from './subjects.ts';
+import { trajectories } from './trajectories.ts';
 import { wrongError } from './wrong-error.ts';
+
+const subjects = { checkpoints, trajectories, manifests };
 
 export interface FileRange {
   kind: keyof typeof subjects;
