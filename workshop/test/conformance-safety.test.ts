@@ -72,7 +72,7 @@ const packages = readdirSync(join(root, 'packages')).filter(
 
 // Servers and agents are started by commands from people. `toolenv doctor` starts nvidia-smi and Node by constant commands,
 // `--open` the browser of the machine with an address of this process, `check` the npm that packs the author's package, a training run git and a
-// Python that logs to Weights & Biases. A sandbox starts bubblewrap, in which the commands of a model run.
+// Python that logs to Weights & Biases. A sandbox starts bubblewrap, in which the commands of a model run, and Python in WebAssembly is a program of Node.
 const startProcesses = [
   'packages/cli/src/commands/doctor-report.ts',
   'packages/cli/src/commands/open-page.ts',
@@ -82,6 +82,7 @@ const startProcesses = [
   'packages/mcp/src/client/server-process.ts',
   'packages/policy/src/runtime/probe-device.ts',
   'packages/sandbox/src/bubblewrap/bubble.ts',
+  'packages/tools-code/src/python/python-process.ts',
   'packages/training/src/reports/wandb.ts',
   'packages/training/src/run-folder/run-config.ts',
 ];
