@@ -118,7 +118,9 @@ describe.skipIf(missing !== '')(`confined programs${missing && ` (skipped: ${mis
     `;
     const { outcome } = await played(looks, {}, 1500);
     expect(outcome).toEqual({ kind: 'truncated', reason: 'deadline' });
-    const lines = execFileSync('ps', ['-eo', 'args']).toString().split('\n');
+    const lines = execFileSync('ps', ['-eo', 'args'], { maxBuffer: 2 ** 28 })
+      .toString()
+      .split('\n');
     expect(lines.filter((line) => line.includes(word))).toEqual([]);
   });
 

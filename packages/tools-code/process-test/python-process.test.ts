@@ -73,7 +73,9 @@ test.skipIf(!existsSync('/proc/self'))(
       expect(readlinkSync(`/proc/${pid}/cwd`)).toBe('/proc');
       const files = readdirSync(`/proc/${pid}/fd`).map((name) => readlinkSync(`/proc/${pid}/fd/${name}`));
       expect(files.filter((name) => name.startsWith('socket:'))).toHaveLength(2);
-      expect(new Set(files.filter((name) => name.startsWith('/')))).toEqual(new Set(['/dev/null']));
+      // ONNX Runtime leaves a log of its own open in each program that a process starts.
+      const named = files.filter((name) => name.startsWith('/') && !/\/mat-debug-\d+\.log$/.test(name));
+      expect(new Set(named)).toEqual(new Set(['/dev/null']));
       const [, , group] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
       expect(group).toBe(pid);
     }

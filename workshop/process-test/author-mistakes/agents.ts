@@ -60,7 +60,8 @@ export const mistakes: readonly Mistake[] = [
     edits: [
       [
         '=> capitalOf(task.country, baseURL, apiKey)',
-        '=> { void capitalOf(task.country, baseURL, apiKey); }',
+        // Its request fails when the episode has ended, which is the agent's own affair.
+        '=> { capitalOf(task.country, baseURL, apiKey).catch(() => {}); }',
       ],
       ['result === task.capital', '(result as unknown) === task.capital'],
     ],

@@ -27,28 +27,35 @@ export async function checkSignals(
   subject: EnvSubject,
   open: () => Promise<OpenedEnv<unknown>>,
 ): Promise<void> {
-  await using shared = await open();
-  const inShared = subject.openedAs(shared);
-  const { tools } = await inShared.withWatched((watched) => watched.reset(subject.task(0), 1));
-  for (const tool of tools.slice(0, cancelledTools)) {
-    const call = firstCall(subject, tool);
-    const cancel = async () => {
+  const calls = await firstCalls(subject, open);
+  for (const [name, call] of calls) {
+    const left = await leaksOf(async () => {
       await using env = await open();
       await inEpisode(subject.openedAs(env), call, (of) => cancelCall(of, call.action, subject.timeout));
-    };
-    const left = await leaksOf(cancel);
-    if (left.length > 0) {
-      const expected = `nothing of a call of "${tool.name}" a second after its signal aborted`;
-      throw new Violation('WARN-7', expected, left.join(', '));
-    }
+    });
+    if (left.length === 0) continue;
+    const expected = `nothing of a call of "${name}" a second after its signal aborted`;
+    throw new Violation('WARN-7', expected, left.join(', '));
+  }
+  // Only now: an agent of an open environment may still hold a connection.
+  await using shared = await open();
+  const inShared = subject.openedAs(shared);
+  for (const [name, call] of calls) {
     const ignored = await ignoredSignal((time) =>
       inEpisode(inShared, call, (env) => time(stepAndRest(env, call.action))),
     );
-    if (ignored !== undefined) {
-      const expected = `a call of "${tool.name}" to stop soon after its signal aborts`;
-      throw new Violation('WARN-7', expected, ignored);
-    }
+    if (ignored === undefined) continue;
+    throw new Violation('WARN-7', `a call of "${name}" to stop soon after its signal aborts`, ignored);
   }
+}
+
+async function firstCalls(
+  subject: EnvSubject,
+  open: () => Promise<OpenedEnv<unknown>>,
+): Promise<Map<string, FirstCall>> {
+  await using env = await open();
+  const { tools } = await subject.openedAs(env).withWatched((watched) => watched.reset(subject.task(0), 1));
+  return new Map(tools.slice(0, cancelledTools).map((tool) => [tool.name, firstCall(subject, tool)]));
 }
 
 /** The first call of the oracle in a task, if it is of the tool, or else any valid call. */
