@@ -29,7 +29,7 @@ const membership: readonly number[] = [
  * Student's promises this only for many tasks.
  * @param first The scores of each task's episodes, by the number of the task; and `second`, of the same tasks.
  * @param confidence Share of the intervals that hold the true difference, at most .999. Default .95.
- * @returns `null` without a common task. The interval is `null` if the tasks are too few: see {@link leastTasks}.
+ * @returns `null` without a common task. The interval is `null` if the tasks are too few.
  */
 export function pairedDifference(
   first: readonly (readonly number[] | undefined)[],
