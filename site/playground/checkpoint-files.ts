@@ -4,7 +4,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { messageOf } from '@toolenv/core';
 
-const urls = import.meta.glob<string>('../../packages/{tiny,small}-policy/checkpoint/*', {
+const urls = import.meta.glob<string>('../../packages/checkpoints/{tiny,small}/*', {
   query: '?url&no-inline',
   import: 'default',
   eager: true,
@@ -18,9 +18,9 @@ export type PolicyName = 'tiny' | 'small';
  * @throws Error naming a file that cannot be loaded.
  */
 export async function fetchCheckpoint(name: PolicyName): Promise<string> {
-  const folder = `/${name}-policy`;
+  const folder = `/checkpoints/${name}`;
   if (existsSync(join(folder, 'model.safetensors'))) return folder;
-  const own = Object.entries(urls).filter(([path]) => path.includes(`/${name}-policy/`));
+  const own = Object.entries(urls).filter(([path]) => path.includes(`/checkpoints/${name}/`));
   const loaded = own.map(async ([path, url]) => {
     const file = basename(path);
     const bytes = await load(url).catch((error: unknown) => {
