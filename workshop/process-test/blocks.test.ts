@@ -104,7 +104,7 @@ test('command lines of toolenv name commands, flags and plugins that exist', asy
     const help: string = await helpOf(...known).catch(({ message }) => message);
     vi.restoreAllMocks();
     if (!help.startsWith(`Usage: toolenv ${argv[0]}`)) faults.push(`${line}: ${help.split('\n')[0]}`);
-    // The environment of a file has flags of its own. The slow tests run these lines.
+    // The environment of a file has flags of its own. Other tests of this project run these lines.
     const isOfFile = argv.some((word) => word.endsWith('.ts'));
     for (const [flag] of (isOfFile ? [] : argv).join(' ').matchAll(/(?<=^| )--[a-z][\w-]*(?=$| |=)/g))
       if (!new RegExp(`${flag}\\b(?!-)`).test(help)) faults.push(`${line}: no flag ${flag}`);

@@ -11,7 +11,7 @@ const kinds: Record<string, string> = {
   }),
 };
 
-/** `packages/sandbox/test` and `slow-test` have the other bombs, and these in bubblewrap. */
+/** `packages/sandbox/process-test` has the other bombs, and these in bubblewrap. */
 const bombs: Record<string, string> = {
   'fork bomb': ':(){ :|:& };:; sleep 9',
   'kill of everything': 'kill -9 -1; exit 1',

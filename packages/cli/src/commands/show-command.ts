@@ -107,11 +107,11 @@ async function showEpisodes(
   { count, ...selection }: Selection,
   { view, isPaged }: { view: EpisodeViewOptions; isPaged: boolean },
 ): Promise<void> {
-  const census = new EpisodeCounts();
+  const counts = new EpisodeCounts();
   const status = new LateStatus();
   const onRead = (read: number) => status.show(`${plural(read, 'episode')} read`);
   // One more than wanted, to know whether more follow.
-  const episodes = selectEpisodes(file, { ...selection, count: count + 1, onRead }, census);
+  const episodes = selectEpisodes(file, { ...selection, count: count + 1, onRead }, counts);
   let shown = 0;
   let follow = false;
   const views = async function* (): AsyncGenerator<string, void, void> {
@@ -130,18 +130,18 @@ async function showEpisodes(
     status.stop();
   }
   if (follow) process.stdout.write(`${paint('dim', 'More episodes follow: --count shows more.')}\n`);
-  if (shown === 0) process.stdout.write(`${nothing(census)}\n`);
+  if (shown === 0) process.stdout.write(`${nothing(counts)}\n`);
 }
 
 async function printLines(run: RecordedRun, selection: Selection): Promise<void> {
   if (run.episodes === undefined) throw new ToolEnvError('usage.no_run', `${run.folder} kept no episodes.`);
-  const census = new EpisodeCounts();
+  const counts = new EpisodeCounts();
   let shown = 0;
-  for await (const episode of selectEpisodes(run.episodes, selection, census)) {
+  for await (const episode of selectEpisodes(run.episodes, selection, counts)) {
     shown += 1;
     if (!(await writeLine(episode))) return;
   }
-  if (shown === 0 && selection.count > 0) process.stderr.write(`${nothing(census)}\n`);
+  if (shown === 0 && selection.count > 0) process.stderr.write(`${nothing(counts)}\n`);
 }
 
 /** Waits for a slow reader, so that the lines do not pile up in memory. False if the reader is gone, for example after `| head`. */
@@ -151,7 +151,7 @@ function writeLine(episode: RecordedEpisode): Promise<boolean> {
   });
 }
 
-function nothing(census: EpisodeCounts): string {
-  if (census.episodes === 0) return 'The file has no episodes.';
-  return `${census.episodes === 1 ? 'The episode does not match' : `None of the ${countText(census.episodes)} episodes matches`}. The file has\n${census.text}`;
+function nothing(counts: EpisodeCounts): string {
+  if (counts.episodes === 0) return 'The file has no episodes.';
+  return `${counts.episodes === 1 ? 'The episode does not match' : `None of the ${countText(counts.episodes)} episodes matches`}. The file has\n${counts.text}`;
 }

@@ -10,7 +10,7 @@ export interface HelpText {
 const bridge = '@toolenv/envs-qa/bridge-v1';
 const checkpoint = 'node_modules/@toolenv/checkpoints/tiny';
 
-/** With which the small policy learns in a minute: it reads two documents for a search. A slow test runs the examples that train. */
+/** With which the small policy learns in a minute: it reads two documents for a search. A process test runs the examples that train. */
 const learning = '--env-top-k 2 --max-tokens 64 --tasks-per-step 8 --learning-rate 3e-4';
 
 /** Options of each command that evaluates. */

@@ -18,18 +18,18 @@ export interface Selection {
   onRead?(count: number): void;
 }
 
-/** @param census Counts the episodes that were read, matching or not. */
+/** @param counts Counts the episodes that were read, matching or not. */
 export async function* selectEpisodes(
   file: string,
   { filter, order, count, signal, onRead }: Selection,
-  census: EpisodeCounts,
+  counts: EpisodeCounts,
 ): AsyncGenerator<RecordedEpisode, void, void> {
   let found = 0;
   const first: RecordedEpisode[] = [];
   for await (const episode of readTrajectories(file, { skipHalfWritten: true })) {
     signal.throwIfAborted();
-    census.add(episode);
-    onRead?.(census.episodes);
+    counts.add(episode);
+    onRead?.(counts.episodes);
     if (!filter(episode)) continue;
     if (order !== undefined) {
       insert(first, episode, order);

@@ -16,7 +16,7 @@ import type { TurnRendezvous } from './turn-rendezvous.ts';
 /** What a player needs of its episode. */
 export interface PlayersEpisode extends Pick<EpisodeContext, 'limits' | 'call'> {
   readonly seed: number;
-  readonly exchange: TurnRendezvous;
+  readonly rendezvous: TurnRendezvous;
   /** Whether calls of the first player run. */
   readonly isCalling: boolean;
   runOf(
@@ -69,11 +69,11 @@ export class EpisodePlayer implements Player {
   }
 
   async #turn(tools: readonly Tool[]): Promise<{ action: Action; calls: ToolCallRecord[] }> {
-    const { exchange } = this.#episode;
+    const { rendezvous } = this.#episode;
     const observation = { ...observationOf(this.conversation, tools), conversation: this.#name };
     const take = async (action: Action) => ({ action, calls: await this.#take(action, tools) });
-    if (this.#seat.kind === 'self') return exchange.ask(this.#name, observation, take);
-    return exchange.during(async () => take(await this.#act(observation)));
+    if (this.#seat.kind === 'self') return rendezvous.ask(this.#name, observation, take);
+    return rendezvous.during(async () => take(await this.#act(observation)));
   }
 
   /** A turn of somebody other than the policy. */

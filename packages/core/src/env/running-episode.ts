@@ -52,7 +52,7 @@ export class RunningEpisode<Task = unknown> implements EpisodeContext<Task> {
   #signal: AbortSignal | undefined;
   #nextCall = 0;
   /** Turns of players that the policy plays too. */
-  readonly exchange: TurnRendezvous = new TurnRendezvous();
+  readonly rendezvous: TurnRendezvous = new TurnRendezvous();
   readonly #players: ReadonlyMap<string, Player>;
   readonly #prompts: Prompts;
   /** The calls of the step under way. */
@@ -129,7 +129,7 @@ export class RunningEpisode<Task = unknown> implements EpisodeContext<Task> {
     // The limits protect the policy's context and its turns.
     const toolTimeout = Math.max(this.limits.toolTimeout, Number(tool.timeout ?? 0));
     const limits = { ...this.limits, toolTimeout, maxToolCharacters: Number.POSITIVE_INFINITY };
-    const [record] = await this.exchange.during(() => this.#run(calls, [tool], limits));
+    const [record] = await this.rendezvous.during(() => this.#run(calls, [tool], limits));
     if (record!.mistake) throw environmentCall(tool.name, record!.text);
     // The hook may change what it is given.
     this.#environmentCalls.set(number, snapshot(boundRecord(record!), callsBounds));

@@ -30,12 +30,10 @@ export function taskSets<Task>(sources: TaskSources<Task>): Record<Split, TaskSe
 }
 
 /** The set of a split that is left out. */
-const noTasks: TaskSet<never> = {
-  length: 0,
-  get(index) {
-    throw new ToolEnvError('usage.task_index', `Task ${index} does not exist: there are 0.`);
-  },
-};
+const noTasks: TaskSet<never> = bounded(
+  () => 0,
+  (index) => index as never,
+);
 
 /** The splits that an author names, which should have tasks. Sets of {@link taskSets} name those of its sources. */
 export function namedSplits(sources: TaskSources<unknown>): Split[] {

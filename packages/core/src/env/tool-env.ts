@@ -83,7 +83,7 @@ export class ToolEnv<Task, Context = EpisodeContext<Task>> implements Env<Task> 
     episode.listenTo(signal);
     try {
       // A hook may wait for the turn of a player that the policy plays too.
-      if (episode.exchange.waiting !== undefined) episode.exchange.answer(action);
+      if (episode.rendezvous.waiting !== undefined) episode.rendezvous.answer(action);
       else this.#work = this.#advance(episode, action, onProgress);
       const transition = toTransition(episode, await this.#untilTurn(episode));
       episode.done = transition.outcome.kind !== 'running';
@@ -112,8 +112,8 @@ export class ToolEnv<Task, Context = EpisodeContext<Task>> implements Env<Task> 
     [this.#hooks, this.#work] = [undefined, undefined];
     const begun = this.#begun;
     this.#begun = undefined;
-    if (begun?.exchange.waiting !== undefined) {
-      begun.exchange.abandon(new DOMException('The episode was closed.', 'AbortError'));
+    if (begun?.rendezvous.waiting !== undefined) {
+      begun.rendezvous.abandon(new DOMException('The episode was closed.', 'AbortError'));
       await work?.catch(() => {});
     }
     // An episode that could not begin has no hooks to be closed, but may have called tools.
@@ -184,13 +184,13 @@ export class ToolEnv<Task, Context = EpisodeContext<Task>> implements Env<Task> 
     const work = this.#work!;
     // It may fail while its hook waits, after the last step.
     work.catch(() => {});
-    const asked = episode.exchange.next().then((observation) => ({ observation }));
+    const asked = episode.rendezvous.next().then((observation) => ({ observation }));
     asked.catch(() => {});
     return Promise.race([work, asked]);
   }
 
   /** @throws ToolEnvError `bug.environment` if the next action of the policy would be the answer of another player. */
-  #expectAnswers({ exchange: { waiting } }: RunningEpisode<Task>): void {
+  #expectAnswers({ rendezvous: { waiting } }: RunningEpisode<Task>): void {
     if (waiting === undefined) return;
     const problem = `a hook ended while the player "${waiting}" was asked`;
     const remedy = 'await every ask, such as Promise.all([…])';

@@ -5,26 +5,28 @@ import type { McpTool } from '../client/mcp-tool.ts';
 import type { McpTask } from './mcp-task.ts';
 
 const splits: readonly Split[] = ['test', 'train', 'validation'];
-/** Of schemas within schemas: deeper ones rarely have small values. */
-const deepest = 6;
+/** Schemas inside of schemas. */
+const maxDepth = 6;
 
 /** Leaves out tools that say that they destroy, and tools for which no small arguments are valid. */
 export function sampleTasks(tools: readonly McpTool[]): McpTask[] {
   const calls = tools.flatMap(({ name, inputSchema, annotations }) => {
     const args = smallValue(inputSchema, inputSchema, 0);
     const isSafe = annotations?.destructiveHint !== true || annotations.readOnlyHint === true;
-    return isSafe && validate(inputSchema, args).length === 0 ? [{ [name]: args as object }] : [];
+    const isValid = validate(inputSchema, args).length === 0;
+    return isSafe && isValid ? [{ name, args: args as Record<string, unknown> }] : [];
   });
-  return calls.map((call, index) => {
-    const [[name, args]] = Object.entries(call) as [[string, object]];
-    const prompt = `Call ${name} with ${JSON.stringify(args)}. Then answer: done`;
-    return { prompt, answer: 'done', calls: call as McpTask['calls'] & object, split: splits[index % 3]! };
-  });
+  return calls.map(({ name, args }, index) => ({
+    prompt: `Call ${name} with ${JSON.stringify(args)}. Then answer: done`,
+    answer: 'done',
+    calls: { [name]: args },
+    split: splits[index % splits.length],
+  }));
 }
 
-/** What a schema gives as an example, or else the smallest value that its commonest keywords allow. */
+/** The example that a schema gives, or else a small value that its common keywords allow. */
 function smallValue(schema: JsonSchema, root: JsonSchema, depth: number): unknown {
-  if (typeof schema !== 'object' || depth > deepest) return undefined;
+  if (typeof schema !== 'object' || depth > maxDepth) return undefined;
   if (typeof schema.$ref === 'string') {
     const pointed = schema.$ref.startsWith('#') && resolvePointer(root, schema.$ref.slice(1));
     return pointed ? smallValue(pointed as JsonSchema, root, depth + 1) : undefined;

@@ -36,7 +36,7 @@ const folder = existsSync('/proc/self') ? '/proc' : parse(program).root;
 const patience = 120_000;
 
 /** Bytes of a snapshot. */
-const mostSnapshot = 2 ** 30;
+const maxSnapshot = 2 ** 30;
 
 /** V8 ends the process by these if memory runs out in a built-in function. */
 const outOfMemory: readonly (string | null)[] = ['SIGABRT', 'SIGTRAP', 'SIGILL'];
@@ -52,7 +52,7 @@ export async function openSnapshot(memory: number): Promise<Uint8Array> {
     const file = await snapshotFile();
     const saved = Buffer.from(JSON.stringify({ path: file.path, offset: head }));
     if (await readSnapshot(file)) return saved;
-    const maker = new Channel(memory, mostSnapshot);
+    const maker = new Channel(memory, maxSnapshot);
     try {
       const made = answered(await maker.ask(new Uint8Array(), patience));
       await saveSnapshot(file, made);
