@@ -10,23 +10,20 @@ import {
   type AdvantageEstimator,
   type AlgorithmContext,
   advantageInputs,
-  assertCorrection,
   type ConfigurableTrainer,
+  checkLoss,
   computeLogprobs,
-  correctionOf,
   defineTrainer,
+  differsFromSampler,
   estimateAdvantages,
-  advantages as estimators,
-  type Loss,
+  estimatorOf,
   learnDefaults,
-  losses,
   meanOverTokens,
   penalisedRewards,
   type RolloutBatch,
   type RunOptions,
   runOptimizerSteps,
   samplerMetrics,
-  usesSeparateSampler,
 } from '@toolenv/training';
 import { type DistillOptions, distillOptions } from './distill-options.ts';
 import { Teacher } from './teacher.ts';
@@ -65,14 +62,14 @@ type Context = AlgorithmContext<DistillOptions>;
 /** One update, from the episodes of a rollout. */
 async function update(batch: RolloutBatch, teacher: Teacher, context: Context): Promise<Metrics> {
   const { rows, seed } = batch;
-  const { options, learner, report } = context;
+  const { options, run, learner, report } = context;
   const { temperature } = options;
   const mask = rows.map((row) => row.mask);
 
   // 1. What the student, its sampler and the teacher say of each token that the student sampled.
   const scored = await computeLogprobs(rows, mask, {
     // With one update per rollout, the sampled log-probabilities are the student's own: nothing needs to be computed.
-    ...(needsForward(context) && { learner }),
+    ...((differsFromSampler(options, run) || options.entropyCoefficient > 0) && { learner }),
     reference: teacher,
     temperature,
   });
@@ -99,15 +96,15 @@ async function update(batch: RolloutBatch, teacher: Teacher, context: Context): 
 function rewardAdvantages(
   { trajectories, rows }: RolloutBatch,
   mask: readonly Uint8Array[],
-  { options, parts }: Context,
+  context: Context,
 ): TokenValues {
+  const { options } = context;
   const { rewardCoefficient: weight } = options;
   if (weight === 0) return rows.map(({ tokens }) => new Float64Array(tokens.length));
   const rewards = rows.map((row) => row.rewards);
-  const estimator =
-    (parts.advantage as AdvantageEstimator | undefined) ?? estimators[String(options.advantage)]!;
   const inputs = advantageInputs(trajectories, rows, rewards, mask);
-  return estimateAdvantages(estimator, inputs, { ...options }).map((row) => row.map((each) => weight * each));
+  const earned = estimateAdvantages(estimatorOf(context), inputs, { ...options });
+  return earned.map((row) => row.map((each) => weight * each));
 }
 
 /**
@@ -136,16 +133,10 @@ export function rateTokens(
   return { advantages, metrics };
 }
 
-function needsForward({ options, run }: Context): boolean {
-  // How far another sampler is from the learner is measured also without a correction.
-  const differs = usesSeparateSampler(run) || correctionOf(options, run) !== undefined;
-  return differs || options.entropyCoefficient > 0;
-}
-
 /** @throws ToolEnvError `usage.bad_option` */
-function refuseUnfit({ options, parts, run }: Context): void {
-  const loss = (parts.loss as Loss | undefined) ?? losses[String(options.loss)]!;
-  assertCorrection('distill', loss, correctionOf(options, run));
+function refuseUnfit(context: Context): void {
+  const { options, parts } = context;
+  checkLoss('distill', context);
   if (options.rewardCoefficient === 0) return;
   const refuse = (option: string, why: string) =>
     new ToolEnvError('usage.bad_option', `distill: option "${option}": ${why}.`);

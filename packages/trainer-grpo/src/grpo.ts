@@ -8,20 +8,18 @@ import {
   advantageInputs,
   advantageOptions,
   applyLengthRewards,
-  assertCorrection,
   type ConfigurableTrainer,
+  checkLoss,
   computeLogprobs,
-  correctionOf,
   defineTrainer,
+  differsFromSampler,
   emptyUpdate,
   estimateAdvantages,
-  advantages as estimators,
+  estimatorOf,
   type LengthOptions,
-  type Loss,
   learnDefaults,
   learnedAdvantages,
   lengthOptions,
-  losses,
   lossOptions,
   meanOverTokens,
   type RolloutBatch,
@@ -32,7 +30,6 @@ import {
   selectionOptions,
   tokenMasks,
   updateOptions,
-  usesSeparateSampler,
   withoutZeroVariance,
 } from '@toolenv/training';
 import { resolveAlgorithm, withAlgorithmDefaults } from './algorithms.ts';
@@ -61,8 +58,7 @@ export const grpo: ConfigurableTrainer<GrpoOptions & RunOptions> = defineTrainer
   async create(context) {
     const options = resolveAlgorithm(context.options);
     refuseCritic(context.parts.advantage as AdvantageEstimator | undefined);
-    const loss = (context.parts.loss as Loss | undefined) ?? losses[String(options.loss)]!;
-    assertCorrection('grpo', loss, correctionOf(options, context.run));
+    checkLoss('grpo', { ...context, options });
     const reference = options.beta > 0 || options.klEvery > 0 ? await context.learner.reference() : undefined;
     return {
       update: (batch) => update(batch, reference, { ...context, options }),
@@ -86,8 +82,7 @@ async function update(
 ): Promise<Metrics> {
   const { options, parts, learner, report } = context;
   const { beta, klIn, temperature } = options;
-  const own = parts.advantage as AdvantageEstimator | undefined;
-  const idle = zeroVarianceGroupsOf(options, own !== undefined);
+  const idle = zeroVarianceGroupsOf(options, parts.advantage !== undefined);
   const { lengthRewards, ...shaped } = applyLengthRewards(played, options, context.run);
   const { trajectories, rows } = comparedEpisodes(shaped, idle);
   if (rows.length === 0) return emptyUpdate;
@@ -110,7 +105,7 @@ async function update(
   });
   const { kl, rewards, metrics } = earned;
   if (kl) metrics.kl = meanOverTokens(kl, masks.action);
-  const estimator = own ?? estimators[String(options.advantage)]!;
+  const estimator = estimatorOf(context);
   const inputs = advantageInputs(trajectories, rows, rewards, masks.credited);
   const advantages = learnedAdvantages(estimateAdvantages(estimator, inputs, { ...options }), masks);
   report('advantages', rows, advantages);
@@ -130,9 +125,7 @@ async function update(
 
 function needsForward({ options, run }: Context): boolean {
   const needsEntropy = options.entropyCoefficient > 0 || options.topEntropyQuantile < 1;
-  // How far another sampler is from the learner is measured also without a correction.
-  const differs = usesSeparateSampler(run) || correctionOf(options, run) !== undefined;
-  return needsEntropy || differs || !options.actionMask;
+  return needsEntropy || differsFromSampler(options, run) || !options.actionMask;
 }
 
 /** @throws ToolEnvError `usage.bad_option` */

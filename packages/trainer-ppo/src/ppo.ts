@@ -9,18 +9,15 @@ import {
   adaptBeta,
   advantageInputs,
   applyLengthRewards,
-  assertCorrection,
   type ConfigurableTrainer,
+  checkLoss,
   computeLogprobs,
-  correctionOf,
   defineTrainer,
   emptyUpdate,
   explainedVariance,
-  type Loss,
   learnDefaults,
   learnedAdvantages,
   lengthOptions,
-  losses,
   mean,
   meanOverEpisodes,
   type RolloutBatch,
@@ -145,7 +142,8 @@ async function update(
  * Refuses what PPO cannot train.
  * @throws ToolEnvError `usage.no_critic` or `usage.bad_option`
  */
-function refuseUnfit({ options, learner, run, parts }: AlgorithmContext<PpoOptions>): void {
+function refuseUnfit(context: AlgorithmContext<PpoOptions>): void {
+  const { options, learner, run, parts } = context;
   if (!learner.addCritic) {
     const message = `ppo needs a critic, which the learner of ${run.policy.spec.name} cannot have: train with @toolenv/trainer-grpo/grpo-v1.`;
     throw new ToolEnvError('usage.no_critic', message);
@@ -155,11 +153,7 @@ function refuseUnfit({ options, learner, run, parts }: AlgorithmContext<PpoOptio
       'ppo: option "zeroVariance": resample compares the episodes of a task: give a groupSize of 2 or more.';
     throw new ToolEnvError('usage.bad_option', message);
   }
-  assertCorrection(
-    'ppo',
-    (parts.loss as Loss | undefined) ?? losses[String(options.loss)]!,
-    correctionOf(options, run),
-  );
+  checkLoss('ppo', context);
   if (options.credit === 'turn' && parts.advantage) {
     const message = `ppo: option "credit": turn is for the advantage gae; ${parts.advantage.name} has its own credit.`;
     throw new ToolEnvError('usage.bad_option', message);

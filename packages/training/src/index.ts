@@ -1,6 +1,6 @@
 /** @toolenv/training: the run loop of trainers, and the parts that algorithms are made of. */
 
-export { diagnose, diagnosisRules } from './diagnosis/diagnose.ts';
+export { diagnose, diagnosisRules, readDiagnoses } from './diagnosis/diagnose.ts';
 export type {
   Diagnosis,
   DiagnosisName,
@@ -8,7 +8,6 @@ export type {
   ExampleEpisodes,
   Finding,
 } from './diagnosis/diagnosis.ts';
-export { readDiagnoses } from './diagnosis/read-diagnoses.ts';
 export type { RunHistory, RunRecords } from './diagnosis/run-history.ts';
 export type { Series } from './diagnosis/series.ts';
 export {
@@ -18,16 +17,18 @@ export {
   type Placement,
   placements,
 } from './evaluation/baseline-policy.ts';
-export { type Comparison, compareEvaluations, type Scored } from './evaluation/compare-evaluations.ts';
+export {
+  type Comparison,
+  compareEvaluations,
+  type Scored,
+  scoredMetric,
+} from './evaluation/compare-evaluations.ts';
 export { type ComparisonBounds, comparisonVerdict } from './evaluation/comparison-verdict.ts';
 export type { Estimate, Interval } from './evaluation/confidence-interval.ts';
 export { type EvaluateOptions, type Evaluation, evaluate } from './evaluation/evaluate.ts';
 export type { EvaluatedTask } from './evaluation/evaluated-task.ts';
-export { independentDifference } from './evaluation/independent-difference.ts';
-export { pairedDifference } from './evaluation/paired-difference.ts';
+export { independentDifference, pairedDifference } from './evaluation/paired-difference.ts';
 export { readEvaluation } from './evaluation/read-evaluation.ts';
-export { type ScoreBounds, scoreVerdict } from './evaluation/score-verdict.ts';
-export { scoredMetric } from './evaluation/scored-metric.ts';
 export {
   playTournament,
   type Standing,
@@ -35,14 +36,14 @@ export {
   type TournamentOptions,
 } from './evaluation/tournament.ts';
 export type { Verdict } from './evaluation/verdict.ts';
+export { type ScoreBounds, scoreVerdict } from './evaluation/verdict.ts';
 export { abortShares } from './reports/abort-metrics.ts';
-export { meanMetrics } from './reports/mean-metrics.ts';
 export { metricNames } from './reports/metric-names.ts';
 export { headlineMetric, primaryMetric, scoreLabel } from './reports/primary-metric.ts';
 export { AbortWatch } from './rollouts/abort-watch.ts';
 export { drawEpisodes } from './rollouts/draw-episodes.ts';
 export { successShare } from './rollouts/success-share.ts';
-export { mergeGroups } from './rollouts/workers/merge-groups.ts';
+export { mergeGroups } from './rollouts/workers/group-files.ts';
 export { checkVersioned, withVersion } from './rollouts/workers/policy-versions.ts';
 export {
   agreeOnPlan,
@@ -53,10 +54,15 @@ export {
 } from './rollouts/workers/rollout-plan.ts';
 export { runRolloutWorker, type WorkerEvent } from './rollouts/workers/rollout-worker.ts';
 export { openSharedFolder, type SharedFolder } from './rollouts/workers/shared-folder.ts';
-export type { WorkerShare } from './rollouts/workers/wanted-groups.ts';
-export { countTokens, mean, meanOverEpisodes, meanOverTokens, sumOverTokens } from './rows/averages.ts';
-export { groupBy } from './rows/group-by.ts';
-export { miniBatchesOf } from './rows/mini-batches.ts';
+export type { WorkerShare } from './rollouts/workers/training-state.ts';
+export {
+  countTokens,
+  groupBy,
+  mean,
+  meanOverEpisodes,
+  meanOverTokens,
+  sumOverTokens,
+} from './rows/averages.ts';
 export { outcomeScore } from './rows/outcome-score.ts';
 export { explainedVariance, tokenStatistics } from './rows/token-statistics.ts';
 export { type TrainingRow, toTrainingRows } from './rows/training-row.ts';
@@ -72,13 +78,11 @@ export {
   saveCheckpoint,
 } from './run-folder/checkpoints.ts';
 export { curveGroups, trainingCurves } from './run-folder/curves.ts';
-export { type ChangesLine, readChanges } from './run-folder/run-changes.ts';
-export { readConfig } from './run-folder/run-config.ts';
-export { changesText } from './run-folder/run-differences.ts';
+export { type ChangesLine, readChanges, readConfig } from './run-folder/run-config.ts';
+export { changesText, isSameValue, placeOf } from './run-folder/run-differences.ts';
 export { type RunStatus, readStatus } from './run-folder/run-end.ts';
 export { refuseRun, refuseUsedFolder } from './run-folder/run-folder.ts';
 export { type MetricsLine, RunLog, readMetrics } from './run-folder/run-log.ts';
-export { isSameValue, placeOf } from './run-folder/same-value.ts';
 export type {
   Algorithm,
   AlgorithmContext,
@@ -87,23 +91,25 @@ export type {
   RolloutBatch,
 } from './trainer/algorithm.ts';
 export { partNouns, partProperties } from './trainer/choose-parts.ts';
-export { type EvaluationOptions, evaluationOptions } from './trainer/evaluation-options.ts';
+export { type EvaluationOptions, evaluationOptions, rolloutOptions } from './trainer/evaluation-options.ts';
 export { hasFixedSchedule } from './trainer/optimizer-options.ts';
-export { refuseConstrainedRollouts } from './trainer/refuse-constrained-rollouts.ts';
+export { refuseConstrainedRollouts } from './trainer/require-parts.ts';
 export type { RunOptions } from './trainer/run-options.ts';
 export { type SelectionOptions, selectionOptions } from './trainer/selection-options.ts';
 export { trainSettings } from './trainer/train-settings.ts';
 export type { ConfigurablePart } from './trainer/trainer-part.ts';
 export { type UpdateOptions, updateOptions } from './trainer/update-options.ts';
-export { rolloutOptions } from './trainer/worker-options.ts';
 export { type AdvantageOptions, advantageOptions } from './update/advantages/advantage-options.ts';
-export { advantages } from './update/advantages/advantages.ts';
+export { advantages, estimatorOf } from './update/advantages/advantages.ts';
 export {
   type AdvantageEstimator,
   type AdvantageInputs,
   advantageInputs,
   defineAdvantage,
   estimateAdvantages,
+  ofEpisodes,
+  ofTurns,
+  turnsOf,
 } from './update/advantages/define-advantage.ts';
 export {
   generalizedAdvantages,
@@ -113,10 +119,10 @@ export {
 export {
   groupAdvantages,
   leaveOneOutAdvantages,
+  turnAdvantages,
+  turnReturns,
 } from './update/advantages/group-advantages.ts';
-export { ofEpisodes, ofTurns, turnsOf } from './update/advantages/spread-advantages.ts';
-export { turnAdvantages, turnReturns } from './update/advantages/turn-advantages.ts';
-export { whiten } from './update/advantages/whiten.ts';
+export { whiten } from './update/advantages/reinforce-advantages.ts';
 export { computeLogprobs } from './update/compute-logprobs.ts';
 export { applyLengthRewards, type LengthOptions, lengthOptions } from './update/length-rewards.ts';
 export { defineLoss, type Loss } from './update/losses/define-loss.ts';
@@ -128,9 +134,15 @@ export {
 } from './update/losses/loss-options.ts';
 export { losses } from './update/losses/losses.ts';
 export { policyLoss } from './update/losses/policy-loss.ts';
-export { assertCorrection, correctionOf, usesSeparateSampler } from './update/losses/sampler-mismatch.ts';
+export { checkLoss, differsFromSampler } from './update/losses/sampler-mismatch.ts';
 export { valueLoss } from './update/losses/value-loss.ts';
 export { samplerMetrics } from './update/policy-metrics.ts';
 export { rewardTokens } from './update/reward-tokens.ts';
-export { emptyUpdate, learnDefaults, runOptimizerSteps } from './update/run-optimizer-steps.ts';
+export {
+  emptyUpdate,
+  learnDefaults,
+  meanMetrics,
+  miniBatchesOf,
+  runOptimizerSteps,
+} from './update/run-optimizer-steps.ts';
 export { learnedAdvantages, tokenMasks } from './update/token-masks.ts';

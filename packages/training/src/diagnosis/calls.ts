@@ -1,6 +1,6 @@
-/** A policy that does not speak the format of tool calls: a wrong chat template, or a parser of another format. */
+/** Tool calls: a policy that does not speak their format, a tool that fails, and tasks that are solved without the tools they should need. */
 import type { DiagnosisRule } from './diagnosis.ts';
-import { number, percent } from './number-text.ts';
+import { finding, number, percent } from './finding.ts';
 import { lasting, meanOf } from './series.ts';
 
 const malformed = 'mistakes/malformed_call';
@@ -23,12 +23,8 @@ export const malformedCalls: DiagnosisRule = {
     const series = run.rollout(malformed);
     const found = lasting(series, (value) => value >= minMalformed, 3);
     if (!found || found.since !== series[0]![0] || meanOf(run.rollout(cut)) > maxCut) return undefined;
-    return {
-      title: `From the first step on, ${percent(found.value)} of the tool calls do not parse.`,
-      since: found.since,
-      evidence: { metric: malformed, value: found.value, threshold: minMalformed },
-      episodes: { mistake: 'malformed_call', step: `${found.since}..` },
-    };
+    const title = `From the first step on, ${percent(found.value)} of the tool calls do not parse.`;
+    return finding(found, title, [malformed, minMalformed], { mistake: 'malformed_call' });
   },
 };
 
@@ -49,12 +45,8 @@ export const wrongTemplate: DiagnosisRule = {
     const [since, value] = series[0] ?? [0, 0];
     const success = meanOf(run.success);
     if (series.length < minSteps || !(value >= minUnsure && success <= maxSuccess)) return undefined;
-    return {
-      title: `In the first step, the policy is unsure of every token that it writes (${number(value)} nats); in the run, ${percent(success)} of the episodes succeed.`,
-      since,
-      evidence: { metric: unsure, value, threshold: minUnsure },
-      episodes: { step: `${since}..` },
-    };
+    const title = `In the first step, the policy is unsure of every token that it writes (${number(value)} nats); in the run, ${percent(success)} of the episodes succeed.`;
+    return finding({ since, value }, title, [unsure, minUnsure], {});
   },
 };
 
@@ -66,14 +58,55 @@ export const noCalls: DiagnosisRule = {
   find(run) {
     const series = run.rollout(unused);
     const found = lasting(series, (value) => value >= minUnused, 3);
-    if (!found || found.since !== series[0]![0]) return undefined;
     const success = meanOf(run.success);
-    if (!(success <= maxSuccess)) return undefined;
-    return {
-      title: `From the first step on, ${percent(found.value)} of the episodes call no tool, and ${percent(success)} succeed.`,
-      since: found.since,
-      evidence: { metric: unused, value: found.value, threshold: minUnused },
-      episodes: { step: `${found.since}..` },
-    };
+    if (!found || found.since !== series[0]![0] || !(success <= maxSuccess)) return undefined;
+    const title = `From the first step on, ${percent(found.value)} of the episodes call no tool, and ${percent(success)} succeed.`;
+    return finding(found, title, [unused, minUnused], {});
+  },
+};
+
+const minFailing = 0.8;
+const failures = /^tools\/(.+)\/error_frequency$/;
+
+export const failingTool: DiagnosisRule = {
+  fault: 'a tool answers most of its calls with an error',
+  remedy:
+    'Call the tool by hand, and read its errors: they tell whether its server, its index or its arguments are wrong.',
+  page: 'recipes/reading-metrics.md#episodes-and-tools',
+  find(run) {
+    if (run.learns) return undefined;
+    const found = [...run.rolloutMetrics].flatMap((metric) => {
+      const tool = failures.exec(metric)?.[1];
+      const since = tool && lasting(run.rollout(metric), (value) => value >= minFailing, 3);
+      return since ? [{ tool, metric, ...since }] : [];
+    });
+    const worst = found.sort((a, b) => b.value - a.value)[0];
+    if (!worst) return undefined;
+    const { tool, metric, since, value } = worst;
+    const title = `From step ${since} on, the tool ${tool} answers ${percent(value)} of its calls with an error.`;
+    return finding(worst, title, [metric, minFailing], { tool, mistake: 'tool_error' });
+  },
+};
+
+const unusedOutcome = 'tools/unused_outcome';
+const minLeaked = 0.5;
+/** Of the range of the outcome reward. */
+const minSolved = 0.5;
+
+export const leakedAnswer: DiagnosisRule = {
+  fault: 'episodes succeed without calling a tool',
+  remedy:
+    'Look for the answer in the first messages: toolenv check names it (ENV-15), if the environment declares a label.',
+  page: 'guides/troubleshooting.md#leaked-answers',
+  find(run) {
+    const ratios = new Map(run.rollout(unused));
+    const successes = run
+      .shareOfOutcome(run.rollout(unusedOutcome))
+      .filter(([step]) => ratios.get(step)! >= minLeaked);
+    const found = lasting(successes, (value) => value >= minSolved, 3);
+    if (!found || found.since !== [...ratios.keys()][0]) return undefined;
+    const last = [...ratios.values()].at(-1)!;
+    const title = `From the first step on, episodes that call no tool reach ${percent(found.value)} of the outcome reward; in the last step, ${percent(last)} of the episodes call none.`;
+    return finding(found, title, [unusedOutcome, minSolved], {});
   },
 };

@@ -1,11 +1,10 @@
 /** diagnose: the faults that the records of a run show, the most important first. */
-import { abortedEpisodes } from './aborted-episodes.ts';
-import { malformedCalls, noCalls, wrongTemplate } from './calls.ts';
+import type { RewardSpec } from '@toolenv/core';
+import { readConfig } from '../run-folder/run-config.ts';
+import { readMetrics } from '../run-folder/run-log.ts';
+import { abortedEpisodes, growingAborts } from './aborts.ts';
+import { failingTool, leakedAnswer, malformedCalls, noCalls, wrongTemplate } from './calls.ts';
 import type { Diagnosis, DiagnosisName, DiagnosisRule } from './diagnosis.ts';
-import { entropyCollapse } from './entropy.ts';
-import { failingTool } from './failing-tool.ts';
-import { growingAborts } from './growing-aborts.ts';
-import { leakedAnswer } from './leaked-answer.ts';
 import { learningRateTooHigh, learningRateTooLow } from './learning-rate.ts';
 import { constantComponent, processRewardAlone, rewardWithoutOutcome } from './rewards.ts';
 import { RunHistory, type RunRecords } from './run-history.ts';
@@ -17,7 +16,7 @@ import {
   truncatedByTokens,
   truncatedByTurns,
 } from './truncated-episodes.ts';
-import { allRight, allWrong, noVariance } from './variance.ts';
+import { allRight, allWrong, entropyCollapse, noVariance } from './variance.ts';
 
 /** How each fault is found. Causes come before their consequences, because few are printed. */
 export const diagnosisRules: Readonly<Record<DiagnosisName, DiagnosisRule>> = {
@@ -70,5 +69,18 @@ export function diagnose(records: RunRecords): Diagnosis[] {
     const finding = find(run);
     const address = `${site}/${page.replace('.md', '.html')}`;
     return finding ? [{ name: name as DiagnosisName, ...finding, remedy, page: address }] : [];
+  });
+}
+
+/**
+ * The diagnoses of a run folder, causes first. A folder without metrics has none.
+ * @throws ToolEnvError `usage.broken_record`, `usage.other_run` for a damaged file.
+ */
+export async function readDiagnoses(folder: string): Promise<Diagnosis[]> {
+  const config = (await readConfig(folder)) ?? {};
+  return diagnose({
+    metrics: await readMetrics(folder),
+    options: config.trainerOptions as Record<string, unknown> | undefined,
+    rewardSpec: config.rewardSpec as RewardSpec | undefined,
   });
 }

@@ -1,6 +1,6 @@
 /** Updates that are too large or too small. */
 import type { DiagnosisRule, Evidence, Finding } from './diagnosis.ts';
-import { number, percent } from './number-text.ts';
+import { finding, number, percent } from './finding.ts';
 import type { RunHistory } from './run-history.ts';
 import { before, from, lasting, meanOf, type Series } from './series.ts';
 
@@ -73,15 +73,10 @@ export const learningRateTooHigh: DiagnosisRule = {
     if (rewards.length === 0) return risenLoss(run);
     const fall = fallOf(rewards);
     if (!fall) return undefined;
-    const evidence = signOf(run, fall.since);
-    if (!evidence) return undefined;
-    const { says, ...shown } = evidence;
-    return {
-      title: `From step ${fall.since} on, the reward is ${number(fall.after)}, after ${number(fall.best)}, and ${says}${atRate(run)}.`,
-      since: fall.since,
-      evidence: shown,
-      episodes: { step: `${fall.since}..` },
-    };
+    const sign = signOf(run, fall.since);
+    if (!sign) return undefined;
+    const title = `From step ${fall.since} on, the reward is ${number(fall.after)}, after ${number(fall.best)}, and ${sign.says}${atRate(run)}.`;
+    return finding({ since: fall.since, value: sign.value }, title, [sign.metric, sign.threshold], {});
   },
 };
 
@@ -92,11 +87,8 @@ function risenLoss(run: RunHistory): Finding | undefined {
   const threshold = first + (lossRise - 1) * Math.abs(first);
   const found = lasting(losses, (value) => value > threshold, minSteps);
   if (!found || found.since === losses[0]![0]) return undefined;
-  return {
-    title: `From step ${found.since} on, the loss is ${number(found.value)}, after ${number(first)} in the first step${atRate(run)}.`,
-    since: found.since,
-    evidence: { metric: 'loss', value: found.value, threshold },
-  };
+  const title = `From step ${found.since} on, the loss is ${number(found.value)}, after ${number(first)} in the first step${atRate(run)}.`;
+  return finding(found, title, ['loss', threshold]);
 }
 
 const atRate = (run: RunHistory) => {
@@ -152,11 +144,8 @@ export const learningRateTooLow: DiagnosisRule = {
     const moved = distanceOf(run);
     if (!moved || moved.value >= moved.threshold) return undefined;
     const [since] = rewards[0]!;
-    return {
-      title: `After ${rewards.length} steps, ${moved.says}, although groups have variance${atRate(run)}.`,
-      since,
-      evidence: { metric: moved.metric, value: moved.value, threshold: moved.threshold },
-    };
+    const title = `After ${rewards.length} steps, ${moved.says}, although groups have variance${atRate(run)}.`;
+    return finding({ since, value: moved.value }, title, [moved.metric, moved.threshold]);
   },
 };
 

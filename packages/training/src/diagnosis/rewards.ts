@@ -1,6 +1,6 @@
 /** Rewards that teach something else than the task, or nothing. */
 import type { DiagnosisRule } from './diagnosis.ts';
-import { number, percent } from './number-text.ts';
+import { finding, number, percent } from './finding.ts';
 import { type Change, changeOf, hasRisen, meanOf } from './series.ts';
 
 /** Steps before which success may still come. */
@@ -70,11 +70,8 @@ export const constantComponent: DiagnosisRule = {
       // A component at its best has been learned.
       if (spreads.length < minSteps || value === undefined || value >= range[1]) continue;
       if (spreads.some(([, spread]) => spread !== 0) || means.some(([, each]) => each !== value)) continue;
-      return {
-        title: `In all ${spreads.length} steps, the reward component ${name} is ${number(value)} in every episode.`,
-        since: spreads[0]![0],
-        evidence: { metric, value: 0, threshold: 0 },
-      };
+      const title = `In all ${spreads.length} steps, the reward component ${name} is ${number(value)} in every episode.`;
+      return finding({ since: spreads[0]![0], value: 0 }, title, [metric, 0]);
     }
     return undefined;
   },

@@ -1,6 +1,6 @@
 /** Rollouts by a policy that differs from the learner: another distribution, or old weights. */
 import type { DiagnosisRule } from './diagnosis.ts';
-import { number } from './number-text.ts';
+import { finding, number } from './finding.ts';
 import { lasting, meanOf } from './series.ts';
 
 const difference = 'sampling/sampling_logp_difference/mean';
@@ -18,11 +18,8 @@ export const stalePolicy: DiagnosisRule = {
     const staleness = meanOf(run.update('staleness'));
     const found = lasting(run.update(difference), (value) => value >= stale, 3);
     if (!found || !(staleness >= minStaleness)) return undefined;
-    return {
-      title: `From step ${found.since} on, rollouts are ${number(staleness)} updates old, and their log-probabilities differ from the learner's by ${number(found.value)} nats per token.`,
-      since: found.since,
-      evidence: { metric: difference, value: found.value, threshold: stale },
-    };
+    const title = `From step ${found.since} on, rollouts are ${number(staleness)} updates old, and their log-probabilities differ from the learner's by ${number(found.value)} nats per token.`;
+    return finding(found, title, [difference, stale]);
   },
 };
 
@@ -35,10 +32,7 @@ export const samplerMismatch: DiagnosisRule = {
     const isOld = run.update('staleness').some(([, value]) => value >= minStaleness);
     const found = lasting(run.update(difference), (value) => value >= mismatch, 3);
     if (!found || isOld) return undefined;
-    return {
-      title: `From step ${found.since} on, the log-probabilities of the sampler differ from the learner's by ${number(found.value)} nats per token.`,
-      since: found.since,
-      evidence: { metric: difference, value: found.value, threshold: mismatch },
-    };
+    const title = `From step ${found.since} on, the log-probabilities of the sampler differ from the learner's by ${number(found.value)} nats per token.`;
+    return finding(found, title, [difference, mismatch]);
   },
 };

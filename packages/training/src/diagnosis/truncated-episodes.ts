@@ -1,6 +1,6 @@
 /** Episodes that a limit cuts. */
 import type { DiagnosisRule } from './diagnosis.ts';
-import { number, percent } from './number-text.ts';
+import { finding, number, percent } from './finding.ts';
 import type { RunHistory } from './run-history.ts';
 import { lasting, meanOf } from './series.ts';
 
@@ -23,12 +23,8 @@ function truncated({ reason, where, ...rule }: Limit): DiagnosisRule {
     find(run) {
       const found = lasting(run.rollout(metric), (value) => value >= threshold, 3);
       if (!found || run.learns) return undefined;
-      return {
-        title: `From step ${found.since} on, ${percent(found.value)} of the episodes ${where(run)}.`,
-        since: found.since,
-        evidence: { metric, value: found.value, threshold },
-        episodes: { outcome: `truncated:${reason}`, step: `${found.since}..` },
-      };
+      const title = `From step ${found.since} on, ${percent(found.value)} of the episodes ${where(run)}.`;
+      return finding(found, title, [metric, threshold], { outcome: `truncated:${reason}` });
     },
   };
 }
@@ -77,11 +73,7 @@ export const lengthAtLimit: DiagnosisRule = {
   find(run) {
     const found = lasting(run.rollout(clipped), (value) => value >= maxClipped, 5);
     if (!found || run.learns || truncatedByTokens.find(run)) return undefined;
-    return {
-      title: `From step ${found.since} on, ${percent(found.value)} of the turns are cut at ${run.option('maxTokens') ?? 'maxTokens'} tokens.`,
-      since: found.since,
-      evidence: { metric: clipped, value: found.value, threshold: maxClipped },
-      episodes: { outcome: 'truncated:max_tokens', step: `${found.since}..` },
-    };
+    const title = `From step ${found.since} on, ${percent(found.value)} of the turns are cut at ${run.option('maxTokens') ?? 'maxTokens'} tokens.`;
+    return finding(found, title, [clipped, maxClipped], { outcome: 'truncated:max_tokens' });
   },
 };

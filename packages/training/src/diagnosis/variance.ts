@@ -1,6 +1,6 @@
-/** Groups whose episodes all score the same, so that nothing is compared. */
+/** Groups whose episodes all score the same, so that nothing is compared, and a policy that writes the same every time. */
 import type { DiagnosisRule, Finding } from './diagnosis.ts';
-import { percent } from './number-text.ts';
+import { finding, number, percent } from './finding.ts';
 import type { RunHistory } from './run-history.ts';
 import { from, type Lasting, lasting, meanOf } from './series.ts';
 
@@ -16,13 +16,9 @@ function withoutVariance(run: RunHistory): (Lasting & { success: number }) | und
 }
 
 /** @param how Ends the sentence. */
-function findingOf({ since, value }: Lasting, how: string): Finding {
-  return {
-    title: `From step ${since} on, ${percent(value)} of the groups have no variance: ${how}.`,
-    since,
-    evidence: { metric, value, threshold },
-    episodes: { step: `${since}..` },
-  };
+function findingOf(found: Lasting, how: string): Finding {
+  const title = `From step ${found.since} on, ${percent(found.value)} of the groups have no variance: ${how}.`;
+  return finding(found, title, [metric, threshold], {});
 }
 
 export const allWrong: DiagnosisRule = {
@@ -57,5 +53,30 @@ export const noVariance: DiagnosisRule = {
     const found = withoutVariance(run);
     if (!found || found.success <= wrong || found.success >= right || run.learns) return undefined;
     return findingOf(found, 'the episodes of a task all score the same');
+  },
+};
+
+/** Of the sampler, so that steps without an update have it too. */
+const perplexity = 'rollout_corr/rollout_log_ppl';
+/** Nats per token: one likely answer. */
+const certain = 0.02;
+/** Of the first value. */
+const fallen = 0.1;
+const minSimilarity = 0.6;
+
+export const entropyCollapse: DiagnosisRule = {
+  fault: 'the entropy is gone: the policy writes the same every time, and not the best',
+  remedy:
+    'Sample at --temperature 1; then a lower learning rate, --clip 0.2,0.28, an entropy bonus or a KL penalty.',
+  page: 'recipes/reading-metrics.md#policy',
+  find(run) {
+    const series = run.rollout(perplexity);
+    const bound = Math.max(certain, fallen * (series[0]?.[1] ?? 0));
+    const found = lasting(series, (value) => value < bound, 3);
+    if (!found || run.learns) return undefined;
+    const alike = meanOf(from(run.rollout(metric), found.since));
+    if (!(alike >= minSimilarity)) return undefined;
+    const title = `From step ${found.since} on, the policy is nearly certain of each token (${number(found.value)} nats), and ${percent(alike)} of the groups have no variance.`;
+    return finding(found, title, [perplexity, bound], {});
   },
 };

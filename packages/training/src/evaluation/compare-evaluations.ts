@@ -1,9 +1,10 @@
 /** compareEvaluations: how much better an evaluation is than a baseline, task by task. */
 import { ToolEnvError } from '@toolenv/core';
+import { didYouMean } from '@toolenv/core/schemas';
+import { primaryMetric } from '../reports/primary-metric.ts';
 import type { Estimate } from './confidence-interval.ts';
 import type { EvaluatedTask } from './evaluated-task.ts';
 import { pairedDifference, pairedMeans } from './paired-difference.ts';
-import { scoredMetric } from './scored-metric.ts';
 
 /** What a comparison needs of an evaluation. */
 export interface Scored {
@@ -56,4 +57,16 @@ export function compareEvaluations(
     return means ? [{ index, question, before: means[0], after: means[1] }] : [];
   });
   return { ...difference, count: tasks.length, tasks };
+}
+
+/**
+ * @returns The metric; without one, the component that says which episodes were right, else the reward.
+ * @throws ToolEnvError `usage.unknown_metric`
+ */
+export function scoredMetric(metric: string | undefined, components: readonly string[]): string {
+  const names = ['reward', ...components.filter((name) => name !== 'reward')];
+  if (metric === undefined) return primaryMetric(components) ?? 'reward';
+  if (names.includes(metric)) return metric;
+  const message = `There is no metric "${metric}". ${didYouMean(metric, names, 'Metrics')}`;
+  throw new ToolEnvError('usage.unknown_metric', message);
 }

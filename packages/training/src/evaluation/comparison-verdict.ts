@@ -1,8 +1,7 @@
 /** comparisonVerdict: whether an evaluation keeps up with a baseline, or beats it, by more than chance. */
 import { ToolEnvError } from '@toolenv/core';
-import { type Comparison, compareEvaluations, type Scored } from './compare-evaluations.ts';
+import { type Comparison, compareEvaluations, type Scored, scoredMetric } from './compare-evaluations.ts';
 import { leastTasks } from './paired-difference.ts';
-import { scoredMetric } from './scored-metric.ts';
 import { scoreText, taskLines, type Verdict } from './verdict.ts';
 
 /** How an evaluation is compared with its baseline. */

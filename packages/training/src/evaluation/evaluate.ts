@@ -19,11 +19,11 @@ import {
 import { completeOptions } from '@toolenv/core/plugins';
 import { primaryMetric } from '../reports/primary-metric.ts';
 import { AbortWatch } from '../rollouts/abort-watch.ts';
+import { mean } from '../rows/averages.ts';
 import { type EvaluationOptions, evaluationOptions } from '../trainer/evaluation-options.ts';
 import { requireParts } from '../trainer/require-parts.ts';
 import { confidenceInterval, type Estimate, type Interval } from './confidence-interval.ts';
 import { type EvaluatedTask, EvaluatedTasks, taskScores } from './evaluated-task.ts';
-import { passRates } from './pass-at-k.ts';
 
 export interface EvaluateOptions<Task = unknown> extends Partial<EvaluationOptions> {
   env: EnvHandle<Task>;
@@ -117,19 +117,8 @@ export async function evaluate<Task>(options: EvaluateOptions<Task>): Promise<Ev
     add({ ...rest, group, sample, index });
   }
   const episodes = episodesOf(env.tasks[split], { length, samples, known });
-  const common = {
-    concurrency,
-    sampling,
-    seed,
-    deadline,
-    onDeadline,
-    retries,
-    onBug,
-    onImages,
-    signal,
-    onProgress,
-  };
-  for await (const played of rollout({ env, policy, episodes, ...common })) {
+  const bounds = { concurrency, deadline, onDeadline, retries, onBug, onImages, signal };
+  for await (const played of rollout({ env, policy, episodes, sampling, seed, ...bounds, onProgress })) {
     const trajectory = { ...played, index: played.group * samples + played.sample };
     add(trajectory);
     await onTrajectory?.(trajectory);
@@ -204,4 +193,32 @@ function passOf(
   );
   const passed = scores.map((task) => task.map((value) => value >= passScore));
   return { score, at: passRates(passed, samples) };
+}
+
+/** The unbiased estimate 1 − C(n − passed, k) / C(n, k) (arXiv 2107.03374, equation 1). `k` is at most `n`. */
+export function passAtK(n: number, passed: number, k: number): number {
+  if (n - passed < k) return 1;
+  let none = 1;
+  for (let i = n - passed + 1; i <= n; i++) none *= 1 - k / i;
+  return 1 - none;
+}
+
+/**
+ * pass@k for each power of two up to `samples`, and for `samples`. Tasks with fewer than k scored episodes are left out; a `k`
+ * without any task is absent.
+ * @param tasks Whether each scored episode of each task passed.
+ */
+export function passRates(tasks: readonly (readonly boolean[])[], samples: number): Record<number, Estimate> {
+  const rates: Record<number, Estimate> = {};
+  const powers = Array.from({ length: Math.floor(Math.log2(samples)) + 1 }, (_, i) => 2 ** i);
+  for (const k of new Set([...powers, samples])) {
+    const whole = tasks.filter(({ length }) => length >= k);
+    if (whole.length === 0) continue;
+    const estimates = whole.map((episodes) =>
+      passAtK(episodes.length, episodes.filter((passed) => passed).length, k),
+    );
+    const ofTasks = estimates.map((estimate) => [estimate]);
+    rates[k] = { mean: mean(estimates), interval: confidenceInterval(ofTasks, [0, 1]) };
+  }
+  return rates;
 }

@@ -16,8 +16,6 @@ import { type EvaluationOptions, evaluationOptions } from '../trainer/evaluation
 import { requireParts } from '../trainer/require-parts.ts';
 import { confidenceInterval, type Estimate } from './confidence-interval.ts';
 import { episodesOf } from './evaluate.ts';
-import { seatedPolicy } from './seated-policy.ts';
-import { seatings } from './seatings.ts';
 
 export interface TournamentOptions<Task = unknown> extends Partial<EvaluationOptions> {
   /** Its open players, those whom `self` plays, are seats of the tournament, besides the first player. */
@@ -211,4 +209,53 @@ function unrewarded(seat: string): ToolEnvError {
 
 function wrong(problem: string): ToolEnvError {
   return new ToolEnvError('usage.tournament', `playTournament: ${problem}.`);
+}
+
+/**
+ * @param first Plays the first player, and every conversation that belongs to no player.
+ * @param others The policies of the other players, by the player's name.
+ */
+function seatedPolicy(first: Policy, others: Readonly<Record<string, Policy>>): Policy {
+  const all = [...new Set([first, ...Object.values(others)])];
+  return {
+    spec: {
+      name: [first, ...Object.values(others)].map(({ spec }) => spec.name).join(', '),
+      contextLength: Math.min(...all.map(({ spec }) => spec.contextLength)),
+      capabilities: { images: all.every(({ spec }) => spec.capabilities?.images === true) },
+    },
+    act(observation, options) {
+      const { conversation = '' } = observation;
+      const policy = Object.hasOwn(others, conversation) ? others[conversation]! : first;
+      return policy.act(observation, options);
+    },
+    async endEpisode(episodeId) {
+      await Promise.all(all.map((policy) => policy.endEpisode?.(episodeId)));
+    },
+  };
+}
+
+/**
+ * Every table of entrants, in each rotation of its seats: in each table, every entrant has every seat equally often. Where there are more
+ * entrants than seats, each choice of entrants is a table; where there are fewer, they share the seats as evenly as possible.
+ * @param entrants At least two.
+ * @param seats At least two.
+ * @returns The entrant of each seat.
+ */
+export function seatings(entrants: readonly string[], seats: number): string[][] {
+  const each = Math.floor(seats / entrants.length);
+  const tables = choices(entrants, seats % entrants.length).map((more) =>
+    entrants.flatMap((name) => Array<string>(each + (more.includes(name) ? 1 : 0)).fill(name)),
+  );
+  const rotations = tables.flatMap((table) =>
+    table.map((_, by) => [...table.slice(by), ...table.slice(0, by)]),
+  );
+  return [...new Map(rotations.map((seating) => [JSON.stringify(seating), seating])).values()];
+}
+
+/** Every choice of `count` of the names. */
+function choices(names: readonly string[], count: number): string[][] {
+  if (count === 0) return [[]];
+  return names.flatMap((name, at) =>
+    choices(names.slice(at + 1), count - 1).map((others) => [name, ...others]),
+  );
 }

@@ -1,4 +1,4 @@
-/** TimedLearner: a learner whose passes are timed, so that every trainer reports where its update spends the time. */
+/** Where the steps of a run spend their time: a learner whose passes are timed, so that every trainer reports them. */
 import { ToolEnvError } from '@toolenv/core';
 import type {
   AdamW,
@@ -9,7 +9,6 @@ import type {
   TokenOutputs,
 } from '@toolenv/core/learner';
 import type { Metrics } from '@toolenv/core/plugins';
-import { BusyClock } from './busy-clock.ts';
 
 export class TimedLearner implements Learner {
   readonly trains: Learner['trains'];
@@ -65,4 +64,76 @@ export class TimedLearner implements Learner {
   load(folder: string): Promise<void> {
     return this.#inner.load(folder);
   }
+}
+
+export class BusyClock {
+  #seconds = 0;
+  #running = 0;
+  #since = 0;
+
+  /** Seconds, without the calls that are still in progress. */
+  get seconds(): number {
+    return this.#seconds;
+  }
+
+  async time<Result>(call: () => Promise<Result>): Promise<Result> {
+    if (this.#running++ === 0) this.#since = performance.now();
+    try {
+      return await call();
+    } finally {
+      if (--this.#running === 0) this.#seconds += (performance.now() - this.#since) / 1000;
+    }
+  }
+
+  /** The seconds since the last call of this method. */
+  take(): number {
+    const seconds = this.#seconds;
+    this.#seconds = 0;
+    return seconds;
+  }
+}
+
+/** The times of a run, step by step. */
+export class StepTimes {
+  /** Trainers compute with this learner, so that its passes are timed. */
+  readonly learner: TimedLearner;
+  #stepEnded: number = performance.now();
+  #saving = 0;
+
+  /** @param learner Absent in a run of a trainer that improves prompts. */
+  constructor(learner: Learner | undefined) {
+    this.learner = new TimedLearner(learner);
+  }
+
+  /** Runs an update and adds the times of its step to the update's metrics. */
+  async update(learn: () => Promise<Metrics>): Promise<Metrics> {
+    this.learner.takeTimes();
+    const { result: metrics, seconds } = await timed(learn);
+    const now = performance.now();
+    const times: Metrics = {
+      'time/update': seconds,
+      ...this.learner.takeTimes(),
+      'time/checkpoint': this.#saving,
+      step_time: (now - this.#stepEnded) / 1000,
+    };
+    const { learned_tokens: tokens } = metrics;
+    if (tokens !== undefined && seconds > 0) times['tokens_per_second/learning'] = tokens / seconds;
+    this.#stepEnded = now;
+    this.#saving = 0;
+    return { ...metrics, ...times };
+  }
+
+  async save<Result>(saveCheckpoint: () => Promise<Result>): Promise<Result> {
+    const { result, seconds } = await timed(saveCheckpoint);
+    this.#saving += seconds;
+    return result;
+  }
+}
+
+export async function timed<Result>(
+  work: () => Promise<Result>,
+): Promise<{ result: Result; seconds: number }> {
+  const started = performance.now();
+  const result = await work();
+  return { result, seconds: (performance.now() - started) / 1000 };
 }

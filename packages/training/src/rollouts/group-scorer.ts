@@ -11,7 +11,7 @@ import {
 } from '@toolenv/core';
 import { networkFault } from '@toolenv/core/env';
 import type { OpenScorer, Run, ScoredEpisode, Scorer } from '@toolenv/core/plugins';
-import { groupBy } from '../rows/group-by.ts';
+import { groupBy } from '../rows/averages.ts';
 import type { RunOptions } from '../trainer/run-options.ts';
 import type { AbortWatch } from './abort-watch.ts';
 

@@ -9,14 +9,12 @@ import {
   type Trajectory,
 } from '@toolenv/core';
 import type { Metrics, Run } from '@toolenv/core/plugins';
-import { BusyClock } from '../reports/busy-clock.ts';
+import { BusyClock } from '../reports/timed-learner.ts';
 import type { Algorithm } from '../trainer/algorithm.ts';
 import type { RunOptions } from '../trainer/run-options.ts';
 import type { AbortWatch } from './abort-watch.ts';
 import { draw } from './draw-episodes.ts';
 import { type GroupScorer, scoredGroups } from './group-scorer.ts';
-import { learnable } from './learnable.ts';
-import { resampled } from './resampled.ts';
 import { rolloutMetrics } from './rollout-metrics.ts';
 import { shuffleRewards } from './shuffle-rewards.ts';
 
@@ -108,4 +106,36 @@ function timedEnv<Task>(
     };
   };
   return { ref, packageVersion, capabilities, episode };
+}
+
+/** Without aborted episodes, and without those that nothing scored, unless the algorithm needs no scores. */
+export function learnable(
+  trajectories: readonly Trajectory[],
+  { learnsUnscored = false }: Pick<Algorithm, 'learnsUnscored'> = {},
+): Trajectory[] {
+  return trajectories.filter(
+    ({ outcome, reward }) => outcome.kind !== 'aborted' && (learnsUnscored || reward !== null),
+  );
+}
+
+/**
+ * The scored trajectories of `wanted` groups. With `resample`, only those that it keeps; fewer groups if too few are kept after all
+ * attempts.
+ * @param play Plays `count` further groups. Attempts count from 0. Returns the scored trajectories.
+ */
+export async function resampled(
+  resample: Algorithm['resample'],
+  wanted: number,
+  play: (count: number, attempt: number) => Promise<Trajectory[]>,
+): Promise<{ scored: Trajectory[]; metrics: Metrics }> {
+  const first = await play(wanted, 0);
+  if (!resample) return { scored: first, metrics: {} };
+  const scored = resample.keep(first);
+  let attempt = 1;
+  for (; attempt <= resample.maxAttempts; attempt++) {
+    const missing = wanted - new Set(scored.map(({ group }) => group)).size;
+    if (missing === 0) break;
+    scored.push(...resample.keep(await play(missing, attempt)));
+  }
+  return { scored, metrics: { num_gen_batches: attempt } };
 }

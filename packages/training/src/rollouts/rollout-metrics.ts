@@ -10,8 +10,7 @@ import {
 } from '@toolenv/core';
 import type { Metrics } from '@toolenv/core/plugins';
 import { abortMetrics } from '../reports/abort-metrics.ts';
-import { mean } from '../rows/averages.ts';
-import { groupBy } from '../rows/group-by.ts';
+import { groupBy, mean } from '../rows/averages.ts';
 import { outcomeScore } from '../rows/outcome-score.ts';
 import { scoresOfGroups, zeroVarianceFraction } from '../rows/zero-variance.ts';
 

@@ -1,6 +1,6 @@
 /** TaskHistory: how each training task has been played, for environments that choose their tasks by it. */
 import type { TaskResult } from '@toolenv/core';
-import { groupBy } from '../rows/group-by.ts';
+import { groupBy } from '../rows/averages.ts';
 import { type CheckpointPart, taskHistoryFile } from '../run-folder/checkpoints.ts';
 import type { PlayedStep } from './play-step.ts';
 

@@ -1,6 +1,5 @@
 /** Values, sums and means, most of them over the tokens with mask 1. Arrays with a mask are [B][T]; values at mask 0 are ignored. */
 import type { TokenValues } from '@toolenv/core/learner';
-import { episodePlaces, valuesAt } from './episode-places.ts';
 
 /** 0 without any values. */
 export function mean(values: Iterable<number> & { readonly length: number }): number {
@@ -49,4 +48,49 @@ export function squaredDeviations(values: TokenValues, mask: readonly Uint8Array
   const center = meanOverTokens(values, mask);
   const squares = values.map((row) => Float64Array.from(row, (value) => (value - center) ** 2));
   return sumOverTokens(squares, mask);
+}
+
+/** The items of each key, in their order; the keys in the order of their first items. */
+export function groupBy<Item, Key>(items: Iterable<Item>, keyOf: (item: Item) => Key): Map<Key, Item[]> {
+  const groups = new Map<Key, Item[]>();
+  for (const item of items) {
+    const group = groups.get(keyOf(item));
+    if (group) group.push(item);
+    else groups.set(keyOf(item), [item]);
+  }
+  return groups;
+}
+
+/** The tokens of an episode with mask 1, in the order of its rows: the i-th is token `t[i]` of row `b[i]`. */
+export interface EpisodePlaces {
+  b: number[];
+  t: number[];
+}
+
+/**
+ * The episodes of a batch, in the order of their first rows.
+ * @param episodes [B] names the episode of each row. Default: each row is an episode.
+ */
+export function episodePlaces(
+  mask: readonly Uint8Array[],
+  episodes: readonly unknown[] = [...mask.keys()],
+): EpisodePlaces[] {
+  return [...groupBy(mask.keys(), (b) => episodes[b]).values()].map((rows) => {
+    const places: EpisodePlaces = { b: [], t: [] };
+    for (const b of rows) {
+      for (let t = 0; t < mask[b]!.length; t++) {
+        if (mask[b]![t] !== 1) continue;
+        places.b.push(b);
+        places.t.push(t);
+      }
+    }
+    return places;
+  });
+}
+
+/** The values [B][T] at the places. */
+export function valuesAt(values: TokenValues, { b, t }: EpisodePlaces): Float64Array {
+  const found = new Float64Array(t.length);
+  for (let i = 0; i < found.length; i++) found[i] = values[b[i]!]![t[i]!]!;
+  return found;
 }

@@ -1,6 +1,6 @@
 /** Groups whose episodes all scored the same, so that there is nothing to compare or learn. */
 import type { Trajectory } from '@toolenv/core';
-import { groupBy } from './group-by.ts';
+import { groupBy } from './averages.ts';
 
 /** Scored trajectories without those of such groups. A group of one episode has nothing to compare either. */
 export function withoutZeroVariance(trajectories: readonly Trajectory[]): Trajectory[] {

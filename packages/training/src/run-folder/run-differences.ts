@@ -1,6 +1,7 @@
 /** What differs between two versions of a run's config.json, by dotted names such as `trainerOptions.learningRate`. */
-import { jsonWithoutSecrets } from '@toolenv/core/secrets';
-import { isSameValue } from './same-value.ts';
+import { realpathSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
+import { isSameButSecrets, jsonWithoutSecrets } from '@toolenv/core/secrets';
 
 /** Old and new value, in JSON. An absent value was or is not set. */
 export interface Change {
@@ -45,4 +46,30 @@ export function changesText(changes: Changes): string {
   return Object.entries(changes)
     .map(([name, { from, to }]) => `${name} ${text(from)} → ${text(to)}`)
     .join(', ');
+}
+
+/**
+ * Values are JSON.
+ * @param one As it was kept, without its secrets.
+ */
+export function isSameValue(one: unknown, other: unknown): boolean {
+  if (isDeepStrictEqual(one, other)) return true;
+  if (typeof one === 'string' && typeof other === 'string')
+    return isSameButSecrets(one, other) || placeOf(one) === placeOf(other);
+  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false;
+  const [left, right] = [Object.entries(one), Object.entries(other)];
+  if (Array.isArray(one) !== Array.isArray(other) || left.length !== right.length) return false;
+  const parts = other as Record<string, unknown>;
+  return left.every(([name, part]) => Object.hasOwn(parts, name) && isSameValue(part, parts[name]));
+}
+
+/** The absolute path of a file or a folder without symbolic links; of a text that names none, the text itself. */
+export function placeOf(text: string): string {
+  // An empty path would be the working folder.
+  if (text === '') return text;
+  try {
+    return realpathSync(text);
+  } catch {
+    return text;
+  }
 }

@@ -1,12 +1,11 @@
 /** The files that a training run appends to: metrics.jsonl, trajectories.jsonl and tokens.jsonl, each line with its step. */
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Trajectory } from '@toolenv/core';
+import { messageOf, ToolEnvError, type Trajectory } from '@toolenv/core';
 import { append, type JsonLine, readJsonLines, writeAtomic } from '@toolenv/core/files';
 import type { Metrics, TokenReport, TrainEvent } from '@toolenv/core/plugins';
 import { encodeTrajectory } from '@toolenv/core/recording';
 import { tryObject } from '@toolenv/core/schemas';
-import { readRecords } from './read-records.ts';
 
 /** One line of metrics.jsonl. */
 export interface MetricsLine {
@@ -24,15 +23,8 @@ export class RunLog {
   /** Whether the files may have lines of steps after the checkpoint that the run resumes from. */
   #stale: boolean;
 
-  constructor(
-    out: string,
-    {
-      resume = false,
-    }: {
-      /** The folder has an earlier part of the run. */
-      resume?: boolean;
-    } = {},
-  ) {
+  /** @param options.resume The folder has an earlier part of the run. */
+  constructor(out: string, { resume = false }: { resume?: boolean } = {}) {
     this.#out = out;
     this.#stale = resume;
   }
@@ -117,4 +109,36 @@ async function setAside(file: string, lines: readonly JsonLine[]): Promise<void>
   const more = lines.length > places.length ? ` and ${lines.length - places.length} more` : '';
   const what = lines.length === 1 ? 'is damaged: it is' : 'are damaged: they are';
   process.emitWarning(`${places.join(', ')}${more} ${what} kept in ${aside}.`, 'DamagedLine');
+}
+
+/**
+ * The records with a step and an object in `field`, in order; none without the file.
+ * @param options.skipHalfWritten Leaves out a half-written last line, which a crash leaves.
+ * @throws ToolEnvError `usage.broken_record` for any other damaged line, naming it, and for a pipe.
+ */
+export async function readRecords<
+  Field extends string,
+  Line extends { step: number } & Record<Field, object>,
+>(file: string, field: Field, options: { skipHalfWritten?: boolean } = {}): Promise<Line[]> {
+  const records: Line[] = [];
+  const stats = statSync(file, { throwIfNoEntry: false });
+  if (!stats) return records;
+  // Reading a pipe would wait for a writer.
+  if (!stats.isFile()) {
+    const message = `${file} is not a regular file: take it out of the run.`;
+    throw new ToolEnvError('usage.broken_record', message);
+  }
+  for await (const { text, place } of readJsonLines(file, options)) {
+    try {
+      const line: Line = JSON.parse(text);
+      const value = line?.[field];
+      if (!Number.isInteger(line?.step) || typeof value !== 'object' || value === null)
+        throw new TypeError(`it has no step or no ${field}`);
+      records.push(line);
+    } catch (error) {
+      const message = `${place} is damaged (${messageOf(error)}): remove the line.`;
+      throw new ToolEnvError('usage.broken_record', message, { cause: error });
+    }
+  }
+  return records;
 }

@@ -9,8 +9,7 @@ import { type SinkName, sinksOf } from '../reports/reports.ts';
 import { envName, type RunIdentity, runIdentity } from '../run-folder/run-config.ts';
 import { makeFreshFolder } from '../run-folder/run-folder.ts';
 import { chooseParts } from '../trainer/choose-parts.ts';
-import { refuseConstrainedRollouts } from '../trainer/refuse-constrained-rollouts.ts';
-import { requireParts } from '../trainer/require-parts.ts';
+import { refuseConstrainedRollouts, requireParts } from '../trainer/require-parts.ts';
 import { type TrainSettings, trainSettings } from '../trainer/train-settings.ts';
 
 export interface TrainOptions<Options> extends CommonOptions {

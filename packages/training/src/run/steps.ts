@@ -3,10 +3,8 @@ import { deriveSeed, type EnvHandle, type TaskResult, ToolEnvError } from '@tool
 import type { Metrics, Run } from '@toolenv/core/plugins';
 import { AbortWatch } from '../rollouts/abort-watch.ts';
 import type { GroupScorer } from '../rollouts/group-scorer.ts';
-import { learnable } from '../rollouts/learnable.ts';
-import { type PlayedStep, playStep } from '../rollouts/play-step.ts';
+import { learnable, type PlayedStep, playStep } from '../rollouts/play-step.ts';
 import { rolloutMetrics } from '../rollouts/rollout-metrics.ts';
-import { rolloutsAhead } from '../rollouts/rollouts-ahead.ts';
 import type { WorkerRollouts } from '../rollouts/workers/worker-rollouts.ts';
 import { playerEpisodes } from '../rows/player-episodes.ts';
 import { toTrainingRows } from '../rows/training-row.ts';
@@ -120,4 +118,46 @@ async function update(
   if (typeof metrics === 'object' && metrics !== null) return metrics;
   const remedy = 'return its metrics, such as { grad_norm: gradNorm }';
   throw new ToolEnvError('bug.trainer', `The update of the trainer returned ${metrics}: ${remedy}.`);
+}
+
+/** A rollout, and the age of the weights that began it. */
+interface RolloutsAhead<Rollout> {
+  rollout: Rollout;
+  /** Updates between the beginning of the rollout and its delivery. */
+  staleness: number;
+}
+
+/**
+ * Yields the rollouts of the steps from `from` up to, not including, `to`, in order. Requesting the next rollout means that
+ * earlier rollouts have been trained on.
+ *
+ * With `ahead` 0 a rollout begins when it is requested. Otherwise that many further rollouts are in flight, so that slow tools do
+ * not delay learning; a rollout is delivered at most `ahead` updates after it began (bounded staleness, as in AReaL, arXiv
+ * 2505.24298). Weights may change in the middle of an episode: each token keeps the log-probability it was sampled with.
+ * @param play Begins the rollout of a step. Its signal aborts when the rollout is no longer needed.
+ */
+export async function* rolloutsAhead<Rollout>(
+  { from, to, ahead, signal }: { from: number; to: number; ahead: number; signal?: AbortSignal },
+  play: (step: number, signal: AbortSignal) => Promise<Rollout>,
+): AsyncGenerator<RolloutsAhead<Rollout>, void, void> {
+  const leave = new AbortController();
+  const stop = signal ? AbortSignal.any([signal, leave.signal]) : leave.signal;
+  const inFlight: { begun: number; rollout: Promise<Rollout> }[] = [];
+  let next = from;
+  try {
+    for (let step = from; step < to; step++) {
+      for (; next < to && next <= step + ahead; next++) {
+        const rollout = play(next, stop);
+        // It may reject before it is awaited below, which must not count as unhandled.
+        rollout.catch(() => {});
+        inFlight.push({ begun: step, rollout });
+      }
+      const { begun, rollout } = inFlight[0]!;
+      yield { rollout: await rollout, staleness: step - begun };
+      inFlight.shift();
+    }
+  } finally {
+    leave.abort();
+    await Promise.allSettled(inFlight.map(({ rollout }) => rollout));
+  }
 }

@@ -1,18 +1,28 @@
 /** train: improves a policy in an environment with a trainer, and keeps the folder of the run. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { isFolderLost, lockFolder, removePartials } from '@toolenv/core/files';
+import { ToolEnvError } from '@toolenv/core';
+import { isFolderLost, lockFolder, removePartials, writeAtomic } from '@toolenv/core/files';
 import type { TrainEvent } from '@toolenv/core/plugins';
 import type { RunEnd } from '../reports/metric-sink.ts';
 import { Reports } from '../reports/reports.ts';
-import { recordChanges } from '../run-folder/run-changes.ts';
-import { configFile, envName, removeConfig, runVersions, writeConfig } from '../run-folder/run-config.ts';
+import { svgCharts } from '../reports/svg-chart.ts';
+import type { TensorBoardLog } from '../reports/tensorboard-log.ts';
+import { chartGroups } from '../run-folder/curves.ts';
+import {
+  configFile,
+  envName,
+  recordChanges,
+  removeConfig,
+  runVersions,
+  writeConfig,
+} from '../run-folder/run-config.ts';
 import { forgetEnd, recordEnd } from '../run-folder/run-end.ts';
 import { exportPolicy, exportPrompts, refuseRun } from '../run-folder/run-folder.ts';
+import { type MetricsLine, RunLog, readMetrics } from '../run-folder/run-log.ts';
 import type { RunOptions } from '../trainer/run-options.ts';
-import { checkEvent } from './check-event.ts';
+import type { TrainSettings } from '../trainer/train-settings.ts';
 import { type PreparedRun, type PromptTrainOptions, prepareRun, type TrainOptions } from './prepare-run.ts';
-import { RunFiles } from './run-files.ts';
 
 /**
  * Trains, and yields what happens: `for await (const event of train({ env, policy, steps: 4 })) …`. Nothing runs until the
@@ -91,4 +101,85 @@ async function* keepRun(
 /** The step that a resumed run plays next, or has just played. An evaluation or a checkpoint belongs to the step before. */
 function nextStep({ type, step }: TrainEvent): number {
   return type === 'rollout' || type === 'update' ? step : step + 1;
+}
+
+const types = new Set<unknown>(['rollout', 'update', 'evaluation', 'checkpoint']);
+
+/** @throws ToolEnvError `bug.trainer`, naming the rule that the event breaks. */
+function checkEvent(event: TrainEvent, trainer: string): void {
+  const { type, step, metrics, tokens, trajectories } = Object(event);
+  const broken = (rule: string, problem: string) =>
+    new ToolEnvError('bug.trainer', `The trainer ${trainer} breaks ${rule}: ${problem}.`);
+  if (!types.has(type)) throw broken('TRN-2', `its event has the type ${JSON.stringify(type)}`);
+  if (!Number.isInteger(step) || step < 0) throw broken('TRN-2', `the step of its ${type} is ${step}`);
+  if (type === 'checkpoint') return;
+  const wrong = Object.entries(Object(metrics)).find(([, value]) => typeof value !== 'number');
+  if (Object(metrics) !== metrics || wrong) {
+    throw broken(
+      'TRN-3',
+      `${wrong ? `metric "${wrong[0]}"` : 'the metrics'} of ${type} ${step} are not numbers`,
+    );
+  }
+  if (type === 'update' && tokens !== undefined && !isTokenReports(tokens)) {
+    throw broken('TRN-3', `the tokens of update ${step} are not reports of episodes`);
+  }
+  if (type === 'rollout' && !Array.isArray(trajectories)) {
+    throw broken('TRN-4', `rollout ${step} has no trajectories`);
+  }
+}
+
+function isTokenReports(tokens: unknown): boolean {
+  return (
+    Array.isArray(tokens) &&
+    tokens.every((report) => typeof report?.episodeId === 'string' && Array.isArray(report.turns))
+  );
+}
+
+interface RunFilesOptions extends Pick<TrainSettings, 'resume' | 'trajectories' | 'tensorboard'> {
+  /** Title of the curves. */
+  title: string;
+}
+
+class RunFiles {
+  readonly #out: string;
+  readonly #options: RunFilesOptions;
+  readonly #log: RunLog;
+  #board: TensorBoardLog | undefined;
+  /** The lines of metrics.jsonl, once the curves have been drawn. */
+  #lines: MetricsLine[] | undefined;
+
+  constructor(out: string, options: RunFilesOptions) {
+    this.#out = out;
+    this.#options = options;
+    this.#log = new RunLog(out, options);
+  }
+
+  /** Writes an event. A checkpoint redraws the curves. */
+  async write(event: TrainEvent): Promise<void> {
+    if (event.type === 'rollout' && this.#options.trajectories)
+      await this.#log.writeEpisodes(event.trajectories, { step: event.step });
+    await this.#log.write(event);
+    if (event.type === 'update' && event.tokens && this.#options.trajectories)
+      await this.#log.writeTokens(event.tokens, event.step);
+    if (this.#options.tensorboard) await (await this.#openBoard()).write(event);
+    if (event.type === 'checkpoint') await this.drawCurves();
+    else this.#lines?.push({ type: event.type, step: event.step, metrics: event.metrics });
+  }
+
+  /** Loads the encoder of TensorBoard's files only for a run that writes them. */
+  async #openBoard(): Promise<TensorBoardLog> {
+    if (this.#board) return this.#board;
+    const { TensorBoardLog } = await import('../reports/tensorboard-log.ts');
+    this.#board = new TensorBoardLog(join(this.#out, 'tensorboard'));
+    return this.#board;
+  }
+
+  /** Draws curves.svg, if a step has been played. */
+  async drawCurves(): Promise<void> {
+    this.#lines ??= await readMetrics(this.#out);
+    const groups = chartGroups(this.#lines);
+    if (groups.length === 0) return;
+    const charts = groups.map(({ name, unit, curves }) => ({ title: name, valueLabel: unit, curves }));
+    await writeAtomic(join(this.#out, 'curves.svg'), svgCharts(this.#options.title, charts));
+  }
 }

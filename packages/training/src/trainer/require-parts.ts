@@ -35,3 +35,11 @@ function describe(value: unknown): string {
   if (typeof value === 'object' && value !== null) return 'a definition, which is not open';
   return typeof value === 'string' ? `the text "${value}"` : String(value);
 }
+
+/** @throws ToolEnvError `usage.constrain_calls` if `constrainCalls` is among the options of a training. */
+export function refuseConstrainedRollouts(given: object): void {
+  if (!Object.hasOwn(given, 'constrainCalls')) return;
+  const message =
+    'train: constrained calls are drawn from another distribution than the one whose log-probabilities the trainer uses: leave constrainCalls out, and evaluate the trained policy with it.';
+  throw new ToolEnvError('usage.constrain_calls', message);
+}

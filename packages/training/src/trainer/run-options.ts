@@ -6,7 +6,7 @@
  */
 import type { Scorer, Trainer } from '@toolenv/core/plugins';
 import type { OptionsOf } from '@toolenv/core/schemas';
-import { type EpisodeOptions, episodeOptions } from './episode-options.ts';
+import { type EpisodeOptions, episodeOptions } from './evaluation-options.ts';
 import { hasFixedSchedule, type OptimizerOptions, optimizerOptions } from './optimizer-options.ts';
 
 const properties = {

@@ -2,9 +2,9 @@
 import type { Trajectory } from '@toolenv/core';
 import type { Run } from '@toolenv/core/plugins';
 import type { OptionsOf } from '@toolenv/core/schemas';
-import { parentsOf } from '../rows/episode-tree.ts';
-import { groupBy } from '../rows/group-by.ts';
+import { groupBy } from '../rows/averages.ts';
 import { outcomeScore } from '../rows/outcome-score.ts';
+import { parentsOf } from '../rows/training-row.ts';
 import type { RolloutBatch } from '../trainer/algorithm.ts';
 import { requireEnv } from '../trainer/require-parts.ts';
 

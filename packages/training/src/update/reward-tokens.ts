@@ -5,7 +5,7 @@ import { mean } from '../rows/averages.ts';
 import type { TrainingRow } from '../rows/training-row.ts';
 import type { RunOptions } from '../trainer/run-options.ts';
 import type { UpdateOptions } from '../trainer/update-options.ts';
-import { normalisedRewards } from './advantages/normalise-process-rewards.ts';
+import { normalisedRewards } from './advantages/reinforce-advantages.ts';
 import type { ScoredTokens } from './compute-logprobs.ts';
 import { type KlInReward, penalisedRewards } from './losses/kl-penalty.ts';
 import { klToReference } from './policy-metrics.ts';

@@ -1,4 +1,5 @@
 /** runOptimizerSteps: the optimizer steps of an update, `epochs` × `miniBatches` of them, each with its loss and its gradient. */
+import { createRng } from '@toolenv/core';
 import type {
   AdamW,
   BackwardOutputs,
@@ -9,22 +10,20 @@ import type {
   TokenValues,
 } from '@toolenv/core/learner';
 import type { Metrics, Run } from '@toolenv/core/plugins';
-import { meanMetrics } from '../reports/mean-metrics.ts';
-import { miniBatchesOf } from '../rows/mini-batches.ts';
+import { groupBy, mean } from '../rows/averages.ts';
 import type { TrainingRow } from '../rows/training-row.ts';
 import type { AlgorithmContext } from '../trainer/algorithm.ts';
 import type { RunOptions } from '../trainer/run-options.ts';
 import type { SelectionOptions } from '../trainer/selection-options.ts';
 import type { UpdateOptions } from '../trainer/update-options.ts';
 import type { ScoredTokens } from './compute-logprobs.ts';
-import { defaultLearningRate } from './learning-rate-schedule.ts';
 import { type LengthOptions, maxEpisodeLength } from './length-rewards.ts';
 import type { Loss } from './losses/define-loss.ts';
 import type { LossOptions } from './losses/loss-options.ts';
-import { losses } from './losses/losses.ts';
 import { type PolicyLossOptions, policyLoss } from './losses/policy-loss.ts';
-import { correctionOf } from './losses/sampler-mismatch.ts';
+import { correctionOf, lossOf } from './losses/sampler-mismatch.ts';
 import { type ValueLoss, valueLoss } from './losses/value-loss.ts';
+import { defaultLearningRate } from './optimizer.ts';
 import { policyMetrics, samplerMetrics } from './policy-metrics.ts';
 
 /** Arrays are [B][T]. */
@@ -83,7 +82,7 @@ export async function runOptimizerSteps<Options extends LearnOptions>(
   if (learned.length === 0) return emptyUpdate;
   const { rows, scoredRows, mask, advantages, outputs: before } = tokens;
   const { oldLogprobs, sampledLogprobs, referenceLogprobs } = tokens;
-  const settings = { ...lossSettings(options, run, parts.loss as Loss | undefined), beta: klInLoss };
+  const settings = { ...lossSettings(options, run, lossOf({ options, parts })), beta: klInLoss };
   const optimizer = optimizerOf(options, learner, critic);
   const episodes = rows.map(({ trajectory }) => trajectory);
   const updates: Metrics[] = [];
@@ -133,9 +132,8 @@ export async function runOptimizerSteps<Options extends LearnOptions>(
 function lossSettings(
   options: LearnOptions & RunOptions,
   run: Pick<Run, 'env' | 'rollouts' | 'policy'>,
-  own: Loss | undefined,
+  loss: Loss,
 ): PolicyLossOptions {
-  const loss = own ?? losses[String(options.loss)]!;
   return {
     ...options,
     loss,
@@ -177,4 +175,41 @@ function criticLoss(
 /** Where every gradient is 0, neither momentum nor decay may move the weights. */
 function isZero({ dLogprobs, dEntropy = [] }: TokenGradients): boolean {
   return [...dLogprobs, ...dEntropy].every((row) => row.every((gradient) => gradient === 0));
+}
+
+/**
+ * The rows of each optimizer step: `miniBatches` of every epoch, shuffled if there is more than one. The rows of an episode stay
+ * together and in order. No batch is empty.
+ * @param rows Numbers of rows.
+ * @param episodes Names the episode of each row by its number. Default: each row is an episode.
+ */
+export function miniBatchesOf(
+  rows: readonly number[],
+  { epochs, miniBatches }: { epochs: number; miniBatches: number },
+  stepSeed: number,
+  episodes?: readonly unknown[],
+): number[][] {
+  const whole = [...groupBy(rows, (b) => (episodes ? episodes[b] : b)).values()];
+  const batches: number[][] = [];
+  for (let epoch = 0; epoch < epochs; epoch++) {
+    const order = miniBatches === 1 ? whole : createRng(stepSeed, 'mini-batches', epoch).shuffle([...whole]);
+    for (let part = 0; part < miniBatches; part++) {
+      const [start, end] = [part, part + 1].map((edge) => Math.floor((edge * order.length) / miniBatches));
+      batches.push(order.slice(start, end).flat());
+    }
+  }
+  return batches.filter(({ length }) => length > 0);
+}
+
+/** Means, except that `…/min` is the least and `…/max` the greatest value. */
+export function meanMetrics(updates: readonly Metrics[]): Metrics {
+  const names = new Set(updates.flatMap((metrics) => Object.keys(metrics)));
+  const metrics: Metrics = {};
+  for (const name of names) {
+    const values = updates.map((update) => update[name]).filter((value) => value !== undefined);
+    if (name.endsWith('/min')) metrics[name] = Math.min(...values);
+    else if (name.endsWith('/max')) metrics[name] = Math.max(...values);
+    else metrics[name] = mean(values);
+  }
+  return metrics;
 }

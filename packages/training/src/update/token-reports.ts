@@ -1,7 +1,7 @@
 /** TokenReports: what an update says of each sampled token, by episode and turn. */
 import type { TokenValues } from '@toolenv/core/learner';
 import type { TokenReport } from '@toolenv/core/plugins';
-import { groupBy } from '../rows/group-by.ts';
+import { groupBy } from '../rows/averages.ts';
 import type { TrainingRow } from '../rows/training-row.ts';
 import type { TokenQuantity } from '../trainer/algorithm.ts';
 

@@ -2,7 +2,7 @@
 import type { Policy } from '@toolenv/core';
 import { expect, test } from 'vitest';
 import { openLadder } from '../../../core/test/ladder-env.ts';
-import { passAtK, passRates } from '../../src/evaluation/pass-at-k.ts';
+import { passAtK, passRates } from '../../src/evaluation/evaluate.ts';
 import { evaluate } from '../../src/index.ts';
 
 /** The share of the subsets of k of n episodes that have one of the first `passed`. */

@@ -2,7 +2,7 @@ import { defineToolEnv, openEnv, type Policy, ToolEnvError, type Trajectory } fr
 import { expect, test } from 'vitest';
 import auction from '../../../../examples/auction.ts';
 import rockPaperScissors from '../../../../examples/rock-paper-scissors.ts';
-import { seatings } from '../../src/evaluation/seatings.ts';
+import { seatings } from '../../src/evaluation/tournament.ts';
 import { playTournament } from '../../src/index.ts';
 
 /** Says the same in every turn. */

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { BusyClock } from '../../src/reports/busy-clock.ts';
+import { BusyClock } from '../../src/reports/timed-learner.ts';
 
 test('counts the time in which any call runs, once', async () => {
   vi.useFakeTimers({ toFake: ['performance', 'setTimeout'] });

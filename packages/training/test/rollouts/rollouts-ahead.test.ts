@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { rolloutsAhead } from '../../src/rollouts/rollouts-ahead.ts';
+import { rolloutsAhead } from '../../src/run/steps.ts';
 
 /** Rollouts that take the given turns of the event loop; the consumer learns for as long as it is expected. */
 async function run(options: { durations: number[]; learning: number; ahead: number }) {

@@ -9,8 +9,8 @@ import {
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { toTrainingRows } from '../../src/index.ts';
-import { turnParents } from '../../src/rows/episode-tree.ts';
 import type { TrainingRow } from '../../src/rows/training-row.ts';
+import { turnParents } from '../../src/rows/training-row.ts';
 
 interface Turn {
   prompt: number[];

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { lockFolder, partialOf, writeAtomic } from '@toolenv/core/files';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { TensorBoardLog } from '../../src/reports/tensorboard-log.ts';
-import { recordChanges } from '../../src/run-folder/run-changes.ts';
+import { recordChanges } from '../../src/run-folder/run-config.ts';
 import { RunLog, readMetrics } from '../../src/run-folder/run-log.ts';
 
 let out: string;

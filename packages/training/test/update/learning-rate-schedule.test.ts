@@ -8,7 +8,7 @@ import { completeOptions } from '@toolenv/core/plugins';
 import { expect, onTestFinished, test } from 'vitest';
 import { BanditModel } from '../../../testing/src/trainer/bandit-model.ts';
 import { type OptimizerOptions, optimizerOptions } from '../../src/trainer/optimizer-options.ts';
-import { learningRateSchedule, scheduledAdamW } from '../../src/update/learning-rate-schedule.ts';
+import { learningRateSchedule, scheduledAdamW } from '../../src/update/optimizer.ts';
 import { banditRun, metricOf } from '../bandit-run.ts';
 
 const { steps, golden } = JSON.parse(

@@ -2,10 +2,10 @@
 import { existsSync } from 'node:fs';
 import { readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import { messageOf, ToolEnvError, type Trajectory } from '@toolenv/core';
-import { withDiskErrors } from '@toolenv/core/files';
+import { EpisodeStatistics, messageOf, summariseEpisode, ToolEnvError, type Trajectory } from '@toolenv/core';
+import { withDiskErrors, writeAtomic } from '@toolenv/core/files';
 import { encodeTrajectory, readTrajectories, trajectoryMistake } from '@toolenv/core/recording';
-import { writeOnce } from './write-once.ts';
+import { writeOnce } from './shared-folder.ts';
 
 /** What a worker adds to each trajectory. */
 export interface EpisodeStamp {
@@ -109,4 +109,36 @@ function strangeToken({ steps }: Trajectory, vocabularySize: number): string | u
     }
   }
   return undefined;
+}
+
+/** The episodes of a folder of groups, by group and sample. */
+export async function* mergedEpisodes(
+  folder: string,
+  form?: GroupForm,
+): AsyncGenerator<StampedTrajectory, void, void> {
+  const files = new GroupFiles(folder, form);
+  for (const group of await files.list()) {
+    for (const episode of (await files.read(group)) ?? []) yield episode;
+  }
+}
+
+/**
+ * Writes them to a file, which appears whole. Several workers may do so at once: they write the same.
+ * @param form What is known of the groups. A group of another form is left out.
+ * @returns Their means.
+ */
+export async function mergeGroups(
+  folder: string,
+  file: string,
+  form?: GroupForm,
+): Promise<EpisodeStatistics> {
+  const statistics = new EpisodeStatistics();
+  const lines = async function* () {
+    for await (const episode of mergedEpisodes(folder, form)) {
+      statistics.add(summariseEpisode(episode));
+      yield `${encodeTrajectory(episode)}\n`;
+    }
+  };
+  await writeAtomic(file, lines());
+  return statistics;
 }

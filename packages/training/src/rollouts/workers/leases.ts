@@ -11,9 +11,8 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeAtomic } from '@toolenv/core/files';
-import { removeGroups } from './remove-groups.ts';
 import type { SharedFolder } from './shared-folder.ts';
-import { writeOnce } from './write-once.ts';
+import { removeGroups, writeOnce } from './shared-folder.ts';
 
 export interface LeaseOptions {
   /** Name of this worker, unlike any other's and unlike that of an earlier start. */

@@ -13,7 +13,7 @@ import { jsonWithoutSecrets } from '@toolenv/core/secrets';
 import { readJson } from '../../run-folder/read-json.ts';
 import { envName } from '../../run-folder/run-config.ts';
 import { changesText, differences, valuesOf } from '../../run-folder/run-differences.ts';
-import { writeOnce } from './write-once.ts';
+import { writeOnce } from './shared-folder.ts';
 
 /** Values are JSON. */
 export interface RolloutPlan {

@@ -12,7 +12,13 @@ import { Leases } from './leases.ts';
 import { type OpenPolicy, type PolicyVersion, PolicyVersions } from './policy-versions.ts';
 import type { RolloutPlan } from './rollout-plan.ts';
 import type { SharedFolder } from './shared-folder.ts';
-import { inOrderOf, type Wanted, type WantedGroup, type WorkerShare, wantedGroups } from './wanted-groups.ts';
+import {
+  inOrderOf,
+  type Wanted,
+  type WantedGroup,
+  type WorkerShare,
+  wantedGroups,
+} from './training-state.ts';
 
 export interface RolloutWorkerOptions {
   folder: SharedFolder;

@@ -1,10 +1,9 @@
 /** The folder through which workers and a trainer exchange plans, episodes and policies: its layout, and what it must be able to do. */
 import { randomBytes } from 'node:crypto';
-import { rm } from 'node:fs/promises';
+import { link, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf, ToolEnvError } from '@toolenv/core';
-import { ensureDir } from '@toolenv/core/files';
-import { writeOnce } from './write-once.ts';
+import { ensureDir, withDiskErrors } from '@toolenv/core/files';
 
 export interface SharedFolder {
   /** What every worker plays, and how. */
@@ -59,4 +58,45 @@ export async function openSharedFolder(folder: string): Promise<SharedFolder> {
     await rm(probe, { force: true }).catch(() => {});
   }
   return layout;
+}
+
+/**
+ * @returns Whether this call made the file. An existing file stays as it is.
+ * @throws ToolEnvError `infrastructure.disk` on a full disk or in a read-only folder.
+ */
+export async function writeOnce(file: string, content: string): Promise<boolean> {
+  const partial = `${file}.${randomBytes(6).toString('hex')}.partial`;
+  return withDiskErrors(file, async () => {
+    try {
+      // A machine that crashes must not leave a name without its content.
+      await writeFile(partial, content, { flag: 'wx', flush: true });
+      return await linkOnce(partial, file);
+    } finally {
+      await rm(partial, { force: true }).catch(() => {});
+    }
+  });
+}
+
+/** A hard link either makes the name or fails, which a rename does not: it replaces the file of another process. */
+async function linkOnce(partial: string, file: string): Promise<boolean> {
+  try {
+    await link(partial, file);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    // NFS repeats a request whose answer was lost. The second link says that the first request made the name (open(2)).
+    return (await stat(partial)).nlink === 2;
+  }
+}
+
+/** @param names What the names of the files look like, with the number of the group. */
+export async function removeGroups(
+  folder: string,
+  isOver: (group: number) => boolean,
+  names: RegExp = /^(\d+)\./,
+): Promise<void> {
+  for (const name of await readdir(folder)) {
+    const group = names.exec(name)?.[1];
+    if (group !== undefined && isOver(Number(group))) await rm(join(folder, name), { force: true });
+  }
 }

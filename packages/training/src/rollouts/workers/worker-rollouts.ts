@@ -24,16 +24,14 @@ import type { RunOptions } from '../../trainer/run-options.ts';
 import { AbortWatch } from '../abort-watch.ts';
 import { draw } from '../draw-episodes.ts';
 import { type GroupScorer, scoredGroups } from '../group-scorer.ts';
-import { learnable } from '../learnable.ts';
 import type { PlayedStep } from '../play-step.ts';
-import { resampled } from '../resampled.ts';
+import { learnable, resampled } from '../play-step.ts';
 import { rolloutMetrics } from '../rollout-metrics.ts';
 import { shuffleRewards } from '../shuffle-rewards.ts';
 import { GroupFiles, type StampedTrajectory } from './group-files.ts';
 import { OpenGroups } from './open-groups.ts';
-import { removeGroups } from './remove-groups.ts';
 import { agreeOnPlan, planOfEnv } from './rollout-plan.ts';
-import { openSharedFolder, type SharedFolder } from './shared-folder.ts';
+import { openSharedFolder, removeGroups, type SharedFolder } from './shared-folder.ts';
 import { isOfThisRun, readState, versionName, writeState } from './training-state.ts';
 
 /** Milliseconds between two looks at the folder: the first wait, which doubles up to the longest. */

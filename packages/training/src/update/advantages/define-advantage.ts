@@ -4,8 +4,7 @@ import type { TokenValues } from '@toolenv/core/learner';
 import type { TrainerPart } from '@toolenv/core/plugins';
 import type { OptionsOf } from '@toolenv/core/schemas';
 import { atMask } from '../../rows/averages.ts';
-import { parentsOf } from '../../rows/episode-tree.ts';
-import type { RowParent, TrainingRow } from '../../rows/training-row.ts';
+import { parentsOf, type RowParent, type TrainingRow, turnParents } from '../../rows/training-row.ts';
 import { type ConfigurablePart, configurable, partOptions } from '../../trainer/trainer-part.ts';
 
 /** What an estimator knows of a rollout of N episodes in B rows. */
@@ -121,4 +120,41 @@ export function estimateAdvantages(
     const message = `The advantage ${estimator.name} gives ${advantage} for token ${t} of row ${b}: estimate must return a finite number for each token with mask 1, as [rows][tokens].`;
     throw new ToolEnvError('bug.advantage', message);
   });
+}
+
+/** [B][T] the advantage of a token's episode, from `values` [N]; 0 at mask 0. */
+export function ofEpisodes(
+  { mask, episodes }: Pick<AdvantageInputs, 'mask' | 'episodes'>,
+  values: readonly number[],
+): Float64Array[] {
+  return atMask(mask, (b) => values[episodes[b]!]!);
+}
+
+/** [B][T] the advantage of a token's turn, from `values` [N][turns]; 0 at mask 0 and at tokens that belong to no turn. */
+export function ofTurns(
+  { mask, rows, episodes }: Pick<AdvantageInputs, 'mask' | 'rows' | 'episodes'>,
+  values: readonly (readonly number[])[],
+): Float64Array[] {
+  return atMask(mask, (b, t) => values[episodes[b]!]![rows[b]!.turns[t]!] ?? 0);
+}
+
+/** [N][turns] the turns of each episode: Σ r·m of each, and the turn that it goes on from (−1 for the first). */
+export function turnsOf({
+  trajectories,
+  rows,
+  episodes,
+  rewards,
+}: Pick<AdvantageInputs, 'trajectories' | 'rows' | 'episodes' | 'rewards'>): {
+  rewards: number[][];
+  parents: number[][];
+} {
+  const sums = trajectories.map(({ steps }) => steps.map(() => 0));
+  const ofEpisode = trajectories.map((): (typeof rows)[number][] => []);
+  for (const [b, row] of rows.entries()) {
+    ofEpisode[episodes[b]!]!.push(row);
+    for (let t = 0; t < row.mask.length; t++) {
+      if (row.mask[t] === 1) sums[episodes[b]!]![row.turns[t]!]! += rewards[b]![t]!;
+    }
+  }
+  return { rewards: sums, parents: ofEpisode.map(turnParents) };
 }

@@ -1,11 +1,11 @@
 /** REINFORCE++ (arXiv 2501.03262): advantages of tokens, whitened over the batch instead of compared in groups. */
 import type { TokenValues } from '@toolenv/core/learner';
-import type { RowParent } from '../../rows/training-row.ts';
+import { atMask, countTokens, meanOverTokens, squaredDeviations } from '../../rows/averages.ts';
+import { parentsOf, type RowParent, type TrainingRow } from '../../rows/training-row.ts';
 import type { ConfigurablePart } from '../../trainer/trainer-part.ts';
 import { type AdvantageEstimator, defineAdvantage } from './define-advantage.ts';
 import { generalizedAdvantages } from './generalized-advantage.ts';
 import { groupAdvantages } from './group-advantages.ts';
-import { whiten } from './whiten.ts';
 
 /**
  * The sum of rewards [B][T] from each action token to the end of its episode, discounted by γ per action token; where the
@@ -77,3 +77,35 @@ export const reinforceBaselineAdvantage: ConfigurablePart<AdvantageEstimator, ob
   estimate: ({ scores, groups, mask, episodes }) =>
     reinforceBaselineAdvantages(scores, groups, mask, episodes),
 });
+
+/**
+ * (x − mean) / √(unbiased variance + 1e-8) over all tokens with mask 1; 0 at mask 0, whatever `values` holds there. A single
+ * token, which has no variance, becomes 0.
+ * @param values [B][T]
+ * @param mask [B][T]
+ */
+export function whiten(values: TokenValues, mask: readonly Uint8Array[]): Float64Array[] {
+  const mean = meanOverTokens(values, mask);
+  const variance = squaredDeviations(values, mask) / Math.max(countTokens(mask) - 1, 1);
+  const scale = 1 / Math.sqrt(variance + 1e-8);
+  return atMask(mask, (b, t) => (values[b]![t]! - mean) * scale);
+}
+
+/**
+ * Rewards [B][T] of all rows of a batch: outcome rewards unchanged, plus process rewards divided by
+ * max |Σ of an episode's process rewards from a token on| + 1e-6, the maximum over the tokens of the batch. Process returns
+ * are then within ±1 at every token.
+ * @param rows All rows of their episodes, in order.
+ */
+export function normalisedRewards(rows: readonly TrainingRow[]): Float64Array[] {
+  const process = rows.map(({ processRewards }) => processRewards);
+  const masks = rows.map(({ mask }) => mask);
+  let largest = 0;
+  for (const row of discountedReturns(process, masks, parentsOf(rows), 1)) {
+    for (const sum of row) largest = Math.max(largest, Math.abs(sum));
+  }
+  const scale = 1 / (largest + 1e-6);
+  return rows.map(({ rewards, processRewards }) =>
+    Float64Array.from(rewards, (reward, t) => reward - processRewards[t]! * (1 - scale)),
+  );
+}

@@ -1,7 +1,7 @@
 /** The options that choose a policy loss, and those of the built-in losses. A trainer spreads them into its own properties. */
 import type { TrainerPart } from '@toolenv/core/plugins';
-import type { Clipping } from './clipped-loss.ts';
 import type { Loss } from './define-loss.ts';
+import type { Clipping } from './losses.ts';
 import { losses } from './losses.ts';
 
 /** The property of an option, in the schema of a trainer's options. */

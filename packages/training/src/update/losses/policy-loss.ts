@@ -2,8 +2,7 @@
 import { ToolEnvError } from '@toolenv/core';
 import type { Rows, TokenValues } from '@toolenv/core/learner';
 import type { Metrics } from '@toolenv/core/plugins';
-import { countTokens, mean } from '../../rows/averages.ts';
-import { type EpisodePlaces, episodePlaces, valuesAt } from '../../rows/episode-places.ts';
+import { countTokens, type EpisodePlaces, episodePlaces, mean, valuesAt } from '../../rows/averages.ts';
 import { type Loss, readTokenLoss } from './define-loss.ts';
 import { type KlEstimator, klEstimate } from './kl-penalty.ts';
 import { losses } from './losses.ts';

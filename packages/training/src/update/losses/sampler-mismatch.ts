@@ -2,10 +2,13 @@
 import { ToolEnvError } from '@toolenv/core';
 import type { TokenValues } from '@toolenv/core/learner';
 import type { Metrics, Run } from '@toolenv/core/plugins';
-import { type EpisodePlaces, valuesAt } from '../../rows/episode-places.ts';
+import { type EpisodePlaces, valuesAt } from '../../rows/averages.ts';
 import { differenceStatistics, tokenStatistics } from '../../rows/token-statistics.ts';
+import type { AlgorithmContext } from '../../trainer/algorithm.ts';
 import type { SelectionOptions } from '../../trainer/selection-options.ts';
 import type { Loss } from './define-loss.ts';
+import type { LossOptions } from './loss-options.ts';
+import { losses } from './losses.ts';
 
 /**
  * The ratio p_learner/p_sampler is taken per token or, as a product, per episode. Outside its bounds, `truncate` replaces it by the
@@ -49,6 +52,36 @@ export function assertCorrection(
   if (!correctsMismatch || !correction?.startsWith('sequence')) return;
   const message = `${owner}: option "mismatchCorrection": the loss ${name} multiplies the weights of all tokens itself: give token_truncate or token_mask instead of ${correction}.`;
   throw new ToolEnvError('usage.bad_option', message);
+}
+
+/** The loss that the options of a run choose. */
+export function lossOf({ options, parts }: Pick<AlgorithmContext<LossOptions>, 'options' | 'parts'>): Loss {
+  return (parts.loss as Loss | undefined) ?? losses[String(options.loss)]!;
+}
+
+/**
+ * Refuses a loss that cannot use the correction of the run, as {@link assertCorrection} does.
+ * @throws ToolEnvError `usage.bad_option`
+ */
+export function checkLoss(
+  owner: string,
+  context: Pick<
+    AlgorithmContext<LossOptions & Pick<SelectionOptions, 'mismatchCorrection'>>,
+    'options' | 'parts' | 'run'
+  >,
+): void {
+  assertCorrection(owner, lossOf(context), correctionOf(context.options, context.run));
+}
+
+/**
+ * Whether the log-probabilities of the sampler are not the learner's, so that a forward pass is needed. How far another sampler is
+ * from the learner is measured also without a correction.
+ */
+export function differsFromSampler(
+  options: Parameters<typeof correctionOf>[0],
+  run: Pick<Run, 'rollouts' | 'policy'>,
+): boolean {
+  return usesSeparateSampler(run) || correctionOf(options, run) !== undefined;
 }
 
 export interface Mismatch {

@@ -4,11 +4,13 @@ import { join } from 'node:path';
 import { ToolEnvError, type Trajectory } from '@toolenv/core';
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { GroupFiles } from '../../../src/rollouts/workers/group-files.ts';
+import { GroupFiles, mergedEpisodes, mergeGroups } from '../../../src/rollouts/workers/group-files.ts';
 import { Leases } from '../../../src/rollouts/workers/leases.ts';
-import { mergedEpisodes, mergeGroups } from '../../../src/rollouts/workers/merge-groups.ts';
-import { openSharedFolder, type SharedFolder } from '../../../src/rollouts/workers/shared-folder.ts';
-import { writeOnce } from '../../../src/rollouts/workers/write-once.ts';
+import {
+  openSharedFolder,
+  type SharedFolder,
+  writeOnce,
+} from '../../../src/rollouts/workers/shared-folder.ts';
 import { memoryFolder } from './memory-folder.ts';
 
 let root: string;

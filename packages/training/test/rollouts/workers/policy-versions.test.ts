@@ -6,7 +6,7 @@ import {
   PolicyVersions,
   withVersion,
 } from '../../../src/rollouts/workers/policy-versions.ts';
-import { inOrderOf, type WantedGroup } from '../../../src/rollouts/workers/wanted-groups.ts';
+import { inOrderOf, type WantedGroup } from '../../../src/rollouts/workers/training-state.ts';
 
 const version = (policyVersion: number) => ({ name: `version-${policyVersion}`, policyVersion, restart: 0 });
 

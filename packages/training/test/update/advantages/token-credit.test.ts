@@ -3,7 +3,7 @@ import { type RewardSpec, type Rewards, type Trajectory, terminated } from '@too
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { toTrainingRows, whiten } from '../../../src/index.ts';
-import { normalisedRewards } from '../../../src/update/advantages/normalise-process-rewards.ts';
+import { normalisedRewards } from '../../../src/update/advantages/reinforce-advantages.ts';
 import { broadcastAdvantages, completionMask } from '../../../src/update/token-masks.ts';
 
 const rewardSpec: RewardSpec = {

@@ -1,6 +1,6 @@
 /** Advantages of turns: by hand, and against the true policy gradient where the policy decides when to stop. */
 import { expect, test } from 'vitest';
-import { turnAdvantages, turnReturns } from '../../../src/update/advantages/turn-advantages.ts';
+import { turnAdvantages, turnReturns } from '../../../src/update/advantages/group-advantages.ts';
 
 test('the advantage of a turn is its return, compared with the whole group', () => {
   const rewards = [[1, 0, 2], [0, 1], [0]];

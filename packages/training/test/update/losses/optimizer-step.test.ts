@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { TokenBatch } from '@toolenv/core/learner';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { TableLearner } from '../../../../testing/test/table-model.ts';
-import { optimizerStep } from '../../../src/update/losses/optimizer-step.ts';
+import { optimizerStep } from '../../../src/update/optimizer.ts';
 
 let out: string;
 beforeEach(async () => {

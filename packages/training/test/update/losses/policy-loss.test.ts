@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Rows } from '@toolenv/core/learner';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Clipping } from '../../../src/update/losses/clipped-loss.ts';
+import type { Clipping } from '../../../src/update/losses/losses.ts';
 import {
   type PolicyLossInputs,
   type PolicyLossOptions,
