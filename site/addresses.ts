@@ -9,6 +9,9 @@ const root: { homepage: string; repository: { type: string; url: string }; bugs:
 /** `https://github.com/<owner>/<name>`. */
 export const repositoryAddress: string = root.repository.url.replace(/^git\+|\.git$/g, '');
 
+/** Where the site is published, with `/` at its end: pages that npm shows link to it. */
+export const homepage: string = root.homepage;
+
 const filesOfMain = new RegExp(`^${repositoryAddress}/(blob|tree)/main/`);
 
 /** The path and the anchor that an address of the repository shows: `packages/core/spec/v1.md#tools`. */

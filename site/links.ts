@@ -2,7 +2,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { join, posix, relative } from 'node:path';
 import type { MarkdownRenderer } from 'vitepress';
-import { pathInRepository } from './addresses.ts';
+import { homepage, pathInRepository } from './addresses.ts';
 import { pageOf, repository } from './pages.ts';
 
 export type Target =
@@ -45,7 +45,9 @@ export function repositoryLinks(markdown: MarkdownRenderer): void {
     if (document.startsWith('site/')) return;
     for (const token of tokens.flatMap(({ children }) => children ?? [])) {
       if (token.type !== 'link_open') continue;
-      const target = targetOf(document, token.attrGet('href')!);
+      const href = token.attrGet('href')!;
+      if (href.startsWith(homepage)) token.attrSet('href', `/${href.slice(homepage.length)}`);
+      const target = targetOf(document, href);
       if (target.kind === 'page') token.attrSet('href', `/${target.page}${target.anchor}`);
       if (target.kind === 'file') token.attrSet('href', `/${pageOfFile(target.file)}`);
     }

@@ -11,7 +11,12 @@ const generated = join(import.meta.dirname, 'generated');
 
 /** The sidebars of the site. The pages of files must have been written. */
 export function sidebars(): Record<string, Item[]> {
-  return { ...apiSidebars(), '/source/': [{ text: 'Files', items: tree('source') }], ...writtenSidebars() };
+  return {
+    ...apiSidebars(),
+    '/reference/': optionPages(),
+    '/source/': [{ text: 'Files', items: tree('source') }],
+    ...writtenSidebars(),
+  };
 }
 
 /** The sidebars without the generated pages. For a reader who learns, a reader who looks something up, and a reader who changes toolenv. */
@@ -107,10 +112,32 @@ function referencePages(): Item[] {
   return [
     {
       text: 'The standard',
-      items: [item('packages/core/spec/v1.md'), { text: 'All entry points', link: '/api/' }],
+      items: [
+        item('packages/core/spec/v1.md'),
+        { text: 'Commands, plugins and metrics', link: '/reference/' },
+        { text: 'All entry points', link: '/api/' },
+      ],
     },
     group('Packages', packages),
   ];
+}
+
+/** The pages of commands and plugins, by package. */
+function optionPages(): Item[] {
+  const all = tree('reference');
+  const packages = readdirSync(join(repository, 'packages'));
+  const below = (start: string) => all.filter(({ link }) => link!.startsWith(`/reference/${start}`));
+  return [
+    {
+      text: 'Reference',
+      items: [
+        { text: 'Commands, plugins and metrics', link: '/reference/' },
+        item('site/generated/reference/metrics.md'),
+      ],
+    },
+    { text: 'Commands', items: below('toolenv-') },
+    ...packages.map((name) => ({ text: `@toolenv/${name}`, items: below(`${name}/`) })),
+  ].filter(({ items }) => items.length > 0);
 }
 
 /**

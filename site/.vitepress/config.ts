@@ -55,7 +55,7 @@ export default defineConfig({
       { text: 'Learn', link: '/start', activeMatch: '^/(start|concepts|glossary)' },
       { text: 'Guides', link: '/guides/', activeMatch: '^/(guides|models|scale|mcp-servers|examples)' },
       { text: 'Recipes', link: '/recipes/', activeMatch: '^/recipes/' },
-      { text: 'Reference', link: '/spec/v1', activeMatch: '^/(api|spec|packages|source)/' },
+      { text: 'Reference', link: '/spec/v1', activeMatch: '^/(api|reference|spec|packages|source)/' },
       {
         text: 'More',
         items: [

@@ -44,6 +44,8 @@ const views: readonly (readonly [name: string, path: string, heading: string])[]
   ['the spec', 'spec/v1.html', 'toolenv spec, version 1'],
   ['an entry point', 'api/@toolenv/core/wrappers/', '@toolenv/core/wrappers'],
   ['a name', 'api/@toolenv/core/functions/openEnv.html', 'openEnv()'],
+  ['the options of a plugin', 'reference/trainer-grpo/grpo-v1.html', 'grpo-v1'],
+  ['the flags of a command', 'reference/toolenv-train.html', 'toolenv train'],
   ['the gallery', 'environments/', 'Environments'],
   ['a benchmark', 'benchmarks/trl.html', 'Compared with TRL'],
 ];

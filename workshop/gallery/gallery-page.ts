@@ -11,7 +11,7 @@ export interface Entry extends Environment {
 const head = `# Environments
 
 Every environment that a package of toolenv declares, with an episode of its oracle, which knows the answer. \`eval\` scores a policy, \`train\` takes the same arguments, and
-\`play\` lets you play. [Write an environment](../guides/environment.md) adds yours. \`npm run gallery\` makes this page.
+\`play\` lets you play. [The reference](https://toolenv.github.io/toolenv/reference/) has the options. [Write an environment](../guides/environment.md) adds yours. \`npm run gallery\` makes this page.
 `;
 
 export function galleryPage(entries: readonly Entry[]): string {
@@ -19,7 +19,7 @@ export function galleryPage(entries: readonly Entry[]): string {
   const sections = folders.map((folder) =>
     [
       `## @toolenv/${folder}\n`,
-      `[Its README](../../packages/${folder}/README.md) has the options and rewards of these environments.\n`,
+      `[Its README](../../packages/${folder}/README.md) says how they are scored.\n`,
       ...entries.filter((entry) => entry.folder === folder).map(sectionOf),
     ].join('\n'),
   );

@@ -20,24 +20,25 @@ export const harborOptions = {
       enum: ['fresh', 'shared'],
       default: 'fresh',
       description:
-        'container of the tests; shared: the container that the agent controlled, which a hostile agent deceives',
+        'container of the tests; shared: the container that the model controlled, which a model that learns deceives, for tasks without a verifier of their own',
     },
     unplayable: {
       enum: ['refuse', 'skip'],
       default: 'refuse',
-      description: 'what is done if tasks cannot be played; skip: leave them out, and list them in a warning',
+      description:
+        'what is done if tasks cannot be played; skip: leave them out, and list them by reason in a warning',
     },
     network: {
       enum: ['none', 'verifier', 'declared'],
       default: 'none',
       description:
-        "who gets the daemon's network where a task asks for one; verifier: the tests; declared: the agent too",
+        "who gets the daemon's network where a task asks for a network or a list of hosts, which is not enforced; verifier: its tests; declared: the model too. A warning counts the tasks that go without",
     },
     hostVariables: {
       type: 'array',
       items: { type: 'string', minLength: 1 },
       default: [],
-      description: 'variables of this process that tasks may read',
+      description: `variables of this process that tasks may read by \${NAME}`,
     },
     timeFactor: {
       type: 'number',

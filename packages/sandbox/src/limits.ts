@@ -28,7 +28,8 @@ export const limitProperties = {
     minimum: 1,
     maximum: 16_777_216,
     default: 65_536,
-    description: 'bytes that are kept of stdout, and of stderr',
+    description:
+      'bytes that are kept of stdout, and of stderr; a command that writes 64 times as much is killed',
   },
 } as const satisfies Record<string, JsonSchema>;
 
@@ -39,6 +40,10 @@ export interface ProcessLimits extends SandboxLimits {
 
 export const processLimitProperties = {
   ...limitProperties,
+  disk: {
+    ...limitProperties.disk,
+    description: 'MiB of files in /work, and again in /tmp; both count as memory',
+  },
   processes: { type: 'integer', minimum: 16, default: 128, description: 'processes and threads at once' },
 } as const satisfies Record<string, JsonSchema>;
 

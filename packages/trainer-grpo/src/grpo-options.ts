@@ -66,20 +66,22 @@ export const grpoOptions = {
     biasCorrectedKl: {
       type: 'boolean',
       default: false,
-      description: "multiply a token's KL by its ratio; the gradient is then that of the reverse KL",
+      description:
+        "multiply a token's KL by its ratio (arXiv 2512.02556), as TRL does; the gradient is then that of the reverse KL",
     },
     topEntropyQuantile: {
       type: 'number',
       minimum: 0,
       maximum: 1,
       default: 1,
-      description: 'share of the tokens to learn from: those with the highest entropy',
+      description:
+        'share of the tokens to learn from: those with the highest entropy; 0.2 in arXiv 2506.01939',
     },
     offPolicyThreshold: {
       type: 'number',
       minimum: 0,
       description:
-        'leave out tokens with a negative advantage in episodes whose log-probability fell by more than this per token (default: never)',
+        'leave out tokens with a negative advantage in episodes whose log-probability fell by more than this per token (arXiv 2512.02556) (default: never)',
     },
   },
 } as const;

@@ -24,7 +24,7 @@ export const boxProperties = {
     type: 'integer',
     minimum: 1,
     default: 1024,
-    description: 'MiB that a container may write, unless its task says otherwise',
+    description: 'MiB that a container may write before it is killed, unless its task says otherwise',
   },
   processes: {
     type: 'integer',

@@ -25,7 +25,8 @@ export function daytonaProvider(load: () => Promise<unknown>): SandboxProvider<D
       url: {
         type: 'string',
         default: '',
-        description: "URL of the API; default: that of DAYTONA_API_URL, Daytona's",
+        description:
+          "URL of the API of a deployment of your own; default: that of DAYTONA_API_URL, Daytona's",
       },
     },
     client: daytonaClient,

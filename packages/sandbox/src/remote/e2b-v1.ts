@@ -15,7 +15,12 @@ const e2b: SandboxProvider<E2bOptions> = remoteProvider({
   name: 'e2b-v1',
   description: 'Virtual machines of E2B. Needs the package e2b and a key in E2B_API_KEY.',
   properties: {
-    template: { type: 'string', minLength: 1, default: 'base', description: 'name or id of a template' },
+    template: {
+      type: 'string',
+      minLength: 1,
+      default: 'base',
+      description: 'name or id of a template, which sets memory, disk and cores',
+    },
   },
   client: { name: client, version: '2' },
   load: async () => ((await import(client)) as { Sandbox: E2bSandboxes }).Sandbox,

@@ -21,7 +21,8 @@ export const remoteProperties = {
     type: 'integer',
     minimum: 60,
     default: 900,
-    description: 'seconds after which a machine ends by itself when this process has ended without ending it',
+    description:
+      'seconds after which a machine ends by itself when this process was killed; until then, the process renews it',
   },
   network: { type: 'boolean', default: false, description: 'whether the machines reach the internet' },
   user: { type: 'string', default: '', description: "user of the commands; default: the image's" },

@@ -18,14 +18,20 @@ export const indexSearchOptions = {
     },
     mode: {
       enum: ['bm25', 'vector', 'hybrid'],
-      description: 'default: hybrid if the index has vectors, else bm25',
+      description:
+        'hybrid fuses both by reciprocal ranks; default: hybrid if the index has vectors, else bm25',
     },
     filter: {
       type: 'string',
       minLength: 1,
       description: `SQL condition on id and title, as "title LIKE 'A%'"`,
     },
-    snippet: { type: 'integer', minimum: 20, description: 'characters of each passage (default: all)' },
+    snippet: {
+      type: 'integer',
+      minimum: 20,
+      description:
+        'characters of each passage that the model reads, around the words of the query (default: all)',
+    },
     embeddings: {
       type: 'string',
       minLength: 1,

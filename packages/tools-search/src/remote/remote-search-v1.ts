@@ -36,7 +36,12 @@ export const remoteSearchOptions = {
     retries: { type: 'integer', minimum: 0, default: 2, description: 'retries of a failed request' },
     concurrency: { type: 'integer', minimum: 1, default: 8, description: 'requests at a time' },
     batch: { type: 'integer', minimum: 1, default: 64, description: 'queries of one request' },
-    snippet: { type: 'integer', minimum: 20, description: 'characters of each passage (default: all)' },
+    snippet: {
+      type: 'integer',
+      minimum: 20,
+      description:
+        'characters of each passage that the model reads, around the words of the query (default: all)',
+    },
     cache: {
       type: 'integer',
       minimum: 1,

@@ -2,7 +2,10 @@
 import type { OptionsOf } from '@toolenv/core/schemas';
 
 export const selectionOptions = {
-  truncated: { enum: ['learn', 'mask'], description: 'learn from truncated episodes, or mask them' },
+  truncated: {
+    enum: ['learn', 'mask'],
+    description: 'learn from truncated episodes, or mask them: they still count in their groups',
+  },
   maxResamples: {
     type: 'integer',
     minimum: 1,

@@ -19,7 +19,8 @@ export const updateOptions = {
   normaliseProcessRewards: {
     type: 'boolean',
     default: false,
-    description: 'divide process rewards by the largest process return of the batch (PRIME)',
+    description:
+      'divide process rewards by the largest process return of the batch (PRIME, arXiv 2502.01456)',
   },
   entropyCoefficient: { type: 'number', minimum: 0, default: 0, description: 'weight of the entropy bonus' },
   klEvery: {

@@ -20,7 +20,8 @@ export const lengthOptions = {
     type: 'integer',
     minimum: 0,
     default: 0,
-    description: 'last tokens before maxCompletionLength, over which a penalty grows (DAPO); 0: no penalty',
+    description:
+      'last tokens of the policy before maxCompletionLength, over which a penalty grows linearly (DAPO); 0: no penalty',
   },
   overlongPenalty: {
     type: 'number',
@@ -32,7 +33,8 @@ export const lengthOptions = {
     type: 'number',
     minimum: 0,
     default: 0,
-    description: 'weight of the reward for being shorter than the group (Kimi k1.5); 0: no reward',
+    description:
+      'weight of a reward from ½ for the shortest episode of a group to −½ for the longest (Kimi k1.5, arXiv 2501.12599); a failed episode gets none for being short; 0: no reward',
   },
 } as const;
 

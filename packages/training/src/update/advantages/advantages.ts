@@ -35,7 +35,7 @@ const grpoAdvantage: ConfigurablePart<AdvantageEstimator, { scaleRewards: Reward
           enum: ['group', 'batch', 'none'],
           default: 'group',
           description:
-            'standard deviation that divides the advantage grpo: of the group, of the batch, or none',
+            'standard deviation that divides the advantage grpo: of the group, of the batch with the groups that zeroVariance drops, or none',
         },
         credit,
       },

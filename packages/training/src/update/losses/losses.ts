@@ -55,7 +55,8 @@ export function clipped(
         delta: {
           type: 'number',
           minimum: 1,
-          description: 'dual clip: largest ratio where the advantage is negative; 3 is usual',
+          description:
+            'dual clip (arXiv 1912.09729): largest ratio where the advantage is negative; 3 is usual',
         },
       },
     },
