@@ -3,7 +3,7 @@ import { type Action, isParseFailure, type ParseFailure } from '../protocol/acti
 import type { ToolCall } from '../protocol/message.ts';
 import { copyTurnUsage } from '../protocol/turn-usage.ts';
 import { argumentBounds, type JsonBounds, jsonMistake } from '../schemas/json-bounds.ts';
-import { copyJson } from './copy-json.ts';
+import { freezeJson } from './snapshot.ts';
 
 /** Characters of a call's name and of its id. Each answer repeats both. */
 export const maxNameLength = 256;
@@ -18,14 +18,14 @@ export function boundCall(call: ToolCall | ParseFailure): ToolCall | ParseFailur
 }
 
 /**
- * A copy of the call, so that whoever receives it cannot change what is recorded of the action. A parse failure if its arguments exceed
- * the bounds.
+ * A copy of the call, whose arguments nobody can change: the action's record, the conversation and the hooks share them. A parse failure if
+ * they exceed the bounds.
  */
 export function cloneCall(call: ToolCall | ParseFailure, bounds: JsonBounds): ToolCall | ParseFailure {
   if (isParseFailure(call)) return { parseFailure: call.parseFailure, text: call.text };
   const { id, name, arguments: args } = call;
   try {
-    return { id, name, arguments: copyJson(args, bounds) as ToolCall['arguments'] };
+    return { id, name, arguments: freezeJson(args, bounds) };
   } catch {
     const wrong = jsonMistake(args, bounds) ?? unreadable;
     const text = `${name.slice(0, maxNameLength)} with ${wrong.received}`;

@@ -5,8 +5,7 @@ import { callsBounds, recordBounds } from '../schemas/json-bounds.ts';
 import { maxNameLength } from './bound-call.ts';
 import { BrokenRule, enforceRule } from './broken-rule.ts';
 import { isToolCall } from './check-action.ts';
-import { copyJson } from './copy-json.ts';
-import { asSnapshot, isSnapshot } from './snapshot.ts';
+import { asSnapshot, freezeJson, isSnapshot } from './snapshot.ts';
 
 /**
  * Runs in each turn of each episode: messages that the observation before had are compared, and only new ones are copied and checked.
@@ -23,8 +22,10 @@ export function readObservation(given: unknown, before: Observation | undefined)
   for (let index = 0; index < messages.length; index++) {
     const before = known[index];
     const message = isOurs
-      ? checkMessage(messages[index], index)
-      : before !== undefined && isSameMessage(before, messages[index])
+      ? before === messages[index]
+        ? before!
+        : checkMessage(messages[index], index)
+      : before !== undefined && (before === messages[index] || isSameMessage(before, messages[index]))
         ? before
         : readMessage(messages[index], index);
     characters += message.content.length;
@@ -58,7 +59,7 @@ function isStop(given: unknown): given is readonly string[] {
 
 function readMessage(given: unknown, index: number): Message {
   return checkMessage(
-    enforceRule('ENV-16', `message ${index}`, () => copyJson(given, callsBounds)),
+    enforceRule('ENV-16', `message ${index}`, () => freezeJson(given, callsBounds)),
     index,
   );
 }

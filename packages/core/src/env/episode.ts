@@ -29,7 +29,10 @@ export interface EpisodeContext<
   readonly rng: Rng;
   /** Aborted when the reset or the step that runs now is cancelled. Pass it to everything that waits. */
   readonly signal: AbortSignal;
-  /** The conversation so far, with the policy's turn and its tools' results. Empty while the episode begins. */
+  /**
+   * The conversation so far, with the policy's turn and its tools' results. Empty while the episode begins. Its messages are frozen:
+   * return `rewrite` to change them.
+   */
   readonly conversation: readonly Message[];
   /** Turns that the policy has taken: 0 while the episode begins, 1 in the first hook. */
   readonly turn: number;

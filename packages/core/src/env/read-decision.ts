@@ -16,20 +16,25 @@ export const decisionParts: readonly string[] = [
 ];
 
 /**
- * @param hook Names the hook in errors, and its environment.
+ * @param env Names the environment in errors, as `hook` names the hook.
  * @param players The players that the environment declares.
  * @throws ToolEnvError `bug.environment` for anything but a text, a decision of known parts or nothing.
  */
-export function readDecision(result: unknown, hook: string, players: readonly string[]): TurnDecision {
+export function readDecision(
+  result: unknown,
+  env: string,
+  hook: 'onToolResults' | 'onAnswer',
+  players: ReadonlyMap<string, unknown> = new Map(),
+): TurnDecision {
   if (result === undefined || result === null) return {};
   if (typeof result === 'string') return { reply: result };
-  const wrong = (problem: string) => new ToolEnvError('bug.environment', `${hook} ${problem}.`);
+  const wrong = (problem: string) => new ToolEnvError('bug.environment', `${env}: ${hook} ${problem}.`);
   if (!isPlainObject(result)) {
     const remedy = 'return a text, an object such as { reply, rewards, end }, or nothing';
     throw wrong(`returned ${describe(result)}: ${remedy}`);
   }
   const unknown = unknownPart(result, decisionParts);
-  if (unknown) throw new ToolEnvError('bug.environment', `${hook} returned ${unknown}`);
+  if (unknown) throw new ToolEnvError('bug.environment', `${env}: ${hook} returned ${unknown}`);
   const { reply, rewrite, rewards, playerRewards } = result;
   if (reply !== undefined && typeof reply !== 'string' && !Array.isArray(reply))
     throw wrong(`returned a reply that is ${describe(reply)}: give a text or messages`);
@@ -41,11 +46,11 @@ export function readDecision(result: unknown, hook: string, players: readonly st
     throw wrong(
       `returned playerRewards that are ${describe(playerRewards)}: give an object of rewards by player`,
     );
-  const stranger = Object.keys(playerRewards).find((name) => !players.includes(name));
+  const stranger = Object.keys(playerRewards).find((name) => !players.has(name));
   if (stranger !== undefined) {
     const problem = `rewards a player "${stranger}", whom the environment does not declare`;
-    const hint = didYouMean(stranger, players, 'Players');
-    throw new ToolEnvError('bug.environment', `${hook} ${problem}. ${hint}`);
+    const hint = didYouMean(stranger, [...players.keys()], 'Players');
+    throw new ToolEnvError('bug.environment', `${env}: ${hook} ${problem}. ${hint}`);
   }
   for (const ofPlayer of Object.values(playerRewards)) checkRewards(ofPlayer, wrong);
   return result;

@@ -114,8 +114,14 @@ export class RunningEpisode<Task = unknown> implements EpisodeContext<Task> {
     for (const tool of tools)
       if (tool.release && calls.some((call) => 'name' in call && call.name === tool.name))
         this.#holding.add(tool);
-    const turn = { limits, episodeId, seed, firstCallIndex, signal: this.#signal };
-    return dispatch(calls, tools, { ...turn, ...(onProgress && { onProgress }) });
+    return dispatch(calls, tools, {
+      limits,
+      episodeId,
+      seed,
+      firstCallIndex,
+      signal: this.#signal,
+      onProgress,
+    });
   }
 
   readonly call = async (
@@ -148,6 +154,10 @@ export class RunningEpisode<Task = unknown> implements EpisodeContext<Task> {
     const known = didYouMean(name, Object.keys(this.#prompts), 'Texts');
     throw new ToolEnvError('bug.environment', `There is no open text "${name}". ${known}`);
   };
+
+  get hasPlayers(): boolean {
+    return this.#players.size > 0;
+  }
 
   /** Runs calls of a turn, and keeps their records, which hooks cannot change: those of the policy for its step. */
   async runOf(

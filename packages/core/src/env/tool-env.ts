@@ -139,7 +139,7 @@ export class ToolEnv<Task, Context = EpisodeContext<Task>> implements Env<Task> 
     const isCutOff = action.stopReason === 'length';
     episode.isCalling = true;
     const asked = isCutOff ? [] : action.toolCalls;
-    const calls = await episode.runOf('policy', asked, episode.tools(), onProgress);
+    const calls = asked.length === 0 ? [] : await episode.runOf('policy', asked, episode.tools(), onProgress);
     episode.isCalling = false;
     episode.turn += 1;
     episode.turnCalls = calls;
@@ -158,7 +158,7 @@ export class ToolEnv<Task, Context = EpisodeContext<Task>> implements Env<Task> 
     } = isCutOff ? {} : await react(episode, this.spec.name, this.#parts.seats);
     if (rewrite) episode.conversation = toMessages(rewrite);
     // Not by push(), whose arguments lie on the stack.
-    if (reply !== undefined) episode.conversation = episode.conversation.concat(toMessages(reply));
+    if (reply !== undefined) for (const message of toMessages(reply)) episode.conversation.push(message);
     if (isCutOff) episode.outcome = truncated('max_tokens');
     else if (end !== undefined) episode.outcome = terminated(end);
     else if (episode.turn >= this.spec.limits.maxTurns) episode.outcome = truncated('max_turns');
@@ -167,21 +167,19 @@ export class ToolEnv<Task, Context = EpisodeContext<Task>> implements Env<Task> 
     const scored = await scoreTurn(this.#parts.rewards, rewards as Rewards, episode);
     this.#expectAnswers(episode);
     const { outcome } = episode;
+    const { rewards: declared, players } = this.spec;
     const complete = (given: Rewards) =>
-      outcome.kind === 'truncated' ? scoreTruncation(this.spec.rewards, given) : given;
-    const { players = [] } = this.spec;
-    const ofPlayers = players.map((name) => [name, complete({ ...playerRewards[name] } as Rewards)] as const);
-    return {
-      rewards: complete(scored),
-      outcome,
-      info,
-      ...(players.length > 0 && { playerRewards: Object.fromEntries(ofPlayers) }),
-    };
+      outcome.kind === 'truncated' ? scoreTruncation(declared, given) : given;
+    const scores = { rewards: complete(scored), outcome, info };
+    if (!players?.length) return scores;
+    const ofPlayers = players.map((name) => [name, complete({ ...playerRewards[name] } as Rewards)]);
+    return { ...scores, playerRewards: Object.fromEntries(ofPlayers) };
   }
 
   /** Waits until the work under way has ended, or its hook waits for a player that the policy plays too. */
-  async #untilTurn(episode: RunningEpisode<Task>): Promise<Partial<Transition>> {
+  #untilTurn(episode: RunningEpisode<Task>): Promise<Partial<Transition>> {
     const work = this.#work!;
+    if (!episode.hasPlayers) return work;
     // It may fail while its hook waits, after the last step.
     work.catch(() => {});
     const asked = episode.rendezvous.next().then((observation) => ({ observation }));
@@ -205,31 +203,32 @@ export class ToolEnv<Task, Context = EpisodeContext<Task>> implements Env<Task> 
   }
 }
 
+/** What the hook of the turn decides. */
 async function react(
   episode: RunningEpisode,
   env: string,
-  seats: ToolEnvParts<unknown>['seats'] = new Map(),
+  seats: ToolEnvParts<unknown>['seats'],
 ): Promise<TurnDecision> {
   const { hooks, answer, turnCalls } = episode;
-  const players = [...seats.keys()];
   if (answer === undefined) {
     const decided = await hooks!.onToolResults?.(turnCalls, episode);
-    return readDecision(decided, `${env}: onToolResults`, players);
+    return readDecision(decided, env, 'onToolResults', seats);
   }
   if (!hooks!.onAnswer) return { end: 'answered' };
-  return readDecision(await hooks!.onAnswer(answer, episode), `${env}: onAnswer`, players);
+  return readDecision(await hooks!.onAnswer(answer, episode), env, 'onAnswer', seats);
 }
 
 /** What a step returns of the episode as it is. */
 function toTransition(episode: RunningEpisode, changed: Partial<Transition> = {}): Transition {
-  const environmentCalls = episode.takeEnvironmentCalls();
-  return {
+  const transition = {
     observation: observationOf(episode.conversation, episode.tools()),
     rewards: {},
     outcome: running,
     calls: episode.takeStepCalls(),
     info: {},
     ...changed,
-    ...(environmentCalls.length > 0 && { environmentCalls }),
   } as Transition;
+  const environmentCalls = episode.takeEnvironmentCalls();
+  if (environmentCalls.length > 0) transition.environmentCalls = environmentCalls;
+  return transition;
 }

@@ -20,6 +20,7 @@ export function withNewestImages(messages: readonly Message[]): Message[] {
   const kept = [...messages];
   for (let index = kept.length - 1; index >= 0; index--) {
     const images = imagesOf(kept[index]!);
+    if (images.length === 0) continue;
     const shown = images.filter(({ data }) => {
       left -= data.length;
       return left >= 0;

@@ -18,6 +18,7 @@ export class TurnRendezvous {
   #underWay = 0;
   #failure: { reason: unknown } | undefined;
   #changed: (() => void) | undefined;
+  #next: Promise<Observation> | undefined;
 
   /**
    * Waits for the action of the policy, and runs its calls by `take`. Turns that are asked for at once are taken one after another, and
@@ -61,7 +62,13 @@ export class TurnRendezvous {
    * What the policy sees of the turn that is asked for first. Resolves once there is such a turn, and all that is under way has ended.
    * @throws What the calls of a turn throw.
    */
-  async next(): Promise<Observation> {
+  next(): Promise<Observation> {
+    // A step that ended without such a turn has left its promise to the next step.
+    this.#next ??= this.#untilAsked().finally(() => (this.#next = undefined));
+    return this.#next;
+  }
+
+  async #untilAsked(): Promise<Observation> {
     while (!this.#failure && (this.#asked.length === 0 || this.#underWay > 0))
       await new Promise<void>((resolve) => (this.#changed = resolve));
     if (this.#failure) throw this.#failure.reason;

@@ -20,7 +20,8 @@ export type EmbeddedResource = { uri: string; mimeType?: string } & ({ text: str
 export interface ToolCall {
   id: string;
   name: string;
-  arguments: Record<string, unknown>;
+  /** Frozen in an episode, whose records share them. A tool gets a copy of its own. */
+  arguments: Readonly<Record<string, unknown>>;
 }
 
 /** A message of the conversation, as chat templates take it. */
@@ -39,9 +40,11 @@ export interface ImageBlock {
   mimeType: string;
 }
 
+const noImages: readonly ImageBlock[] = [];
+
 /** The images of a message. */
 export function imagesOf(message: Message): readonly ImageBlock[] {
-  return (message as { images?: readonly ImageBlock[] }).images ?? [];
+  return (message as { images?: readonly ImageBlock[] }).images ?? noImages;
 }
 
 /** Base64 characters of one image. */

@@ -1,40 +1,50 @@
 /** CallContext: what a tool receives along with the arguments of a call. */
 
 import type { Deadline } from '../boundary/deadline.ts';
-import type { Rng } from '../protocol/rng.ts';
+import { createRng, type Rng } from '../protocol/rng.ts';
 import type { ToolContext, ToolProgress } from '../protocol/tool.ts';
 
 /**
- * The signal is created on first access, because creating it costs more than the rest of a quick call. It is an own
- * property, so that a copy (`{ ...context }`) has it. All instances share one getter, which keeps their V8 shape the same.
+ * The signal and the random numbers are made on first access, because making them costs more than the rest of a quick call. They are own
+ * properties, so that a copy (`{ ...context }`) has them. All instances share their getters, which keeps their V8 shape the same.
  */
 export class CallContext implements ToolContext {
   declare readonly signal: AbortSignal;
-  readonly rng: Rng;
+  declare readonly rng: Rng;
   readonly episodeId: string;
   readonly callIndex: number;
   declare readonly progress?: (report: ToolProgress) => void;
   readonly #deadline: Deadline;
+  readonly #seed: number;
+  #rng: Rng | undefined;
 
-  static readonly #signal: PropertyDescriptor & ThisType<CallContext> = {
-    enumerable: true,
-    get() {
-      return this.#deadline.signal;
+  static readonly #made: PropertyDescriptorMap & ThisType<CallContext> = {
+    signal: {
+      enumerable: true,
+      get() {
+        return this.#deadline.signal;
+      },
+    },
+    rng: {
+      enumerable: true,
+      get() {
+        this.#rng ??= createRng(this.#seed, 'tool', this.callIndex);
+        return this.#rng;
+      },
     },
   };
 
   constructor(
-    deadline: Deadline,
-    rng: Rng,
-    episodeId: string,
+    { episodeId, seed }: { episodeId: string; seed: number },
     callIndex: number,
+    deadline: Deadline,
     progress?: (report: ToolProgress) => void,
   ) {
     this.#deadline = deadline;
-    this.rng = rng;
+    this.#seed = seed;
     this.episodeId = episodeId;
     this.callIndex = callIndex;
     if (progress) this.progress = progress;
-    Object.defineProperty(this, 'signal', CallContext.#signal);
+    Object.defineProperties(this, CallContext.#made);
   }
 }

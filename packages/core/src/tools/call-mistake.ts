@@ -1,4 +1,5 @@
 /** callMistake: what is wrong with a call of the model, before anything runs it. */
+import { isFrozenJson } from '../boundary/snapshot.ts';
 import { isParseFailure, type ParseFailure } from '../protocol/action.ts';
 import { didYouMean } from '../protocol/did-you-mean.ts';
 import type { EnvLimits, ModelMistake } from '../protocol/env.ts';
@@ -34,7 +35,9 @@ export function callMistake(
       hint: 'Call again next turn.',
     };
   }
-  const unbounded = jsonMistake(call.arguments, argumentBounds);
+  const unbounded = isFrozenJson(call.arguments, argumentBounds)
+    ? undefined
+    : jsonMistake(call.arguments, argumentBounds);
   if (unbounded) return invalidArguments(tool, unbounded);
   const wrong = validate(tool.inputSchema, call.arguments);
   if (wrong.length === 0) return undefined;

@@ -1,13 +1,12 @@
 /** dispatch: validates one turn's tool calls, executes them in parallel, and limits time and length. Mistakes are returned as data. */
 
-import { copyJson } from '../boundary/copy-json.ts';
 import { Deadline } from '../boundary/deadline.ts';
 import { readToolResult } from '../boundary/read-tool-result.ts';
+import { copyJson } from '../boundary/snapshot.ts';
 import { isParseFailure, type ParseFailure } from '../protocol/action.ts';
 import type { EnvLimits, ModelMistake, ToolCallRecord } from '../protocol/env.ts';
 import { isBug, isInfrastructure, messageOf, ToolEnvError } from '../protocol/errors.ts';
 import type { ContentBlock, ToolCall } from '../protocol/message.ts';
-import { createRng } from '../protocol/rng.ts';
 import type { CallProgress, Tool, ToolResult } from '../protocol/tool.ts';
 import { argumentBounds } from '../schemas/json-bounds.ts';
 import { boundText } from './bound-text.ts';
@@ -22,9 +21,9 @@ export interface DispatchOptions {
   episodeId: string;
   seed: number;
   firstCallIndex: number;
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   /** Called with what tools say of the progress of their calls. What it throws ends the turn. */
-  onProgress?(report: CallProgress): void;
+  onProgress?: ((report: CallProgress) => void) | undefined;
 }
 
 /**
@@ -55,7 +54,7 @@ export async function dispatch(
         "raise the environment's toolTimeout",
       ),
   });
-  const turn: Turn = { ...options, deadline, unanswered };
+  const turn: Turn = { options, deadline, unanswered };
   try {
     return await Promise.all(calls.map((call, index) => answer(call, index, mistakes[index], tools, turn)));
   } catch (error) {
@@ -67,7 +66,8 @@ export async function dispatch(
 }
 
 /** Shared by the calls of one turn. */
-interface Turn extends DispatchOptions {
+interface Turn {
+  options: DispatchOptions;
   deadline: Deadline;
   unanswered: Set<ToolCall>;
 }
@@ -79,24 +79,23 @@ async function answer(
   tools: readonly Tool[],
   turn: Turn,
 ): Promise<ToolCallRecord> {
-  const { limits } = turn;
+  const { limits, firstCallIndex } = turn.options;
   if (mistake || isParseFailure(call)) return refused(call, mistake!, limits, 0);
   const tool = tools.find(({ name }) => name === call.name)!;
   const start = performance.now();
-  const result = await execute(tool, call, turn.firstCallIndex + index, turn);
+  const result = await execute(tool, call, firstCallIndex + index, turn);
   const milliseconds = performance.now() - start;
   if (result.mistake) return refused(call, invalidArguments(tool, result.mistake), limits, milliseconds);
   return { call, result, text: textOf(result, limits.maxToolCharacters), milliseconds };
 }
 
 async function execute(tool: Tool, call: ToolCall, callIndex: number, turn: Turn): Promise<ToolResult> {
-  const { seed, episodeId, unanswered } = turn;
+  const { options, unanswered } = turn;
   const deadline = deadlineOf(tool, turn);
   const reports = reportsOf(tool, callIndex, turn);
   unanswered.add(call);
   try {
-    const rng = createRng(seed, 'tool', callIndex);
-    const context = new CallContext(deadline, rng, episodeId, callIndex, reports?.add);
+    const context = new CallContext(options, callIndex, deadline, reports?.add);
     // A tool that changes its arguments does not change the record of the call.
     const args = copyJson(call.arguments, argumentBounds) as ToolCall['arguments'];
     const result = readToolResult(await deadline.waitFor(() => tool.execute(args, context)));
@@ -118,7 +117,7 @@ async function execute(tool: Tool, call: ToolCall, callIndex: number, turn: Turn
 }
 
 /** The turn's, or the tool's own if it is earlier. */
-function deadlineOf(tool: Tool, { deadline, limits }: Turn): Deadline {
+function deadlineOf(tool: Tool, { deadline, options: { limits } }: Turn): Deadline {
   const after = callTime(tool, limits.toolTimeout);
   if (after >= limits.toolTimeout) return deadline;
   const reason = () => timeout([tool.name], after, "raise the tool's timeout");
@@ -128,7 +127,7 @@ function deadlineOf(tool: Tool, { deadline, limits }: Turn): Deadline {
 function reportsOf(
   tool: Tool,
   callIndex: number,
-  { onProgress, episodeId, deadline }: Turn,
+  { options: { onProgress, episodeId }, deadline }: Turn,
 ): ProgressReports | undefined {
   if (!onProgress) return undefined;
   return new ProgressReports((report) => {

@@ -7,8 +7,10 @@ import {
   type Env,
   type EnvHandle,
   type Episode,
+  type EpisodeContext,
   type Message,
   openEnv,
+  type ToolCallRecord,
   type Trajectory,
   type Transition,
 } from '../../src/index.ts';
@@ -142,7 +144,6 @@ test('a hook that changes the records it was given changes none of the trajector
       for (const record of calls) {
         record.text = 'changed';
         record.result?.content.splice(0);
-        if ('arguments' in record.call) record.call.arguments.rungs = 99;
       }
       (calls as unknown[]).length = 0;
       return { rewards: { climbed: 1 } };
@@ -155,6 +156,17 @@ test('a hook that changes the records it was given changes none of the trajector
     }));
   expect(honest!.steps[0]!.calls).toHaveLength(1);
   expect(timeless(played!.steps)).toEqual(timeless(honest!.steps));
+});
+
+test('the arguments of a call, which hooks and records share, and the messages of a conversation are frozen', async () => {
+  const changes: ((calls: readonly ToolCallRecord[], context: EpisodeContext) => unknown)[] = [
+    ([record]) => ((record!.call as { arguments: Record<string, unknown> }).arguments.rungs = 99),
+    (_, { conversation }) => (conversation[0]!.content = 'changed'),
+  ];
+  for (const change of changes) {
+    const onToolResults = (...given: [readonly ToolCallRecord[], EpisodeContext]) => void change(...given);
+    await expect(ladder({ onToolResults })).rejects.toThrow(/read only property '(rungs|content)'/);
+  }
 });
 
 test('a tool that changes its arguments changes no record', async () => {
