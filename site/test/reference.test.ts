@@ -31,6 +31,15 @@ test('every plugin that a manifest names has a page', () => {
   for (const { ref, page } of plugins) expect(index).toContain(`[${ref}](/${page})`);
 });
 
+test('the README of a package with plugins links to the reference', () => {
+  const folders = new Set(plugins.map(({ page }) => page.split('/')[1]!));
+  const silent = [...folders].filter((folder) => {
+    const readme = readFileSync(join(repository, 'packages', folder, 'README.md'), 'utf8');
+    return !readme.includes(`](${homepage}reference/`);
+  });
+  expect(silent).toEqual([]);
+});
+
 test('every option of a plugin is on its page, and its schema describes it', () => {
   const all = plugins.flatMap(({ page, details }) =>
     Object.entries((details.options?.properties ?? {}) as Record<string, { description?: string }>).map(

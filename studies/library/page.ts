@@ -58,7 +58,7 @@ function cell(values: readonly (Success['leftOut'] | number)[]): string {
   return present.length === 0 ? '' : estimateText(estimate(present));
 }
 
-/** GRPO minus the start in each environment. */
+/** GRPO minus the start in each environment. The sections do not repeat it. */
 function summaryOf(results: readonly Result[]): string {
   const ownOf = (name: EnvironmentName) => results.filter(({ environment }) => environment === name);
   const lines = learnedNames.map((name) => [name, ...differences(ownOf(name), 'Start')]);
@@ -66,7 +66,8 @@ function summaryOf(results: readonly Result[]): string {
 }
 
 function differencesOf(results: readonly Result[]): string {
-  const lines = rowNames.slice(0, -1).map((row) => [`GRPO minus ${row}`, ...differences(results, row)]);
+  const others = rowNames.filter((row) => row !== 'Start' && row !== 'GRPO');
+  const lines = others.map((row) => [`GRPO minus ${row}`, ...differences(results, row)]);
   return differenceTable('difference', lines);
 }
 

@@ -37,13 +37,18 @@ test('the page pairs GRPO with the other rows by seed', () => {
   };
   const rows = [0.5, 0.6, 0.7].flatMap((value, index) => [
     result('Start', index + 1, value, 0.1),
+    result('Best supervised phase', index + 1, value + 0.1, 0.1),
     result('GRPO', index + 1, value + 0.2, null),
   ]);
   const page = pageOf(rows);
   expect(page).toContain('| sql | +0.200 [+0.200, +0.200] | +0.200 [+0.200, +0.200] |  |  |');
   expect(page).toContain('## sql');
   expect(page).toContain('| Start | 0.600 [0.352, 0.848] |');
-  expect(page).toContain('| GRPO minus Start | +0.200 [+0.200, +0.200] | +0.200 [+0.200, +0.200] |  |  |');
+  const supervised =
+    '| GRPO minus Best supervised phase | +0.100 [+0.100, +0.100] | +0.100 [+0.100, +0.100] |  |  |';
+  expect(page).toContain(supervised);
+  // The first table has it.
+  expect(page).not.toContain('| GRPO minus Start | +');
   expect(page).toContain('by update: 0: 0.30, 10: 0.80.');
   expect(page).not.toContain('## bank');
 });
