@@ -120,7 +120,7 @@ export function figuresOf({
     ['library.table', table(libraryTable(library))],
     ['studies.costs', table(studyCosts(leaderboard, library))],
     ['distillation.table', table(distillationTable(distillation))],
-    ['distillation.half', table(curveTable(distillationHalf))],
+    ['distillation.half', firstAtGoal(distillationHalf)],
     ['distillation.quarter', table(distillationTable(distillationQuarter))],
     ['road.table', table(road)],
     ['mcp.servers', mcpServers],
@@ -240,23 +240,15 @@ function distillationTable(runs: readonly Taught[]): string {
   );
 }
 
-function curveTable(runs: readonly Taught[]): string {
+/** After how many episodes each run first has an EM of 0.8: `distillation after 1,024 episodes, GRPO after 3,072 episodes`. */
+function firstAtGoal(runs: readonly Taught[]): string {
   const names: Record<string, string> = { distill: 'distillation', grpo: 'GRPO' };
-  const counts = new Set(runs.flatMap(({ curve }) => curve.map(([episodes]) => episodes)));
-  return markdownTable(
-    [
-      'episodes',
-      ...runs.map(
-        ({ trainer, seed, learningRate }) => `${names[trainer]}, rate ${learningRate}, seed ${seed}`,
-      ),
-    ],
-    [...counts]
-      .sort((a, b) => a - b)
-      .map((count) => [
-        count.toLocaleString('en'),
-        ...runs.map(({ curve }) => curve.find(([episodes]) => episodes === count)?.[1].toFixed(2) ?? '–'),
-      ]),
-  );
+  return runs
+    .map(({ trainer, curve }) => {
+      const [episodes] = curve.find(([, em]) => em >= 0.8) ?? [];
+      return `${names[trainer]} ${episodes === undefined ? 'never' : `after ${episodes.toLocaleString('en')} episodes`}`;
+    })
+    .join(', ');
 }
 
 function trlTable(runs: readonly TrlRun[]): string {
