@@ -31,6 +31,11 @@ test('every plugin that a manifest names has a page', () => {
   for (const { ref, page } of plugins) expect(index).toContain(`[${ref}](/${page})`);
 });
 
+test('the README of the command line names every command', () => {
+  const readme = readFileSync(join(repository, 'packages/cli/README.md'), 'utf8');
+  expect(Object.keys(commands).filter((name) => !readme.includes(`\`${name}\``))).toEqual([]);
+});
+
 test('the README of a package with plugins links to the reference', () => {
   const folders = new Set(plugins.map(({ page }) => page.split('/')[1]!));
   const silent = [...folders].filter((folder) => {
