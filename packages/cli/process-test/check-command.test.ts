@@ -1,9 +1,11 @@
-/** `toolenv check` of trainers and of a whole package, which take seconds. */
+/** `toolenv check` of trainers and of a whole package, which take seconds, and Ctrl-C. */
+import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Report } from '@toolenv/testing';
 import { expect, it } from 'vitest';
 import { fixture } from '../test/fixture.ts';
 import { runCli } from '../test/run-cli.ts';
+import { startCli } from '../test/start-cli.ts';
 
 it('checks a whole package, and prints the reports as JSON', async () => {
   const { code, stdout } = await runCli('check', fixture.folder, '--actions', '50', '--json');
@@ -45,4 +47,15 @@ it('checks a trainer that is not a plugin yet', async () => {
   const { code, stdout } = await runCli('check', file);
   expect(stdout).toMatch(/^✔ best-of-n\.ts {2}1\d rules hold\n$/);
   expect(code).toBe(0);
+});
+
+it('stops at Ctrl-C with exit code 130', async () => {
+  const { child, finished } = startCli(['check', fixture.folder, '--actions', '100000000']);
+  // The package's report comes first, then that of a policy. The environment comes next, and takes for ever.
+  await once(child.stdout!, 'data');
+  child.kill('SIGINT');
+  const { code, stdout } = await finished;
+  expect(code).toBe(130);
+  expect(stdout).toMatch(/^✔ fixture-plugin@1\.2\.3 .*\n/);
+  expect(stdout).not.toContain(fixture.env);
 });

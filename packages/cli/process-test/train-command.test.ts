@@ -1,4 +1,5 @@
-/** `toolenv train` on several environments. */
+/** `toolenv train` on several environments, and where its reader goes away. */
+import { existsSync } from 'node:fs';
 import { mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,6 +7,7 @@ import { readMetrics } from '@toolenv/training';
 import { expect, it } from 'vitest';
 import { fixture } from '../test/fixture.ts';
 import { runCli } from '../test/run-cli.ts';
+import { startCli } from '../test/start-cli.ts';
 
 const small = 'fixture-plugin/lamp-v1?size=5';
 const loop = ['--policy', fixture.policy, '--trainer', 'fixture-plugin/loop-v1'];
@@ -115,4 +117,22 @@ it.each([
       .split('\n')
       .filter((line) => line.startsWith('toolenv:')),
   ).toHaveLength(1);
+});
+
+it('survives a reader that goes away', async () => {
+  const out = await newRun();
+  const trainer = ['--policy', fixture.policy, '--trainer', fixture.trainer];
+  const { child, finished } = startCli([
+    'train',
+    fixture.env,
+    ...trainer,
+    '--steps',
+    '30',
+    '--json',
+    '--out',
+    out,
+  ]);
+  child.stdout!.once('data', () => child.stdout!.destroy());
+  expect((await finished).code).toBe(0);
+  expect(existsSync(join(out, 'policy/config.json'))).toBe(true);
 });

@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { fixture } from './fixture.ts';
 import { runCli } from './run-cli.ts';
-import { startCli } from './start-cli.ts';
 
 let folder: string;
 
@@ -248,13 +247,6 @@ describe('a run that ends well', () => {
     expect(code).toBe(0);
     expect(stdout).toMatch(/Options of fixture-plugin\/nudge-v1:\n\s+--pause <n>/);
     expect(stdout).toMatch(/--clip <x,x>\s+two ends \(default: 0\.2,0\.3\)/);
-  });
-
-  it('survives a reader that goes away', async () => {
-    const { child, finished } = startCli(trainArgs(join(folder, 'unread'), '--steps', '30', '--json'));
-    child.stdout!.once('data', () => child.stdout!.destroy());
-    expect((await finished).code).toBe(0);
-    expect(existsSync(join(folder, 'unread/policy/config.json'))).toBe(true);
   });
 });
 

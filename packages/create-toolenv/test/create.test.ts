@@ -1,9 +1,7 @@
 /** `create-toolenv`, in the process of the test. */
-import { execFile } from 'node:child_process';
-import { chmod, mkdir, mkdtemp, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { beforeEach, describe, expect, it, onTestFinished, test, vi } from 'vitest';
 import { captured } from '../../cli/test/captured.ts';
 import { canMount, SmallDisk } from '../../cli/test/small-disk.ts';
@@ -17,22 +15,6 @@ beforeEach(async () => {
 
 /** Runs the command without a terminal. */
 const run = (...args: string[]) => captured(folder, () => create(args));
-
-test.each(['env', 'agent'])(
-  'the build of the template %s puts files of data beside their module',
-  async (template) => {
-    await run('mine', '--template', template);
-    const mine = join(folder, 'mine');
-    await symlink(join(ofRepository, '../node_modules'), join(mine, 'node_modules'));
-    await mkdir(join(mine, 'src/data'));
-    await writeFile(join(mine, 'src/data/rows.csv'), 'question,answer\n');
-    await promisify(execFile)('npm', ['run', '--silent', 'build'], { cwd: mine });
-    const built = await readdir(join(mine, 'dist'), { recursive: true });
-    expect(built).toContain(join('data', 'rows.csv'));
-    expect(built).toContain(template === 'env' ? 'safe-v1.js' : 'safe-agent-v1.js');
-    expect(built.filter((file) => /(?<!\.d)\.ts$/.test(file))).toEqual([]);
-  },
-);
 
 // What npm 11 hands over of `npm create toolenv mine --template env`, with a space and with =.
 test.each([
@@ -196,17 +178,6 @@ it.runIf(canMount())('names the folder on a full disk, and leaves nothing in it'
   );
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   expect(await readdir(disk.folder)).toEqual([]);
-});
-
-it('is a program with these exit codes', async () => {
-  const main = join(import.meta.dirname, '../dist/main.js');
-  const codes = [['--version'], ['--tempalte']].map(
-    (args) =>
-      new Promise((resolve) =>
-        execFile(process.execPath, [main, ...args], (error) => resolve(error?.code ?? 0)),
-      ),
-  );
-  expect(await Promise.all(codes)).toEqual([0, 2]);
 });
 
 it('shows its help and its version', async () => {

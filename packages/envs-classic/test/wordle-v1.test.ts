@@ -1,4 +1,3 @@
-import { assertConforms, checkEnv } from '@toolenv/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { words } from '../src/wordle/words.ts';
@@ -111,9 +110,3 @@ test('the rules contain no word of the list', async () => {
   const shown = new Set(said.toLowerCase().match(/[a-z]+/g));
   expect(all.filter((word) => shown.has(word))).toEqual([]);
 });
-
-test('follows the rules of the toolenv spec', async () => {
-  const { skipped } = await assertConforms(checkEnv(wordle));
-  // Without tools, none can fail or hang.
-  expect(skipped.map(({ rule }) => rule)).toEqual(['ENV-30', 'ENV-31']);
-}, 60_000);

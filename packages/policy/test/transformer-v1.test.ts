@@ -119,21 +119,3 @@ it('has a day of its own only for a template that names the day', async () => {
   expect(policy.chat.render({ messages: [], tools: [] })).toBe('01 Jul 2026');
   await policy.close();
 });
-
-it('reports devices and libraries, and ends with the reason of the signal', async () => {
-  const report = await transformer.compute!(new AbortController().signal);
-  expect(report).toMatchObject({ default: 'cpu', auto: expect.stringMatching(/^(cpu|cuda)$/) });
-  expect(report.devices.find(({ device }) => device === 'cpu')).toMatchObject({
-    installed: true,
-    runs: true,
-  });
-  expect(report.libraries.map(({ name }) => name)).toEqual([
-    'onnxruntime-node',
-    '@tensorflow/tfjs',
-    '@tensorflow/tfjs-backend-wasm',
-    '@tensorflow/tfjs-node',
-    '@tensorflow/tfjs-node-gpu',
-  ]);
-  expect(report.libraries[0]!.version).toMatch(/^\d+\.\d+\.\d+$/);
-  await expect(transformer.compute!(AbortSignal.abort('enough'))).rejects.toBe('enough');
-});

@@ -95,6 +95,8 @@ export class Handles {
 
   stop(): void {
     this.#hook.disable();
+    // Until then, Node 20 to 22 track every promise of the process.
+    this.#context.disable();
   }
 }
 

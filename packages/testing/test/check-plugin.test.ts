@@ -1,9 +1,7 @@
 /** checkPlugin reports each defect under its rule, and reports nothing for a valid package. */
-import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
 import { findPlugin } from '@toolenv/core/plugins';
 import { afterEach, expect, test } from 'vitest';
 import { checkPlugin, reportText } from '../src/index.ts';
@@ -37,19 +35,6 @@ async function write(files: Files): Promise<string> {
 test('a valid package passes every rule', async () => {
   const report = await checkPlugin(await write(goodPlugin));
   expect(reportText(report)).toBe('lamp@1.0.0: 7 rules hold, 0 broken, 0 not checked.');
-});
-
-test('does not report the standard streams of a process whose input is a pipe', async () => {
-  const lamp = `import process from 'node:process';\nvoid process.pid;\n${goodPlugin['lamp.js']}`;
-  const folder = await write({ ...goodPlugin, 'lamp.js': lamp });
-  const kit = JSON.stringify(join(import.meta.dirname, '../src/index.ts'));
-  const script = `import { checkPlugin, reportText } from ${kit};
-    console.log(reportText(await checkPlugin(${JSON.stringify(folder)})));`;
-  const source = ['--import', import.meta.resolve('tsx'), '--conditions=@toolenv/source'];
-  const args = [...source, '--input-type=module', '--eval', script];
-  // The child's standard input is a pipe that nothing has accessed yet.
-  const { stdout } = await promisify(execFile)(process.execPath, args);
-  expect(stdout).toBe('lamp@1.0.0: 7 rules hold, 0 broken, 0 not checked.\n');
 });
 
 test.each(brokenPlugins)('%s: %s', async (_, rule, files) => {

@@ -1,5 +1,4 @@
-/** `toolenv check`: subjects that pass, subjects that break a rule, mistakes of the user, and Ctrl-C. */
-import { once } from 'node:events';
+/** `toolenv check`: subjects that pass, subjects that break a rule, and mistakes of the user. */
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +7,6 @@ import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { reportView } from '../../src/display/report-view.ts';
 import { fixture } from '../fixture.ts';
 import { runCli } from '../run-cli.ts';
-import { startCli } from '../start-cli.ts';
 
 let folder: string;
 
@@ -101,17 +99,6 @@ describe('toolenv check', () => {
     const { code, stdout, stderr } = await runCli('check', ...args);
     expect(stderr).toMatch(message);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-  });
-
-  it('stops at Ctrl-C with exit code 130', async () => {
-    const { child, finished } = startCli(['check', fixture.folder, '--actions', '100000000']);
-    // The package's report comes first, then that of a policy. The environment comes next, and takes for ever.
-    await once(child.stdout!, 'data');
-    child.kill('SIGINT');
-    const { code, stdout } = await finished;
-    expect(code).toBe(130);
-    expect(stdout).toMatch(/^✔ fixture-plugin@1\.2\.3 .*\n/);
-    expect(stdout).not.toContain(fixture.env);
   });
 });
 

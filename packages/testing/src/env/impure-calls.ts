@@ -27,7 +27,11 @@ export async function watchImpureCalls(
     await watches.run({ found, folder }, work);
   } finally {
     running -= 1;
-    if (running === 0) restore();
+    if (running === 0) {
+      restore();
+      // Until then, Node 20 to 22 track every promise of the process.
+      watches.disable();
+    }
   }
 }
 

@@ -6,7 +6,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { repository } from '../../site/pages.ts';
-import { typeErrors } from './type-errors.ts';
+import { typeErrors } from '../test/type-errors.ts';
 
 interface Template {
   file: string;
@@ -96,7 +96,7 @@ function declared(name: string, part: string, typed: readonly (readonly [string,
 }
 
 test('parts of the templates’ definitions may stand outside of them', async () => {
-  const folder = await mkdtemp(join(repository, 'workshop/test/factored-'));
+  const folder = await mkdtemp(join(repository, 'workshop/process-test/factored-'));
   onTestFinished(() => rm(folder, { recursive: true }));
   const counts: Record<string, number> = {};
   for (const { file, given, typed = {} } of templates) {

@@ -4,8 +4,8 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { fixture } from '../fixture.ts';
-import { runCli } from '../run-cli.ts';
+import { fixture } from '../../test/fixture.ts';
+import { runCli } from '../../test/run-cli.ts';
 
 const json = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/package.json');
 const program = join(dirname(json), 'dist', 'index.js');

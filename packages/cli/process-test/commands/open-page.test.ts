@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest';
 import { portOf, usualPorts } from '../../src/commands/open-page.ts';
-import { startCli } from '../start-cli.ts';
+import { startCli } from '../../test/start-cli.ts';
 
 let folder: string;
 beforeAll(async () => {

@@ -3,11 +3,14 @@ import { join } from 'node:path';
 import { openEnv, playTask } from '@toolenv/core';
 import { defineMcpEnv, openMcpPool } from '@toolenv/mcp';
 import { describe, expect, test } from 'vitest';
-import { context } from '../servers.ts';
+import { context } from '../../test/servers.ts';
 
 describe('initialize', () => {
   // It refuses to be initialized.
-  const server = { command: process.execPath, args: [join(import.meta.dirname, '../modern-server.js')] };
+  const server = {
+    command: process.execPath,
+    args: [join(import.meta.dirname, '../../test/modern-server.js')],
+  };
   const env = (own: object) =>
     defineMcpEnv({ name: 'access-v1', server, tasks: [{ prompt: 'Go.' }], closeGrace: 50, ...own });
 
