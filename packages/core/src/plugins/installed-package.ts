@@ -61,14 +61,42 @@ export function findDamagedPackage(name: string, from: readonly string[]): strin
 /** All packages that can be found from the folders, nearest first, each name once. */
 export function* allPackages(from: readonly string[]): Generator<InstalledPackage> {
   const seen = new Set<string>();
-  for (const folder of upwards(from)) {
-    const installed = plugAndPlayPackages(folder) ?? entries(join(folder, 'node_modules'));
-    for (const [name, at] of [[undefined, folder] as const, ...installed]) {
-      const found = readPackage(at, name);
-      if (!found || seen.has(found.name)) continue;
-      seen.add(found.name);
-      yield found;
+  for (const [name, folder] of allFolders(from)) {
+    const found = readPackage(folder, name);
+    if (!found || seen.has(found.name)) continue;
+    seen.add(found.name);
+    yield found;
+  }
+}
+
+/** Those of {@link allPackages} that may have a manifest. Of the others, hundreds in a usual project, it only reads the text of package.json. */
+export function* packagesWithManifest(from: readonly string[]): Generator<InstalledPackage> {
+  const seen = new Set<string>();
+  /** Name → folder of the nearest of each name without a manifest, which hides those farther away if it is a package. */
+  const without = new Map<string, string>();
+  for (const [name, folder] of allFolders(from)) {
+    const text = readText(folder);
+    if (text === undefined) continue;
+    if (name !== undefined && !/"toolenv"|\\u/.test(text)) {
+      if (!without.has(name)) without.set(name, folder);
+      continue;
     }
+    const found = parsePackage(text, folder, name);
+    if (!found || seen.has(found.name)) continue;
+    const nearer = without.get(found.name);
+    if (nearer !== undefined && readPackage(nearer, found.name)) continue;
+    seen.add(found.name);
+    yield found;
+  }
+}
+
+/** The folders of {@link upwards} and of what is installed there, each with the name under which imports find it. */
+function* allFolders(
+  from: readonly string[],
+): Generator<readonly [name: string | undefined, folder: string]> {
+  for (const folder of upwards(from)) {
+    yield [undefined, folder];
+    yield* plugAndPlayPackages(folder) ?? entries(join(folder, 'node_modules'));
   }
 }
 
@@ -125,15 +153,29 @@ function entries(modules: string, scope = ''): [name: string, folder: string][] 
  * @param installedAs The name under which imports find it, if its folder does not say so.
  */
 export function readPackage(folder: string, installedAs?: string): InstalledPackage | undefined {
+  const text = readText(folder);
+  return text === undefined ? undefined : parsePackage(text, folder, installedAs);
+}
+
+/** The text of package.json; `undefined` if there is none. */
+function readText(folder: string): string | undefined {
   try {
-    const json: PackageJson = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+    return readFileSync(join(folder, 'package.json'), 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+function parsePackage(text: string, folder: string, installedAs?: string): InstalledPackage | undefined {
+  try {
+    const json: PackageJson = JSON.parse(text);
     if (typeof json?.name !== 'string' || typeof json.version !== 'string') return undefined;
     if (json.version.length > maxVersionLength) return undefined;
     const name = installedAs ?? nameInModules(resolve(folder)) ?? json.name;
     const real = process.versions.pnp ? resolve(folder) : realpathSync(folder);
     return packageName.test(name) ? { name, folder: real, json } : undefined;
   } catch {
-    // The folder is not a package, or its package.json is invalid.
+    // Its package.json is invalid.
     return undefined;
   }
 }

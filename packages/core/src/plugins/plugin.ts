@@ -9,10 +9,10 @@ import type { JsonSchema } from '../protocol/json-schema.ts';
 import { type Manifest, type PluginKind, pluginKinds } from '../protocol/manifest.ts';
 import { importRemedy } from './import-remedy.ts';
 import {
-  allPackages,
   findDamagedPackage,
   findPackage,
   type InstalledPackage,
+  packagesWithManifest,
   readManifest,
   resolveExport,
 } from './installed-package.ts';
@@ -75,7 +75,7 @@ export function listPlugins(
   onUnreadable: (error: ToolEnvError) => void = () => {},
 ): PluginInfo[] {
   const found: PluginInfo[] = [];
-  for (const installed of allPackages([from].flat())) {
+  for (const installed of packagesWithManifest([from].flat())) {
     const manifest = tryManifest(installed, onUnreadable);
     const about = aboutPackage(installed);
     for (const kind of manifest ? pluginKinds : []) {
