@@ -3,9 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { openHarbor } from '@toolenv/envs-harbor';
 import type { HarborTask, TaskPolicy } from '../../packages/envs-harbor/src/task/harbor-task.ts';
-import { playable } from '../../packages/envs-harbor/src/task/read-tasks.ts';
-import { RefusedTasks } from '../../packages/envs-harbor/src/task/refused-tasks.ts';
-import { findTasks } from '../../packages/envs-harbor/src/task/task-folders.ts';
+import { findTasks, playable, RefusedTasks } from '../../packages/envs-harbor/src/task/read-tasks.ts';
 
 const defaults: TaskPolicy = { network: 'none', verifier: 'fresh', hostVariables: [] };
 

@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util';
 import { openEnv } from '@toolenv/core';
 import { servePlay, serveView } from '@toolenv/view';
 import { type Browser, chromium, type Page } from 'playwright-core';
-import { knownEnv } from '../../packages/cli/src/show/known-env.ts';
+import { knownEnv } from '../../packages/cli/src/commands/view-command.ts';
 import { tokenTexts } from '../../packages/policy/src/checkpoint/token-texts.ts';
 import buildPage from '../../packages/view/browser-test/build-page.ts';
 import { servePlayground } from '../../site/playground/browser-test/serve-playground.ts';

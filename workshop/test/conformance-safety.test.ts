@@ -77,7 +77,7 @@ const startProcesses = [
   'packages/cli/src/commands/doctor-report.ts',
   'packages/cli/src/commands/open-page.ts',
   'packages/cli/src/subject/packed-copy.ts',
-  'packages/envs-harbor/src/box/model-door.ts',
+  'packages/envs-harbor/src/box/agent-shell.ts',
   'packages/gateway/src/command.ts',
   'packages/mcp/src/client/server-process.ts',
   'packages/policy/src/runtime/probe-device.ts',

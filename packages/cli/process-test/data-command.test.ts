@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { lockFolder } from '@toolenv/core/files';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { fetchDataset } from '../src/data/fetch-dataset.ts';
+import { fetchDataset } from '../src/commands/data-command.ts';
 import { fixture } from '../test/fixture.ts';
 import { runCli } from '../test/run-cli.ts';
 import { canMount, SmallDisk } from '../test/small-disk.ts';

@@ -85,7 +85,7 @@ async function followDownloads(command = ''): Promise<() => void> {
   if (!Object.hasOwn(commands, command)) return () => {};
   const { watchDownloads } = await import('@toolenv/core/plugins');
   return watchDownloads(async (plan) => {
-    const { showDownload } = await import('./run/show-download.ts');
+    const { showDownload } = await import('./run/memory-check.ts');
     return showDownload(plan, { isTraining: command === 'train' });
   });
 }

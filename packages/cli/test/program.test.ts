@@ -1,7 +1,7 @@
 /** The program's list of commands agrees with the commands. */
 import { expect, it } from 'vitest';
 import { commands, madeCommand } from '../src/commands/commands.ts';
-import { reservedFlags } from '../src/flags/reserved-flags.ts';
+import { reservedFlags } from '../src/flags/option-flag.ts';
 import { runCli } from './run-cli.ts';
 
 it.each(Object.keys(commands))('%s has the usage that the help of the program shows', async (name) => {

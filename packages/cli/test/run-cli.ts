@@ -1,6 +1,6 @@
 /** Runs the command in this process, from source. */
 import { runProgram } from '../src/program.ts';
-import { exitCodeOf } from '../src/run/exit-code.ts';
+import { exitCodeOf } from '../src/run/run-as-process.ts';
 import { captured, type Finished } from './captured.ts';
 import { fixture } from './fixture.ts';
 

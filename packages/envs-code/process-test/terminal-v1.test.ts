@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createRng, openEnv, playTask, type Scripted, type Split } from '@toolenv/core';
 import { recordEnv, replayEnv } from '@toolenv/core/recording';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { drawTask } from '../src/terminal/draw-task.ts';
+import { drawTask } from '../src/terminal/folder-tasks.ts';
 import terminal from '../src/terminal/terminal-v1.ts';
 
 type Env = Awaited<ReturnType<typeof openEnv<ReturnType<typeof drawTask>, object>>>;

@@ -3,7 +3,7 @@ import { cp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { EnvHandle } from '@toolenv/core';
 import { image } from '../../sandbox/process-test/podman-service.ts';
-import type { PlayedTask } from '../src/played-task.ts';
+import type { PlayedTask } from '../src/task/read-tasks.ts';
 import { writeFiles } from '../test/task-folder.ts';
 
 const examples = join(import.meta.dirname, '../../../examples/harbor');

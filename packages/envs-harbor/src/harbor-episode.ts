@@ -5,16 +5,13 @@
  */
 import { type Sandbox, ToolEnvError } from '@toolenv/core';
 import { type ArchiveLimits, ContainerSandbox } from '@toolenv/sandbox/container';
-import { AgentShell } from './box/agent-shell.ts';
+import { AgentShell, openDoor } from './box/agent-shell.ts';
 import { asFault, type Box, type Boxes } from './box/boxes.ts';
-import { openDoor } from './box/model-door.ts';
 import { prepareAgentBox, prepareStep, type Users } from './box/prepare.ts';
 import type { BoxSpec, HarborStep, HarborTask, VerifierSpec } from './task/harbor-task.ts';
-import { type Carried, carryArtifacts, together } from './verify/carry.ts';
-import { carryChanges } from './verify/carry-changes.ts';
+import { type Carried, carryArtifacts, carryChanges, together } from './verify/carry.ts';
 import { type Judgement, judge } from './verify/judge.ts';
-import { failed, type Verdict } from './verify/reward-file.ts';
-import { isBelow, trialReward } from './verify/trial-reward.ts';
+import { failed, isBelow, trialReward, type Verdict } from './verify/reward-file.ts';
 
 export interface EpisodeTimes {
   /** Milliseconds of a command of the agent. */

@@ -1,7 +1,6 @@
 /** The options by which Harbor tasks are played. */
 import type { Split } from '@toolenv/core';
 import type { OptionsOf } from '@toolenv/core/schemas';
-import { boxProperties } from './box/box-options.ts';
 
 export const harborOptions = {
   type: 'object',
@@ -52,10 +51,40 @@ export const harborOptions = {
       default: 64,
       description: "MiB of the agent's files that a verifier gets",
     },
-    ...boxProperties,
+    memory: {
+      type: 'integer',
+      minimum: 16,
+      default: 2048,
+      description: 'MiB of memory of a container, unless its task says otherwise',
+    },
+    disk: {
+      type: 'integer',
+      minimum: 1,
+      default: 1024,
+      description: 'MiB that a container may write before it is killed, unless its task says otherwise',
+    },
+    processes: {
+      type: 'integer',
+      minimum: 16,
+      default: 512,
+      description: 'processes and threads of a container at once',
+    },
+    buildNetwork: {
+      type: 'boolean',
+      default: true,
+      description: 'whether the commands of a Dockerfile have a network, in which no agent works yet',
+    },
+    socket: {
+      type: 'string',
+      default: '',
+      description: "socket of the daemon; default: that of DOCKER_HOST, Docker's or podman's",
+    },
   },
   required: ['tasks'],
   additionalProperties: false,
 } as const;
 
 export type HarborOptions = OptionsOf<typeof harborOptions>;
+
+/** Of the containers of all tasks. */
+export type BoxOptions = Pick<HarborOptions, 'socket' | 'memory' | 'disk' | 'processes' | 'buildNetwork'>;

@@ -4,8 +4,7 @@ import { completeOptions } from '@toolenv/core/plugins';
 import { Boxes } from './box/boxes.ts';
 import { HarborEpisode } from './harbor-episode.ts';
 import { type HarborOptions, harborOptions } from './harbor-options.ts';
-import type { PlayedTask } from './played-task.ts';
-import { type HarborTasks, readTasks } from './task/read-tasks.ts';
+import { type HarborTasks, type PlayedTask, readTasks } from './task/read-tasks.ts';
 
 /** Entries of the agent's files that the verifier of a step gets. */
 const maxEntries = 10_000;

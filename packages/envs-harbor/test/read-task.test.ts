@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import type { TaskPolicy } from '../src/task/harbor-task.ts';
 import { readTask } from '../src/task/read-task.ts';
-import { findTasks } from '../src/task/task-folders.ts';
+import { findTasks } from '../src/task/read-tasks.ts';
 import { newFolder, smallest, writeFiles } from './task-folder.ts';
 
 const strict: TaskPolicy = { network: 'none', verifier: 'fresh', hostVariables: [] };

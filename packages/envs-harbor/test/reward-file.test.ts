@@ -1,8 +1,7 @@
 /** What a verifier writes becomes a reward from 0 to 1, or a failure that scores 0. */
 import { expect, test } from 'vitest';
 import type { HarborStep, HarborTask } from '../src/task/harbor-task.ts';
-import { maxRewardLength, readReward } from '../src/verify/reward-file.ts';
-import { isBelow, trialReward } from '../src/verify/trial-reward.ts';
+import { isBelow, maxRewardLength, readReward, trialReward } from '../src/verify/reward-file.ts';
 
 const read = (files: Record<string, string>) =>
   readReward(Object.fromEntries(Object.entries(files).map(([name, text]) => [name, Buffer.from(text)])));

@@ -4,8 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
 import type { Split, ToolCall } from '@toolenv/core';
 import { defineMcpEnv } from '@toolenv/mcp';
-import { drawTask, type FilesTask } from './files/draw-task.ts';
-import { hideFolder, readFiles, writeFiles } from './files/folder.ts';
+import { drawTask, type FilesTask, hideFolder, readFiles, writeFiles } from './files/draw-task.ts';
 
 const program = fileURLToPath(import.meta.resolve('@modelcontextprotocol/server-filesystem/dist/index.js'));
 

@@ -1,6 +1,5 @@
 /** AgentEpisode: what an agent and the reward functions of its environment know of the episode. */
-import type { EnvLimits, EpisodeContext, Rewards, Rng } from '@toolenv/core';
-import { ToolEnvError } from '@toolenv/core';
+import { type EpisodeContext, type Rewards, ToolEnvError } from '@toolenv/core';
 import { RunningEpisode } from '@toolenv/core/env';
 
 /** What an agent is given. */
@@ -11,22 +10,10 @@ export interface AgentContext<
   Options = unknown,
   Name extends string = string,
   Text extends string = string,
-> {
-  readonly task: Task;
-  /** What the definition's `state` made for this episode; `undefined` without it. */
-  readonly state: State;
-  /** What the definition's `setup` made for all episodes; `undefined` without it. */
-  readonly shared: Shared;
-  readonly options: Options;
-  readonly limits: EnvLimits;
-  /**
-   * An open text that the environment declares in `prompts`, as this episode has it.
-   * @throws ToolEnvError `bug.environment` for a name that is not declared.
-   */
-  prompt(name: Text): string;
-  readonly episodeId: string;
-  /** Seeded by the episode. */
-  readonly rng: Rng;
+> extends Pick<
+    EpisodeContext<Task, State, Shared, Options, Text>,
+    'task' | 'state' | 'shared' | 'options' | 'limits' | 'prompt' | 'episodeId' | 'rng'
+  > {
   /** Base URL for clients of OpenAI's APIs: `http://127.0.0.1:<port>/v1`. Clients of Anthropic's add `/v1` themselves where it is absent. */
   readonly baseURL: string;
   /** The key of this episode. Whatever has it talks to the policy in the name of the episode. */

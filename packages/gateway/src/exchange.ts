@@ -1,11 +1,8 @@
 /** Exchange: a request of a client and its answer, which may come minutes later. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { replyProblem } from './wire/api-formats.ts';
-import type { ModelReply } from './wire/model-reply.ts';
-import type { ModelRequest } from './wire/model-request.ts';
-import type { Problem } from './wire/problem.ts';
-import type { StoredItems } from './wire/stored-items.ts';
-import type { Wire } from './wire/wire.ts';
+import type { ModelReply, ModelRequest } from './wire/model-request.ts';
+import type { Problem, StoredItems, Wire } from './wire/wire.ts';
 
 /** Node's fetch gives up after 300 s without a byte. */
 const defaultHeartbeat = 15_000;

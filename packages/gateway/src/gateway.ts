@@ -15,8 +15,7 @@ import { Exchange } from './exchange.ts';
 import { countTokens } from './wire/anthropic-messages.ts';
 import { countPath, exactBody, notServed, readRequest, replyProblem, servedAt } from './wire/api-formats.ts';
 import { BadRequest } from './wire/model-request.ts';
-import type { Problem } from './wire/problem.ts';
-import { StoredItems } from './wire/stored-items.ts';
+import { type Problem, StoredItems } from './wire/wire.ts';
 
 /** A request has a whole history, again and again. */
 const maxBodyBytes = 64 * 2 ** 20;

@@ -8,10 +8,9 @@ import {
   type ToolCall,
   turnMessage,
 } from '@toolenv/core';
-import { mintId } from './mint-id.ts';
 import { argumentsOf, digestsOf, keyOf, next, plainly, replyOf, servedCall } from './sent-messages.ts';
-import type { ModelReply } from './wire/model-reply.ts';
-import type { ModelRequest, SentCall, SentMessage } from './wire/model-request.ts';
+import type { ModelReply, ModelRequest, SentCall, SentMessage } from './wire/model-request.ts';
+import { mintId } from './wire/wire.ts';
 
 /**
  * How a request relates to those before it.

@@ -3,9 +3,8 @@ import { createHash } from 'node:crypto';
 import type { Action, ToolCall } from '@toolenv/core';
 import { canonical } from '@toolenv/core/recording';
 import { isObject, tryJsonWithDigits } from '@toolenv/core/schemas';
-import { mintId } from './mint-id.ts';
-import type { ModelReply } from './wire/model-reply.ts';
-import type { ModelRequest, SentCall, SentMessage } from './wire/model-request.ts';
+import type { ModelReply, ModelRequest, SentCall, SentMessage } from './wire/model-request.ts';
+import { mintId } from './wire/wire.ts';
 
 /** [messages] the digest of the tools and of the messages up to each. */
 export function digestsOf(
@@ -53,4 +52,20 @@ export function replyOf({ text, reasoning, stopReason, tokens }: Action, calls: 
 /** A call as a client receives it, with an id that nothing else in its conversation has. */
 export function servedCall({ name, arguments: args }: ToolCall): SentCall {
   return { id: mintId('call'), name, arguments: JSON.stringify(args) };
+}
+
+/** The messages with `call_1`, `call_2` and so on. A result has the id of the last call before it that had its id. */
+export function numberCalls(messages: readonly SentMessage[]): SentMessage[] {
+  const ids = new Map<string, string>();
+  let count = 0;
+  return messages.map((message) => {
+    if (message.role === 'tool') return { ...message, id: ids.get(message.id) ?? message.id };
+    if (message.role !== 'assistant') return message;
+    const calls = message.calls.map((call) => {
+      count += 1;
+      ids.set(call.id, `call_${count}`);
+      return { ...call, id: `call_${count}` };
+    });
+    return { ...message, calls };
+  });
 }

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { Exchange } from '../src/exchange.ts';
 import { type Door, Gateway } from '../src/gateway.ts';
-import type { ModelReply } from '../src/wire/model-reply.ts';
+import type { ModelReply } from '../src/wire/model-request.ts';
 import { post } from './chat-client.ts';
 
 const tokens = {

@@ -43,3 +43,56 @@ function without(value: unknown, name: string, read: (part: unknown) => unknown)
   const { [name]: exact, ...rest } = value;
   return { ...(bigintsAs('number', rest) as object), [name]: read(exact) };
 }
+
+/** Bytes of a message, and of the messages that wait. The limit of the SDK. */
+const longest = 10 * 1024 * 1024;
+
+/** The messages of a stream of lines (MCP 2025-11-25, basic/transports#stdio). */
+export class MessageLines<Message> {
+  readonly #parse: (value: unknown) => Message;
+  readonly #onError: (error: Error) => void;
+  #waiting: Buffer = Buffer.alloc(0);
+
+  /**
+   * @param parse Throws for JSON that is not a message.
+   * @param onError Called with what it throws.
+   */
+  constructor(parse: (value: unknown) => Message, onError: (error: Error) => void) {
+    this.#parse = parse;
+    this.#onError = onError;
+  }
+
+  /** @throws Error for a message that is too long. Then the start of the next message is unknown. */
+  append(chunk: Buffer): void {
+    const length = this.#waiting.length + chunk.length;
+    if (length > longest) {
+      this.clear();
+      throw new Error(`it has more than ${longest} bytes`);
+    }
+    this.#waiting = Buffer.concat([this.#waiting, chunk]);
+  }
+
+  /** The next message as `exactMessage` reads it; `undefined` if none is complete. Skips lines that are no messages. */
+  next(): Message | undefined {
+    for (let end = this.#waiting.indexOf('\n'); end >= 0; end = this.#waiting.indexOf('\n')) {
+      const line = this.#waiting.toString('utf8', 0, end);
+      this.#waiting = this.#waiting.subarray(end + 1);
+      let message: unknown;
+      try {
+        message = exactMessage(line);
+      } catch {
+        continue;
+      }
+      try {
+        return this.#parse(message);
+      } catch (error) {
+        this.#onError(error as Error);
+      }
+    }
+    return undefined;
+  }
+
+  clear(): void {
+    this.#waiting = Buffer.alloc(0);
+  }
+}

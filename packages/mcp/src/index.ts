@@ -4,12 +4,20 @@ export { connectMcp } from './client/connect-mcp.ts';
 export { loginMcp, logoutMcp } from './client/login-mcp.ts';
 export type { McpClient, McpProgress, McpRequestOptions, McpToolDefinition } from './client/mcp-client.ts';
 export type { McpConnection, McpOptions } from './client/mcp-connection.ts';
-export type { McpForm, McpFormAnswer, McpHooks, McpSample } from './client/mcp-hooks.ts';
+export {
+  type McpForm,
+  type McpFormAnswer,
+  type McpHooks,
+  type McpSample,
+  type PolicyHooksOptions,
+  policyHooks,
+} from './client/mcp-hooks.ts';
 export {
   type McpLease,
   type McpLeaseOptions,
   type McpPool,
   type McpPoolOptions,
+  mcpToolFactory,
   openMcpPool,
 } from './client/mcp-pool.ts';
 export {
@@ -21,8 +29,6 @@ export {
   parseServer,
 } from './client/mcp-server.ts';
 export type { McpTool, McpToolResult } from './client/mcp-tool.ts';
-export { mcpToolFactory } from './client/mcp-tool-factory.ts';
-export { type PolicyHooksOptions, policyHooks } from './client/policy-hooks.ts';
 export type { McpPrimitive } from './client/primitive-tools.ts';
 export { type ServerAdditions, withAdditions } from './client/server-additions.ts';
 export type { ServerOptions } from './client/server-options.ts';

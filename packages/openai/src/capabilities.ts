@@ -1,7 +1,6 @@
 /** Capabilities: what a server can do for a model, found by a few requests of one token as the policy opens. */
-import { ToolEnvError } from '@toolenv/core';
-import type { Json } from './answer.ts';
-import { errorOf } from './refusal.ts';
+import { type SamplingOptions, ToolEnvError } from '@toolenv/core';
+import { errorOf, type Json } from './refusal.ts';
 import type { Server } from './server.ts';
 
 export interface Capabilities {
@@ -127,4 +126,44 @@ export function withoutRefused(fields: Json, refused: ReadonlySet<string>): Json
 function promptTokens(body: Json): number | undefined {
   const { prompt_tokens: tokens } = Object(body.usage);
   return typeof tokens === 'number' ? tokens : undefined;
+}
+
+/** llama.cpp reads 2³² − 1 as "any seed", vLLM takes 63 bits. */
+const seeds = 2 ** 31;
+
+/**
+ * Every field is sent, because servers have defaults of their own.
+ * @throws ToolEnvError `usage.model_request` or `usage.constrain_calls` for an option that the server does not have.
+ */
+export function samplingFields(
+  { maxTokens, temperature, topP = 1, topK, minP = 0, constrainCalls, seed }: SamplingOptions,
+  refused: ReadonlySet<string>,
+  who: string,
+): Json {
+  refuseConstrainedCalls({ constrainCalls }, who);
+  const needed = { top_p: topP !== 1, top_k: topK !== undefined, min_p: minP !== 0 };
+  for (const [name, isNeeded] of Object.entries(needed)) {
+    if (!isNeeded || !refused.has(name)) continue;
+    throw new ToolEnvError('usage.model_request', `${who} has no ${name}: leave the option out.`);
+  }
+  const fields = {
+    max_tokens: maxTokens,
+    temperature,
+    top_p: topP,
+    // −1 is all tokens: llama.cpp's default is 40, and vLLM takes that of the checkpoint.
+    top_k: topK ?? -1,
+    min_p: minP,
+    seed: ((seed % seeds) + seeds) % seeds,
+  };
+  return withoutRefused(fields, refused);
+}
+
+/** @throws ToolEnvError `usage.constrain_calls` if the option is on: the grammar of a server is its own. */
+export function refuseConstrainedCalls(
+  { constrainCalls }: Pick<SamplingOptions, 'constrainCalls'>,
+  who: string,
+): void {
+  if (!constrainCalls) return;
+  const message = `${who} draws its tokens elsewhere, where calls cannot be constrained: leave constrainCalls out.`;
+  throw new ToolEnvError('usage.constrain_calls', message);
 }

@@ -2,12 +2,10 @@
 import { type Observation, type Policy, type PolicySpec, ToolEnvError } from '@toolenv/core';
 import { contentText } from '@toolenv/core/schemas';
 import { functionTools, withTextTools } from '@toolenv/core/tools';
-import type { Json } from './answer.ts';
-import { readTurn, type Said } from './read-turn.ts';
-import { errorOf } from './refusal.ts';
-import { samplingFields } from './sampling-fields.ts';
+import { samplingFields } from './capabilities.ts';
+import { errorOf, type Json } from './refusal.ts';
 import type { Server } from './server.ts';
-import { wireMessages } from './wire-messages.ts';
+import { readTurn, type Said, wireMessages } from './wire-messages.ts';
 
 export interface ChatPolicyParts {
   server: Server;

@@ -9,6 +9,6 @@ export {
   languageModelPolicy,
 } from './language-model-policy.ts';
 export { type OpenAiPolicyOptions, openAiPolicy } from './open-policy.ts';
-export { type Prices, readPrices } from './prices.ts';
 export type { QueueOptions } from './request-queue.ts';
 export type { ServerOptions } from './server.ts';
+export { type Prices, readPrices } from './usage-count.ts';

@@ -11,15 +11,12 @@ import type { PolicyHandle } from '@toolenv/core/plugins';
 import { tryObject } from '@toolenv/core/schemas';
 import { withTextTools } from '@toolenv/core/tools';
 import { isTransient, retryAfter } from '@toolenv/serving/client';
-import type { Json } from './answer.ts';
-import type { Prices } from './prices.ts';
-import { readTurn } from './read-turn.ts';
-import { errorOf, refusalOf, transientError } from './refusal.ts';
+import { refuseConstrainedCalls } from './capabilities.ts';
+import { errorOf, type Json, refusalOf, transientError } from './refusal.ts';
 import { type Attempt, type QueueOptions, RequestQueue } from './request-queue.ts';
 import { ResponseCache } from './response-cache.ts';
-import { refuseConstrainedCalls } from './sampling-fields.ts';
-import { UsageCount } from './usage-count.ts';
-import { wireId } from './wire-messages.ts';
+import { type Prices, UsageCount } from './usage-count.ts';
+import { readTurn, wireId } from './wire-messages.ts';
 
 /** The part of `LanguageModelV2`, `V3` and `V4` of `@ai-sdk/provider` that is used here: providers of the AI SDK give such models. */
 export interface LanguageModel {

@@ -5,10 +5,10 @@ import type { TokenChat } from '@toolenv/core/remote';
 import { Deadline } from '@toolenv/core/tools';
 import { findModel, probeCapabilities } from './capabilities.ts';
 import { chatPolicy } from './chat-policy.ts';
-import { pricesOf, readPriceTable } from './prices.ts';
-import { probeTokens } from './probe-tokens.ts';
 import { Server, type ServerOptions } from './server.ts';
 import { tokenPolicy } from './token-policy.ts';
+import { probeTokens } from './token-reply.ts';
+import { pricesOf, readPriceTable } from './usage-count.ts';
 
 export interface OpenAiPolicyOptions extends ServerOptions {
   /** Default: the only model of the server. */

@@ -1,6 +1,11 @@
 /** Refusal: why a server does not take a request, read from the forms of its error bodies. */
 import { asClause, ToolEnvError } from '@toolenv/core';
 
+export type Json = Record<string, unknown>;
+
+/** A reply, or the reason why the server does not take the request as it is. */
+export type Answer = { body: Json; refusal?: undefined } | { body?: undefined; refusal: Refusal };
+
 export interface Refusal {
   status: number;
   /** In one line. */

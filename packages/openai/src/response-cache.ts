@@ -6,8 +6,7 @@ import { ensureDir, readRegular, withDiskErrors } from '@toolenv/core/files';
 import { canonical } from '@toolenv/core/recording';
 import { isObject, tryObject } from '@toolenv/core/schemas';
 import { jsonWithoutSecrets } from '@toolenv/core/secrets';
-import type { Answer, Json } from './answer.ts';
-import type { Refusal } from './refusal.ts';
+import type { Answer, Json, Refusal } from './refusal.ts';
 import type { UsageCount } from './usage-count.ts';
 
 /** What decides a reply. */

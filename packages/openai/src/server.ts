@@ -1,15 +1,16 @@
 /** Server: asks an OpenAI-compatible server over HTTP. */
+
+import { request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import { text } from 'node:stream/consumers';
 import { asClause, messageOf, ToolEnvError } from '@toolenv/core';
 import { tryObject } from '@toolenv/core/schemas';
 import { registerSecret } from '@toolenv/core/secrets';
-import { isTransient, retryAfter } from '@toolenv/serving/client';
-import type { Answer, Json } from './answer.ts';
-import type { Prices } from './prices.ts';
-import { refusalOf, transientError } from './refusal.ts';
+import { bounded, isTransient, retryAfter } from '@toolenv/serving/client';
+import { type Answer, type Json, refusalOf, transientError } from './refusal.ts';
 import { type Attempt, type QueueOptions, RequestQueue } from './request-queue.ts';
 import { ResponseCache } from './response-cache.ts';
-import { type Reply, send } from './send.ts';
-import { UsageCount } from './usage-count.ts';
+import { type Prices, UsageCount } from './usage-count.ts';
 
 export interface ServerOptions extends QueueOptions, Prices {
   /** Where paths are added: `http://127.0.0.1:8000/v1`. */
@@ -101,4 +102,52 @@ export class Server {
 /** The causes of a failed connection are in an AggregateError, whose own message is empty. */
 function reasonOf(error: unknown): string {
   return messageOf(error) || messageOf((error as { code?: unknown }).code);
+}
+
+interface Reply {
+  status: number;
+  headers: Readonly<Record<string, string | string[] | undefined>>;
+  text: string;
+}
+
+/** Milliseconds: the longest delay of setTimeout. */
+const maxTimer = 2 ** 31 - 1;
+
+interface SendOptions {
+  /** Sent as JSON by POST; absent for GET. */
+  body?: unknown;
+  headers: Readonly<Record<string, string>>;
+  /** Milliseconds of the whole request, after which the server counts as gone. */
+  timeout: number;
+  signal?: AbortSignal | undefined;
+}
+
+/**
+ * Rejects if there is no whole reply. Any status resolves. Redirects are not followed, so that a key goes nowhere else. Node's fetch gives
+ * up after 300 s without headers, which a long generation takes.
+ */
+function send(url: string, { body, headers, timeout, signal }: SendOptions): Promise<Reply> {
+  const sent = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
+  const request = url.startsWith('https:') ? requestHttps : requestHttp;
+  return new Promise((resolve, reject) => {
+    const outgoing = request(url, {
+      method: sent ? 'POST' : 'GET',
+      headers: {
+        accept: 'application/json',
+        ...(sent && { 'content-type': 'application/json', 'content-length': sent.length }),
+        ...headers,
+      },
+      signal,
+    });
+    // Bytes that drip do not prolong it.
+    const late = () => outgoing.destroy(new Error(`the server sent no whole reply in ${timeout / 1000} s`));
+    const timer = setTimeout(late, Math.min(timeout, maxTimer));
+    outgoing.on('error', reject);
+    outgoing.on('close', () => clearTimeout(timer));
+    outgoing.on('response', (incoming) => {
+      const { statusCode: status = 0, headers } = incoming;
+      text(bounded(incoming)).then((text) => resolve({ status, headers, text }), reject);
+    });
+    outgoing.end(sent);
+  });
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { openAiPolicy } from '../src/open-policy.ts';
-import { pricesOf, readPrices } from '../src/prices.ts';
+import { pricesOf, readPrices } from '../src/usage-count.ts';
 import { startWireServer } from './wire-server.ts';
 
 let file: string;

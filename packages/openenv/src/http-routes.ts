@@ -1,8 +1,11 @@
 /** OpenEnv's HTTP interface. Each request plays its own episode; only a WebSocket keeps an episode. */
+
+import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { JsonSchema } from '@toolenv/core';
 import { isObject } from '@toolenv/core/schemas';
-import { prometheusType, readBody, replyJson } from '@toolenv/serving';
-import { type Metadata, openApi, schemas } from './description.ts';
+import { readBody, replyJson, requestUrl } from '@toolenv/serving';
+import { actionSchema } from './action.ts';
 import { exactArguments, FrameError } from './frame.ts';
 import { answerRpc } from './json-rpc.ts';
 import type { OpenEnvSession } from './openenv-session.ts';
@@ -15,9 +18,6 @@ export interface Routes {
   maxBodyBytes: number;
 }
 
-/** Paths for health checks and metrics. */
-export const probePaths: readonly string[] = ['/health', '/metrics'];
-
 /** Answers a request that may reach the server. */
 export async function answerHttp(
   request: IncomingMessage,
@@ -25,15 +25,11 @@ export async function answerHttp(
   routes: Routes,
 ): Promise<void> {
   const { metadata, sessions, maxBodyBytes } = routes;
-  const route = `${request.method === 'HEAD' ? 'GET' : request.method} ${pathOf(request)}`;
+  const route = `${request.method === 'HEAD' ? 'GET' : request.method} ${requestUrl(request).pathname}`;
   switch (route) {
     case 'GET /health':
-      return sessions.isDraining
-        ? replyJson(response, 503, { status: 'draining' })
-        : replyJson(response, 200, { status: 'healthy' });
     case 'GET /metrics':
-      response.writeHead(200, { 'content-type': prometheusType }).end(sessions.metrics);
-      return;
+      return sessions.answerProbe(request, response, 'healthy');
     case 'GET /metadata':
       return replyJson(response, 200, metadata);
     case 'GET /schema':
@@ -68,10 +64,6 @@ export async function answerHttp(
   return play(response, sessions, (session) => session.step(action));
 }
 
-export function pathOf({ url = '/' }: IncomingMessage): string {
-  return URL.canParse(url, 'http://any') ? new URL(url, 'http://any').pathname : '/';
-}
-
 const parseError = { jsonrpc: '2.0', id: null, error: { code: -32700, message: 'The body is not JSON.' } };
 
 /** Plays in a session that ends with the request. */
@@ -98,4 +90,83 @@ async function play(
 /** FastAPI's form of errors. */
 function invalid(response: ServerResponse, loc: string[], msg: string): void {
   replyJson(response, 422, { detail: [{ type: 'value_error', loc, msg }] });
+}
+
+const json: { version: string } = JSON.parse(
+  readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
+);
+
+const object: JsonSchema = { type: 'object' };
+const observation: JsonSchema = {
+  title: 'CallToolObservation',
+  type: 'object',
+  properties: {
+    tool_name: { type: 'string' },
+    result: { type: 'object', description: 'content, structured_content, data (its text) and is_error' },
+    error: { type: 'null' },
+    messages: { type: 'array', items: object, description: 'messages after the turn' },
+    metadata: { type: 'object', description: 'outcome and rewards by name' },
+  },
+};
+const resetObservation: JsonSchema = {
+  title: 'ResetObservation',
+  type: 'object',
+  properties: {
+    messages: { type: 'array', items: object, description: 'how the conversation begins' },
+    task: { type: 'integer' },
+    seed: { type: 'integer' },
+  },
+};
+const state: JsonSchema = {
+  title: 'State',
+  type: 'object',
+  properties: {
+    episode_id: { type: ['string', 'null'] },
+    step_count: { type: 'integer' },
+    task: { type: 'integer' },
+    seed: { type: 'integer' },
+    reward: { type: ['number', 'null'], description: 'sum of the rewards so far' },
+    done: { type: 'boolean' },
+  },
+  required: ['step_count'],
+};
+
+const schemas: Readonly<Record<string, JsonSchema>> = {
+  action: actionSchema,
+  observation,
+  reset_observation: resetObservation,
+  state,
+};
+
+type Metadata = Record<'name' | 'description' | 'version', string> &
+  Record<'readme_content' | 'author' | 'documentation_url', null>;
+
+export function metadataOf(name: string, version: string | undefined): Metadata {
+  const description = `The environment ${name}. A tool call is a step; episode_answer gives the answer.`;
+  const none = { readme_content: null, author: null, documentation_url: null };
+  return { name, description, version: version ?? json.version, ...none };
+}
+
+/** OpenEnv 0.10 requires the paths and a version 1.x of its HTTP interface (cli/_validation.py). */
+function openApi(name: string): object {
+  const get = { get: { responses: { 200: { description: 'OK' } } } };
+  const post = {
+    post: {
+      requestBody: { content: { 'application/json': { schema: object } } },
+      responses: { 200: { description: 'OK' }, 422: { description: 'Invalid body' } },
+    },
+  };
+  return {
+    openapi: '3.1.0',
+    info: { title: `OpenEnv Environment HTTP API: ${name}`, version: '1.0.0' },
+    paths: {
+      '/health': get,
+      '/metadata': get,
+      '/schema': get,
+      '/state': get,
+      '/reset': post,
+      '/step': post,
+      '/mcp': post,
+    },
+  };
 }

@@ -4,25 +4,14 @@ import {
   isInfrastructure,
   type Observation,
   type ScoredTransition,
+  type ToolCallRecord,
   type ToolDescription,
-  ToolEnvError,
 } from '@toolenv/core';
-import { ClientSession, endText, newMessages, type ServedEpisode } from '@toolenv/serving';
-import { answerName, readAction } from './action.ts';
+import { answerToolNamed, ClientSession, endText, newMessages, type ServedEpisode } from '@toolenv/serving';
+import { answerName, type OpenEnvAction, readAction } from './action.ts';
 import { FrameError, type StepResult } from './frame.ts';
-import { observe, type Played, toSaid } from './observation.ts';
-import { readReset } from './reset-request.ts';
 
-const answerTool: ToolDescription = {
-  name: answerName,
-  description: 'Give the final answer to the task.',
-  inputSchema: {
-    type: 'object',
-    properties: { text: { type: 'string' } },
-    required: ['text'],
-    additionalProperties: false,
-  },
-};
+const answerTool = answerToolNamed(answerName);
 
 export class OpenEnvSession extends ClientSession {
   #handedOut: ServedEpisode | undefined;
@@ -114,10 +103,7 @@ export class OpenEnvSession extends ClientSession {
 
   async #listTools(signal: AbortSignal): Promise<ToolDescription[]> {
     const { observation } = await this.#current(signal);
-    if (observation.tools.some(({ name }) => name === answerName)) {
-      const message = `${this.episodes.name} has a tool "${answerName}", but sessions use that name themselves: rename the tool.`;
-      throw new ToolEnvError('usage.openenv_tool_name', message);
-    }
+    this.episodes.refuseTool(answerName, observation.tools, 'usage.openenv_tool_name');
     const own = observation.tools.map(({ name, description, inputSchema }) => {
       return { name, description, inputSchema };
     });
@@ -166,4 +152,76 @@ function toResult(
   { reward = null, done = false }: Partial<Pick<StepResult, 'reward' | 'done'>> = {},
 ): StepResult {
   return { observation: { ...observation, metadata }, reward, done, metadata };
+}
+
+/** An action that is a step of the episode. */
+type Played = Exclude<OpenEnvAction, { type: 'list_tools' }>;
+
+/** What a policy reads after a call or an answer. */
+interface Said {
+  text: string;
+  isError?: boolean;
+  record?: ToolCallRecord;
+}
+
+function toSaid(record: ToolCallRecord | undefined): Said {
+  if (!record) return { text: '' };
+  return { text: record.text, isError: Boolean(record.mistake || record.result?.isError), record };
+}
+
+/** The observation of OpenEnv's CallToolAction, or of a turn. */
+function observe(asked: Played, said: Said, calls: readonly ToolCallRecord[] = []): Record<string, unknown> {
+  if (asked.type !== 'turn') {
+    const name = asked.type === 'answer' ? answerName : asked.name;
+    return { tool_name: name, result: toolResult(said), error: null };
+  }
+  const results = calls.map((record) => ({
+    tool_name: 'name' in record.call ? record.call.name : '',
+    result: toolResult(toSaid(record)),
+  }));
+  return { text: said.text, calls: results };
+}
+
+/** FastMCP's result as OpenEnv sends it. `data` is the text that a policy reads: OpenEnv's client returns it. */
+function toolResult({ text, isError = false, record }: Said): object {
+  const others = record?.result?.content.filter(({ type }) => type !== 'text') ?? [];
+  return {
+    content: [{ type: 'text', text }, ...others],
+    structured_content: record?.result?.structuredContent ?? null,
+    meta: null,
+    data: text,
+    is_error: isError,
+  };
+}
+
+/** @throws FrameError for parameters that no environment here has, so that none is ignored. */
+function readReset(
+  data: Record<string, unknown>,
+  taskCount: number,
+): { seed?: number; task?: number; episodeId?: string } {
+  const {
+    seed,
+    task,
+    episode_id: episodeId,
+    ...others
+  } = Object.fromEntries(Object.entries(data).filter(([, value]) => value !== null));
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined) {
+    const name = unknown.slice(0, 100);
+    throw new FrameError('VALIDATION_ERROR', `reset takes seed, task and episode_id, not "${name}".`);
+  }
+  if (seed !== undefined && !isCount(seed)) {
+    throw new FrameError('VALIDATION_ERROR', 'seed must be an integer of at least 0.');
+  }
+  if (task !== undefined && !(isCount(task) && task < taskCount)) {
+    throw new FrameError('VALIDATION_ERROR', `task must be an integer from 0 to ${taskCount - 1}.`);
+  }
+  if (episodeId !== undefined && (typeof episodeId !== 'string' || episodeId.length > 256)) {
+    throw new FrameError('VALIDATION_ERROR', 'episode_id must be a text of at most 256 characters.');
+  }
+  return { seed, task, episodeId };
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
 }

@@ -5,8 +5,7 @@ import { answerName } from './action.ts';
 import type { StepResult } from './frame.ts';
 import { describeServer, readAddress, type ServerDescription } from './server-address.ts';
 import { ServerSocket } from './server-socket.ts';
-import { actionTool, listedTools, visible } from './server-tools.ts';
-import { readMessages, ServerTurn } from './server-turn.ts';
+import { actionTool, listedTools, readMessages, ServerTurn, visible } from './server-tools.ts';
 
 /** A task is the seed that the server is reset with. */
 export interface OpenEnvTask {

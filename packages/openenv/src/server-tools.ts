@@ -3,15 +3,18 @@ import {
   type ContentBlock,
   failure,
   type JsonSchema,
+  type Message,
   type Tool,
   ToolEnvError,
   type ToolResult,
+  type TurnDecision,
   text,
 } from '@toolenv/core';
-import { isObject, leaveOutUnusable } from '@toolenv/core/schemas';
+import { contentText, isObject, leaveOutUnusable } from '@toolenv/core/schemas';
 import { ToolNames } from '@toolenv/core/tools';
+import { ServedTurn, servedEnd } from '@toolenv/serving';
 import type { StepResult } from './frame.ts';
-import type { ServerTurn } from './server-turn.ts';
+import { refused, type ServerSocket } from './server-socket.ts';
 
 /** The tools that a server lists. */
 export function listedTools({ observation }: StepResult, turn: ServerTurn): Tool[] {
@@ -77,4 +80,67 @@ function callResult({ result, error }: Record<string, unknown>): ToolResult {
 
 function malformed(why: string): ToolEnvError {
   return new ToolEnvError('infrastructure.openenv_reply', `The OpenEnv server cannot be used: ${why}.`);
+}
+
+/** What the server has said since the policy's last turn. */
+export class ServerTurn extends ServedTurn<StepResult> {
+  readonly #socket: ServerSocket;
+
+  constructor(socket: ServerSocket) {
+    super();
+    this.#socket = socket;
+  }
+
+  /** Steps, and keeps the reward for the turn's end. Throws as {@link ServerSocket.ask} does. */
+  async act(action: object, signal: AbortSignal): Promise<StepResult> {
+    const step = await this.#socket.ask('step', action, signal);
+    this.add(step);
+    return step;
+  }
+
+  /** Steps for a tool. An action that the server refuses is a mistake of the model. */
+  call(
+    action: object,
+    signal: AbortSignal,
+    read: (observation: Record<string, unknown>) => ToolResult,
+  ): Promise<ToolResult> {
+    return this.inTurn(async () => {
+      try {
+        return read((await this.act(action, signal)).observation);
+      } catch (error) {
+        if (ToolEnvError.isInstance(error) && error.code === refused) return failure(error.message);
+        throw error;
+      }
+    });
+  }
+
+  /**
+   * What the turn means. The next turn begins.
+   * @throws ToolEnvError As {@link servedEnd}.
+   */
+  end(): TurnDecision<'reward'> {
+    const { steps, reward } = this.take();
+    const last = steps.find(({ done }) => done);
+    if (last) return { rewards: { reward }, end: servedEnd(last.metadata, 'done') };
+    const rewritten = steps.findLastIndex(({ metadata }) => metadata.rewritten === true);
+    const reply = steps
+      .slice(rewritten + 1)
+      .flatMap(({ observation }) => readMessages(observation.messages))
+      .filter(({ role }) => role === 'user' || role === 'system');
+    return {
+      rewards: { reward },
+      ...(rewritten >= 0 && { rewrite: readMessages(steps[rewritten]!.observation.messages) }),
+      ...(reply.length > 0 && { reply }),
+    };
+  }
+}
+
+/** The messages of a list, whose contents may be lists of parts of text; empty if `given` is not a list of messages. The environment's boundary checks them further. */
+export function readMessages(given: unknown): Message[] {
+  if (!Array.isArray(given)) return [];
+  const messages = given.map((each) => {
+    const content = isObject(each) && typeof each.role === 'string' ? contentText(each.content) : undefined;
+    return content === undefined ? undefined : ({ ...each, content } as Message);
+  });
+  return messages.every((message) => message !== undefined) ? messages : [];
 }

@@ -1,18 +1,9 @@
 /** The requests of ORS's clients. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { bigintsAs, exactJson, isObject } from '@toolenv/core/schemas';
-import {
-  CapacityError,
-  type OpenSessions,
-  prometheusType,
-  readBody,
-  replyJson,
-  requestUrl,
-} from '@toolenv/serving';
-import { beginEvents, chunksOf, withKeepAlive, writeEvent } from './event-stream.ts';
-import { Problem } from './problem.ts';
+import { CapacityError, type OpenSessions, readBody, replyJson, requestUrl } from '@toolenv/serving';
 import type { ServedSession } from './served-session.ts';
-import type { ServedTasks } from './served-tasks.ts';
+import { Problem, type ServedTasks } from './served-tasks.ts';
 
 export interface Routes {
   /** Name of the environment, in lower case. */
@@ -26,9 +17,6 @@ export interface Routes {
   newId(): string;
 }
 
-/** Paths for health checks and metrics. */
-export const probePaths: readonly string[] = ['/health', '/metrics'];
-
 type Answer = (
   request: IncomingMessage,
   response: ServerResponse,
@@ -37,14 +25,8 @@ type Answer = (
 
 /** Requests of the server. An answer of `undefined` has been written already. */
 const ofServer: Readonly<Record<string, Answer>> = {
-  'GET health': (_, response, { sessions }) => {
-    if (sessions.isDraining) replyJson(response, 503, { status: 'draining' });
-    return sessions.isDraining ? undefined : { status: 'ok' };
-  },
-  'GET metrics': (_, response, { sessions }) => {
-    response.writeHead(200, { 'content-type': prometheusType }).end(sessions.metrics);
-    return undefined;
-  },
+  'GET health': probe,
+  'GET metrics': probe,
   'GET list_environments': (_, __, { name }) => [name],
   'POST create_session': (request, response, { newId }) => {
     request.resume();
@@ -122,6 +104,10 @@ export async function answerOrs(
   }
 }
 
+function probe(request: IncomingMessage, response: ServerResponse, { sessions }: Routes): undefined {
+  sessions.answerProbe(request, response, 'ok');
+}
+
 async function create(request: IncomingMessage, _: ServerResponse, routes: Routes): Promise<object> {
   const { name, tasks, sessions, maxBodyBytes } = routes;
   const id = idOf(request);
@@ -186,4 +172,55 @@ async function bodyOf(request: IncomingMessage, most: number): Promise<Record<st
   if (body === 'too_large') throw new Problem(413, `A body may have ${most} bytes (maxBodyBytes).`);
   if (typeof body === 'object' && isObject(body.json)) return body.json;
   throw new Problem(422, 'The body must be a JSON object.');
+}
+
+/** Characters of a chunk, as ORS's own server has them. */
+const chunkSize = 4_096;
+/** Milliseconds between comments, which keep a stream that waits open. */
+const pingInterval = 10_000;
+
+function beginEvents(response: ServerResponse): void {
+  response.writeHead(200, {
+    'content-type': 'text/event-stream',
+    'cache-control': 'no-cache',
+    // Proxies pass each event on at once.
+    'x-accel-buffering': 'no',
+  });
+}
+
+function writeEvent(response: ServerResponse, event: string, data: string): void {
+  // A line break would end the data.
+  const lines = data.split(/\r\n|\n|\r/).map((line) => `data: ${line}\r\n`);
+  response.write(`event: ${event}\r\n${lines.join('')}\r\n`);
+}
+
+/** The result of `work`. Meanwhile, the stream gets comments. */
+async function withKeepAlive<T>(response: ServerResponse, work: Promise<T>): Promise<T> {
+  const pings = setInterval(() => response.write(': ping\r\n\r\n'), pingInterval);
+  try {
+    return await work;
+  } finally {
+    clearInterval(pings);
+  }
+}
+
+/**
+ * Cuts JSON into chunks, none of which begins with a white space: Python's client removes all white space there. A white space at the
+ * border is always in a string of the JSON, so that its escape means the same.
+ */
+export function chunksOf(json: string): string[] {
+  const chunks: string[] = [];
+  for (let start = 0; start < json.length; ) {
+    let end = start + chunkSize;
+    // Half a character cannot be sent.
+    if (/[\udc00-\udfff]/.test(json[end] ?? '')) end += 1;
+    const chunk = json.slice(start, end);
+    chunks.push(/^[\s\x85]/.test(chunk) ? escaped(chunk[0]!) + chunk.slice(1) : chunk);
+    start = end;
+  }
+  return chunks;
+}
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }

@@ -5,8 +5,9 @@ import { isObject, tryJson, tryJsonWithDigits } from '@toolenv/core/schemas';
 import { redactSecrets } from '@toolenv/core/secrets';
 import { Deadline } from '@toolenv/core/tools';
 import { AnswerTooLarge, backoff, bounded } from '@toolenv/serving/client';
+// The parser of MCP's SDK: lines end in three ways, and are cut anywhere.
+import { createParser } from 'eventsource-parser';
 import { keyHeaders } from './address.ts';
-import { readEvents, type ServerEvent } from './read-events.ts';
 
 /** Milliseconds between attempts. */
 const waits = { first: 100, longest: 5_000 };
@@ -108,14 +109,7 @@ export class OrsServer {
     const timer = setTimeout(() => deadline.abort(new Late(`silent for ${silence / 1000} s`)), silence);
     try {
       const response = await this.#send(path, { method: 'POST', ...asked }, deadline.signal);
-      const text = this.#textOf(response);
-      const watched = (async function* () {
-        for await (const part of text) {
-          timer.refresh();
-          yield part;
-        }
-      })();
-      yield* readEvents(watched);
+      yield* readEvents(this.#textOf(response, () => timer.refresh()));
     } catch (error) {
       throw this.#toThrow(path, error, asked.signal, deadline);
     } finally {
@@ -193,9 +187,12 @@ export class OrsServer {
     throw this.#error('infrastructure.ors_error', path, why);
   }
 
-  async *#textOf(response: Response): AsyncGenerator<string> {
+  async *#textOf(response: Response, onPart: () => void = () => {}): AsyncGenerator<string> {
     const decoder = new TextDecoder();
-    for await (const chunk of bounded(response.body)) yield decoder.decode(chunk, { stream: true });
+    for await (const chunk of bounded(response.body)) {
+      onPart();
+      yield decoder.decode(chunk, { stream: true });
+    }
   }
 
   /** What FastAPI says of an error. */
@@ -227,6 +224,25 @@ export class OrsServer {
 
   #message(path: string, why: string): string {
     return redactSecrets(`The ORS server at ${this.url} fails at ${path}: ${asClause(why)}.`);
+  }
+}
+
+export interface ServerEvent {
+  event: string;
+  data: string;
+}
+
+/** The events that have a name. One space after a colon is removed, and no other: ORS cuts JSON anywhere. */
+export async function* readEvents(chunks: AsyncIterable<string>): AsyncGenerator<ServerEvent> {
+  const events: ServerEvent[] = [];
+  const parser = createParser({
+    onEvent({ event, data }) {
+      if (event !== undefined) events.push({ event, data });
+    },
+  });
+  for await (const chunk of chunks) {
+    parser.feed(chunk);
+    yield* events.splice(0);
   }
 }
 

@@ -12,8 +12,7 @@ import { readAddress, readSecrets } from './address.ts';
 import { findEnvironment, findSplits, type OrsTask, orsTasks } from './describe-server.ts';
 import { OrsServer } from './ors-server.ts';
 import { OrsSession } from './ors-session.ts';
-import { readTools } from './server-tools.ts';
-import { ServerTurn } from './server-turn.ts';
+import { readTools, ServerTurn } from './server-tools.ts';
 import { maxReward, readMessages } from './tool-output.ts';
 
 const milliseconds = (standard: number, description: string) =>

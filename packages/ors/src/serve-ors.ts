@@ -2,45 +2,32 @@
 import { randomUUID } from 'node:crypto';
 import {
   completeServeOptions,
-  type EpisodeOptions,
+  type EnvService,
   HttpAccess,
+  isProbe,
   listenGuarded,
   OpenSessions,
   placesFor,
-  requestUrl,
   type ServedEnv,
-  type ServeOptions,
+  type ServeEnvOptions,
   type SessionOptions,
   servedName,
   writeToStderr,
 } from '@toolenv/serving';
-import { answerOrs, probePaths } from './ors-routes.ts';
+import { answerOrs } from './ors-routes.ts';
 import { ServedSession } from './served-session.ts';
 import { ServedTasks } from './served-tasks.ts';
 
 /** `split`: only these tasks. Default: the tasks of all splits. */
-export interface ServeOrsOptions extends ServeOptions, EpisodeOptions {
-  /**
-   * Called with the causes of aborted episodes, of which the client learns only the code, and with errors that are bugs. Default:
-   * write to stderr.
-   */
-  onError?(error: unknown): void;
-}
+export type ServeOrsOptions = ServeEnvOptions;
 
-export interface OrsService {
-  /** The base URL that clients are given: `http://127.0.0.1:8080`. */
-  readonly url: string;
+export interface OrsService extends EnvService {
   /** Name of the environment. */
   readonly environment: string;
-  /** Settles after {@link close}. */
-  readonly closed: Promise<void>;
-  /** Refuses new sessions, and answers 503 to `/health`. Resolves when no session is open, or after this many milliseconds. */
-  drain(milliseconds: number): Promise<void>;
-  close(): Promise<void>;
 }
 
 /**
- * Serves an environment. Does not close it: close it yourself after {@link OrsService.close}.
+ * Serves an environment. Does not close it: close it yourself after {@link EnvService.close}.
  *
  * A session plays one episode. A call of a tool is a turn, and the tool `submit` gives the answer. The model's mistakes are results. An
  * infrastructure fault is an `error` event, and its episode has no reward.
@@ -80,24 +67,18 @@ export async function serveOrs<Task>(
   };
   const listener = await listenGuarded(options, {
     access: new HttpAccess(options),
-    // Health and counts are not secret: probes have no token.
-    isOpen: (request) => request.method === 'GET' && probePaths.includes(requestUrl(request).pathname),
+    isOpen: isProbe,
     answer: (request, response) => answerOrs(request, response, routes),
     onError,
-  });
-  let settle = () => {};
-  const closed = new Promise<void>((resolve) => {
-    settle = resolve;
   });
   return {
     url: listener.origin,
     environment: name,
-    closed,
+    closed: listener.closed,
     drain: (milliseconds) => sessions.drain(milliseconds),
     async close() {
       await sessions.close();
       await listener.close();
-      settle();
     },
   };
 }

@@ -1,9 +1,19 @@
 /** ServedSession: the episode of one client of ORS. */
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { type Action, isInfrastructure, type Observation, type ScoredTransition } from '@toolenv/core';
-import { jsonWithoutSecrets } from '@toolenv/core/secrets';
 import {
+  type Action,
+  isInfrastructure,
+  type Message,
+  type Observation,
+  type ScoredTransition,
+  type ToolCallRecord,
+  type ToolDescription,
+} from '@toolenv/core';
+import { jsonWithoutSecrets } from '@toolenv/core/secrets';
+import { boundText } from '@toolenv/core/tools';
+import {
+  answerToolNamed,
   ClientSession,
   endText,
   newMessages,
@@ -11,15 +21,7 @@ import {
   type SessionHooks,
   type SessionOptions,
 } from '@toolenv/serving';
-import { Problem } from './problem.ts';
-import {
-  answerNameOf,
-  promptBlocks,
-  resultBlocks,
-  textBlock,
-  wireMessages,
-  wireTools,
-} from './wire-blocks.ts';
+import { Problem } from './served-tasks.ts';
 
 /** Results that are kept for a client whose stream was cut. ORS's clients call one tool after another. */
 const maxKept = 16;
@@ -146,4 +148,58 @@ export class ServedSession extends ClientSession {
 
 function refusal(error: string, reason: string): string {
   return jsonWithoutSecrets({ ok: false, error, reason });
+}
+
+/** ORS's TextBlock or ImageBlock. */
+type WireBlock = { detail: null } & (
+  | { type: 'text'; text: string }
+  | { type: 'image'; data: string; mimeType: string }
+);
+
+function textBlock(text: string): WireBlock {
+  return { type: 'text', text, detail: null };
+}
+
+/** What the policy reads of a result, and its images in their places. */
+function resultBlocks({ text, result }: ToolCallRecord, maxToolCharacters: number): WireBlock[] {
+  const { content = [] } = result ?? {};
+  if (!content.some(({ type }) => type === 'image')) return [textBlock(text)];
+  return content.map((block: Record<string, unknown>): WireBlock => {
+    const { type, data, mimeType } = block;
+    if (type === 'image') return { type, data: String(data), mimeType: String(mimeType), detail: null };
+    return textBlock(type === 'text' ? boundText(String(block.text), maxToolCharacters) : `[${type}]`);
+  });
+}
+
+/** What the policy reads of messages that it has not written itself. */
+function promptBlocks(messages: readonly Message[]): WireBlock[] {
+  return messages
+    .filter(({ role }) => role === 'user' || role === 'system')
+    .map(({ content }) => textBlock(content));
+}
+
+/** Messages with roles, as OpenReward's clients read them. There, a tool's result is text of the user. */
+function wireMessages(messages: readonly Message[]): object[] {
+  return messages.map(({ role, content }) => ({
+    role: role === 'tool' ? 'user' : role,
+    blocks: [textBlock(content)],
+    detail: null,
+  }));
+}
+
+/** The name of the tool that takes the answer: a name that the environment's own tools do not have. */
+function answerNameOf(tools: readonly ToolDescription[]): string {
+  let name = 'submit';
+  while (tools.some((tool) => tool.name === name)) name += '_answer';
+  return name;
+}
+
+/** The tools, with one more that takes the answer. Clients of OpenReward give it what the model writes without a call. */
+function wireTools(tools: readonly ToolDescription[]): object {
+  const name = answerNameOf(tools);
+  const answer = answerToolNamed(name);
+  const listed = [...tools, answer].map(({ name, description, inputSchema: input_schema }) => {
+    return { name, description, input_schema };
+  });
+  return { tools: listed, terminal_tool: { name, arg: 'text', description: answer.description } };
 }

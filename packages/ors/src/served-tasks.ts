@@ -2,7 +2,6 @@
 import type { Split } from '@toolenv/core';
 import { isObject } from '@toolenv/core/schemas';
 import type { ServedEnv } from '@toolenv/serving';
-import { Problem } from './problem.ts';
 
 /** What a client gets of a task, and gives back to begin an episode. */
 export interface TaskPlace {
@@ -94,5 +93,15 @@ export class ServedTasks {
     const split = this.splits.find((each) => each === given);
     if (split) return split;
     throw new Problem(400, `Invalid split: this environment has ${this.splits.join(', ')}.`);
+  }
+}
+
+/** Problem: why the server refuses a request, as FastAPI says it. */
+export class Problem extends Error {
+  readonly status: number;
+
+  constructor(status: number, detail: string) {
+    super(detail);
+    this.status = status;
   }
 }

@@ -1,8 +1,10 @@
 /** The tools of an episode on an ORS server, and the tool that takes an answer. */
-import { type JsonSchema, type Tool, ToolEnvError } from '@toolenv/core';
+import { type JsonSchema, type Tool, ToolEnvError, type ToolResult, type TurnDecision } from '@toolenv/core';
 import { didYouMean, isObject, leaveOutUnusable } from '@toolenv/core/schemas';
 import { ToolNames } from '@toolenv/core/tools';
-import type { ServerTurn } from './server-turn.ts';
+import { ServedTurn, servedEnd } from '@toolenv/serving';
+import type { OrsSession } from './ors-session.ts';
+import { maxReward, type ToolOutput } from './tool-output.ts';
 
 /** The tool that a text answer goes to. */
 export interface AnswerTool {
@@ -78,4 +80,38 @@ function textArgument({ inputSchema: { properties, required } }: Tool): string |
   if (typeof name !== 'string' || others.length > 0 || !isObject(properties)) return undefined;
   const { type } = Object(properties[name]) as { type?: unknown };
   return type === 'string' ? name : undefined;
+}
+
+/** What the calls of the policy's turn have led to on the server. */
+export class ServerTurn extends ServedTurn<ToolOutput> {
+  readonly #session: OrsSession;
+
+  constructor(session: OrsSession) {
+    super();
+    this.#session = session;
+  }
+
+  /** Calls a tool, and keeps the reward for the turn's end. */
+  call(name: string, args: Record<string, unknown>, signal: AbortSignal): Promise<ToolResult> {
+    return this.inTurn(async () => {
+      const output = await this.#session.call(name, args, signal);
+      this.add(output);
+      return output.result;
+    });
+  }
+
+  /**
+   * What the turn means. The next turn begins.
+   * @throws ToolEnvError As {@link servedEnd}.
+   */
+  end(): TurnDecision<'reward'> {
+    const { steps, reward } = this.take();
+    const last = steps.find(({ done }) => done);
+    const metadata = steps.flatMap(({ metadata }) => (metadata ? [metadata] : []));
+    return {
+      rewards: { reward: reward === null ? null : Math.max(-maxReward, Math.min(maxReward, reward)) },
+      ...(last && { end: servedEnd(last.metadata, 'finished') }),
+      ...(metadata.length > 0 && { info: { metadata } }),
+    };
+  }
 }

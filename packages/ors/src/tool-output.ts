@@ -1,15 +1,11 @@
 /** Reads what an ORS server sends of a prompt and of a tool's result. */
 import { failure, type Message, type ToolResult } from '@toolenv/core';
 import { isObject, tryJsonWithDigits } from '@toolenv/core/schemas';
+import type { ServedStep } from '@toolenv/serving';
 
 /** The result of a call on the server. */
-export interface ToolOutput {
+export interface ToolOutput extends ServedStep {
   result: ToolResult;
-  /** `null` if the call was not scored. */
-  reward: number | null;
-  finished: boolean;
-  /** What the server says to programs. The policy does not read it. */
-  metadata?: Record<string, unknown>;
 }
 
 /** A block of text or an image, whose data is base64. */
@@ -26,8 +22,7 @@ export function readToolOutput(text: string): ToolOutput {
   const answer = tryJsonWithDigits(text);
   if (!isObject(answer)) throw new Error(`the result of a call is not a JSON object: ${text.slice(0, 200)}`);
   const { ok, output, error } = answer;
-  if (ok === false && typeof error === 'string')
-    return { result: failure(error), reward: null, finished: false };
+  if (ok === false && typeof error === 'string') return { result: failure(error), reward: null, done: false };
   if (ok !== true || !isObject(output))
     throw new Error('the result of a call has neither an output nor an error');
   const { blocks, metadata = null, reward = null, finished = false } = output;
@@ -39,7 +34,7 @@ export function readToolOutput(text: string): ToolOutput {
   return {
     result: { content: readBlocks(blocks), ...(isError && { isError }) },
     reward,
-    finished,
+    done: finished,
     ...(metadata && { metadata }),
   };
 }

@@ -1,5 +1,5 @@
 /** A client of ORS that sends single requests. */
-import { readEvents, type ServerEvent } from '../src/read-events.ts';
+import { readEvents, type ServerEvent } from '../src/ors-server.ts';
 
 export interface Answer {
   status: number;

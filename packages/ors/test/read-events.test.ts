@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { chunksOf } from '../src/event-stream.ts';
-import { readEvents } from '../src/read-events.ts';
+import { chunksOf } from '../src/ors-routes.ts';
+import { readEvents } from '../src/ors-server.ts';
 
 async function eventsOf(...chunks: string[]): Promise<string[][]> {
   async function* bytes() {

@@ -1,7 +1,6 @@
 /** The tools of an ORS server. */
 import { expect, test } from 'vitest';
-import { readTools } from '../src/server-tools.ts';
-import type { ServerTurn } from '../src/server-turn.ts';
+import { readTools, type ServerTurn } from '../src/server-tools.ts';
 
 test('models call tools by names that model servers accept, and the server hears its own', async () => {
   const called: string[] = [];

@@ -1,9 +1,9 @@
 /** Containers, run by podman where it is installed. */
 import { completeOptions } from '@toolenv/core/plugins';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { connectDocker } from '../src/container/connect-docker.ts';
 import { Container } from '../src/container/container.ts';
 import container from '../src/container/container-v1.ts';
+import { connectDocker } from '../src/container/docker-client.ts';
 import { label, ownLabels } from '../src/container/owner.ts';
 import { thisProcess } from '../src/process-owner.ts';
 import { providerCases } from '../test/provider-cases.ts';

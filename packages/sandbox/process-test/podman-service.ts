@@ -4,7 +4,7 @@ import { copyFileSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connectDocker } from '../src/container/connect-docker.ts';
+import { connectDocker } from '../src/container/docker-client.ts';
 
 const busybox = '/bin/busybox';
 export const image = 'localhost/toolenv-test-busybox';

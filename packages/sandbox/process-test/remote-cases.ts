@@ -5,9 +5,8 @@ import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { completeOptions, type SandboxProvider } from '@toolenv/core/plugins';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { MachineService } from '../src/remote/machine.ts';
-import { RemoteHost, type RetryPolicy } from '../src/remote/remote-host.ts';
-import type { RemoteOptions } from '../src/remote/remote-options.ts';
+import type { MachineService, RemoteOptions } from '../src/remote/machine.ts';
+import { RemoteHost, type RetryPolicy } from '../src/remote/remote-provider.ts';
 import { providerCases } from '../test/provider-cases.ts';
 import { type Api, type FaultKind, StandIn } from './stand-in/stand-in.ts';
 

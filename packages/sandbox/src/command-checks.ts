@@ -1,6 +1,9 @@
 /** What every provider checks before it runs a command. */
+
+import { posix } from 'node:path';
 import { type CommandOptions, type CommandResult, ToolEnvError } from '@toolenv/core';
-import { maxCommandLength } from './limits.ts';
+import { maxCommandLength, workFolder } from './limits.ts';
+import { fileProblem } from './sandbox-errors.ts';
 
 /**
  * The result of a command that cannot be started; `undefined` for every other command.
@@ -28,4 +31,14 @@ export function refusedCommand(command: string, { env, signal }: CommandOptions)
 function failed(why: string): CommandResult {
   const stderr = `sandbox: ${why}\n`;
   return { stdout: '', stderr, exitCode: 126, truncated: false, timedOut: false, outOfMemory: false };
+}
+
+/**
+ * The absolute path of a file in a sandbox.
+ * @param folder Where a relative path begins.
+ * @throws ToolEnvError `usage.sandbox_file` for a path with a NUL character.
+ */
+export function sandboxPath(path: string, folder: string = workFolder): string {
+  if (path.includes('\0')) throw fileProblem(path, 'a path has no NUL character');
+  return posix.resolve(folder, path);
 }

@@ -3,7 +3,6 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { BlockList, isIP, isIPv6 } from 'node:net';
 import { ToolEnvError } from '@toolenv/core';
-import { clientKey } from './client-key.ts';
 import type { ServeOptions } from './serve-options.ts';
 
 const loopbackNames = ['127.0.0.1', 'localhost', '[::1]'];
@@ -121,4 +120,11 @@ function origin(text: string): string {
 
 function digest(token: string): Buffer {
   return createHash('sha256').update(token).digest();
+}
+
+/** Most clients send a bearer token. Anthropic's and ORS's have a header of their own. */
+export function clientKey({ headers }: Pick<IncomingMessage, 'headers'>): string {
+  const given = headers['x-api-key'];
+  if (typeof given === 'string') return given;
+  return /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1] ?? '';
 }

@@ -54,3 +54,9 @@ export function replyJson(response: ServerResponse, status: number, body: object
   const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) };
   response.writeHead(status, headers).end(text);
 }
+
+/** The URL of a request, of which only the path and the query are known. A client may write anything, such as `//`. */
+export function requestUrl({ url = '/' }: Pick<IncomingMessage, 'url'>): URL {
+  const whole = url.startsWith('/') ? `http://any${url}` : url;
+  return URL.canParse(whole) ? new URL(whole) : new URL('http://any/*');
+}

@@ -14,6 +14,8 @@ export interface HttpListener {
   readonly origin: string;
   /** Answers requests for another protocol, such as WebSocket. Without it, they are requests as any other. */
   onUpgrade(handle: (request: IncomingMessage, stream: Duplex, head: Buffer) => void): void;
+  /** Settles after {@link close}. */
+  readonly closed: Promise<void>;
   /** Breaks off open connections. */
   close(): Promise<void>;
 }
@@ -45,6 +47,7 @@ export async function listen(
   });
   // Connections that cannot be accepted, for want of file descriptors, end by themselves: the next one may be accepted.
   server.on('error', (error) => process.emitWarning(`A connection was lost: ${messageOf(error)}`));
+  const closed = new Promise<void>((resolve) => server.once('close', resolve));
   const { address, port: bound, family } = server.address() as AddressInfo;
   return {
     server,
@@ -55,10 +58,11 @@ export async function listen(
         handle(request, stream, head);
       });
     },
-    async close() {
-      const closed = new Promise((resolve) => server.close(resolve));
+    closed,
+    close() {
+      server.close();
       server.closeAllConnections();
-      await closed;
+      return closed;
     },
   };
 }

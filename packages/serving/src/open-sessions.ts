@@ -1,9 +1,17 @@
 /** OpenSessions: the sessions whose Env is open, those that end included. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClientSession, SessionHooks, SessionOptions } from './client-session.ts';
+import { replyJson, requestUrl } from './http-body.ts';
 import type { CompleteServeOptions } from './serve-options.ts';
 import type { EpisodeOptions } from './served-episodes.ts';
-import { ServerMetrics } from './server-metrics.ts';
+import { prometheusType, ServerMetrics } from './server-metrics.ts';
+
+/** Whether a request needs no token: health and counts are no secrets. */
+export function isProbe(request: IncomingMessage): boolean {
+  const { method, headers } = request;
+  return method === 'GET' && !headers.upgrade && /^\/(health|metrics)$/.test(requestUrl(request).pathname);
+}
 
 /** Why a client gets no session now. */
 export class CapacityError extends Error {
@@ -70,9 +78,15 @@ export class OpenSessions<Session extends ClientSession, Own extends object = ob
     return this.#open.get(id);
   }
 
-  /** What was played, in the text format of Prometheus. */
-  get metrics(): string {
-    return this.#metrics.text(this.#open.size);
+  /**
+   * Answers a request that {@link isProbe}: whether the server takes clients, or what was played, in the text format of Prometheus.
+   * @param healthy How the protocol calls a server that does.
+   */
+  answerProbe(request: IncomingMessage, response: ServerResponse, healthy: string): void {
+    if (requestUrl(request).pathname.startsWith('/metrics'))
+      response.writeHead(200, { 'content-type': prometheusType }).end(this.#metrics.text(this.#open.size));
+    else if (this.isDraining) replyJson(response, 503, { status: 'draining' });
+    else replyJson(response, 200, { status: healthy });
   }
 
   async drain(milliseconds: number): Promise<void> {

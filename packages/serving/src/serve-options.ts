@@ -3,6 +3,7 @@ import { type EnvHandle, isInfrastructure, maxConcurrency, messageOf } from '@to
 import { completeOptions } from '@toolenv/core/plugins';
 import type { OptionsOf } from '@toolenv/core/schemas';
 import { redactSecrets } from '@toolenv/core/secrets';
+import type { EpisodeOptions } from './served-episodes.ts';
 
 /** The times are at most the longest delay of setTimeout. */
 export const serveProperties = {
@@ -87,6 +88,26 @@ export function placesFor<Options extends ServeOptions>(
 ): Options & { maxSessions: number } {
   const { maxSessions = serveProperties.maxSessions.default } = given;
   return { ...given, maxSessions: Math.min(maxSessions, maxConcurrency(capabilities)) };
+}
+
+/** How an environment is served. */
+export interface ServeEnvOptions extends ServeOptions, EpisodeOptions {
+  /**
+   * Called with the causes of aborted episodes, of which the client learns only the code, and with errors that are bugs. Default:
+   * write to stderr.
+   */
+  onError?(error: unknown): void;
+}
+
+/** A served environment. */
+export interface EnvService {
+  /** The base URL that clients are given: `http://127.0.0.1:8000`. */
+  readonly url: string;
+  /** Settles after {@link close}. */
+  readonly closed: Promise<void>;
+  /** Refuses new clients, and answers 503 to `/health`. Resolves when no session is open, or after this many milliseconds. */
+  drain(milliseconds: number): Promise<void>;
+  close(): Promise<void>;
 }
 
 /** What a server does with errors, by default. The stack of a failing machine says nothing. */

@@ -5,6 +5,8 @@ import {
   deriveSeed,
   type Env,
   type EnvHandle,
+  type ErrorCode,
+  type Message,
   type Observation,
   type Outcome,
   type Rewards,
@@ -13,6 +15,7 @@ import {
   type Split,
   type StepOptions,
   type TaskSet,
+  type ToolDescription,
   ToolEnvError,
   weigh,
 } from '@toolenv/core';
@@ -136,11 +139,32 @@ export class ServedEpisodes<Task> {
     return transition;
   }
 
+  /** @throws ToolEnvError with the code if the environment has a tool of this name, which is that of the tool for answers. */
+  refuseTool(answerName: string, tools: readonly ToolDescription[], code: ErrorCode): void {
+    if (!tools.some(({ name }) => name === answerName)) return;
+    const message = `${this.name} has a tool "${answerName}", but sessions use that name themselves: rename the tool.`;
+    throw new ToolEnvError(code, message);
+  }
+
   /** The weighted sum of a step's rewards; `null` if none was scored. */
   rewardOf(rewards: Rewards): number | null {
     const isScored = Object.values(rewards).some((value) => typeof value === 'number');
     return isScored ? weigh(this.env.spec.rewards, rewards) : null;
   }
+}
+
+/** The tool with which clients that know only tools give the policy's answer. */
+export function answerToolNamed(name: string): ToolDescription & { inputSchema: { type: 'object' } } {
+  return {
+    name,
+    description: 'Give the final answer to the task.',
+    inputSchema: {
+      type: 'object',
+      properties: { text: { type: 'string' } },
+      required: ['text'],
+      additionalProperties: false,
+    },
+  };
 }
 
 /** Why an episode does not run, in words. */
@@ -164,4 +188,19 @@ export async function closeWithTimeout(env: Pick<Env, 'close'>, name: string): P
   const message = `${name} did not close within ${closeTimeout / 1000} s: its step or its close hangs; make both end when the signal aborts.`;
   const reason = () => new ToolEnvError('infrastructure.env_close', message);
   await withinDeadline({ after: closeTimeout, reason }, () => env.close());
+}
+
+/** The messages after the policy's turn, for clients that keep the conversation themselves; all messages if the environment has rewritten the conversation. */
+export function newMessages(
+  before: readonly Message[],
+  now: readonly Message[],
+): [messages: readonly Message[], isRewritten: boolean] {
+  const kept = before.every((message, index) => isSame(message, now[index]));
+  if (!kept) return [now, true];
+  const added = now.slice(before.length);
+  return [added[0]?.role === 'assistant' ? added.slice(1) : added, false];
+}
+
+function isSame(a: Message, b: Message | undefined): boolean {
+  return a === b || (a.role === b?.role && a.content === b.content);
 }

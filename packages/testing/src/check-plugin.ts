@@ -12,12 +12,10 @@ import {
   readManifest,
   resolveExport,
 } from '@toolenv/core/plugins';
-import { builtFiles } from './built-files.ts';
-import { leaksOf } from './leaks.ts';
+import { builtFiles, staleSource, undeclaredImports } from './built-files.ts';
+import { expectNoLeaks } from './leaks.ts';
 import { type CheckOptions, type Report, Reporter } from './report.ts';
 import type { RuleId } from './rules.ts';
-import { staleSource } from './stale-build.ts';
-import { undeclaredImports } from './undeclared-imports.ts';
 import { brief, thrownText, Violation } from './violation.ts';
 
 type PackageFile = InstalledPackage['json'] & { keywords?: unknown };
@@ -139,16 +137,13 @@ function fileOf({ subpath }: Entry, installed: InstalledPackage): string {
 
 async function checkImport({ kind, name, subpath }: Entry, file: string): Promise<void> {
   let module: { default?: unknown } = {};
-  const left = await leaksOf(async () => {
+  await expectNoLeaks('PLUG-6', `from importing "${subpath}"`, async () => {
     try {
       module = await import(pathToFileURL(file).href);
     } catch (error) {
       throw new Violation('PLUG-4', `"${subpath}" to be imported`, thrownText(error), importHint(error));
     }
   });
-  if (left.length > 0) {
-    throw new Violation('PLUG-6', `no timer or handle from importing "${subpath}"`, left.join(', '));
-  }
   const missing = missingParts(kind, module.default);
   const expected = `a default export of "${subpath}" that is ${parts[kind].what} "${name}"`;
   if (missing.length === 0) {

@@ -1,14 +1,20 @@
 /** checkPolicy: checks a policy against the POL rules of the spec. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Observation } from '@toolenv/core';
-import { type Action, type Policy, parsedCalls, type SamplingOptions, ToolEnvError } from '@toolenv/core';
+import {
+  type Action,
+  type Observation,
+  type Policy,
+  parsedCalls,
+  type SamplingOptions,
+  ToolEnvError,
+} from '@toolenv/core';
 import { validate, wireSchemas } from '@toolenv/core/schemas';
 import { checkEncode } from './check-encode.ts';
 import { answered, withTimeout } from './in-time.ts';
 import { notJson } from './json-value.ts';
+import { outputTolerance, signTolerance } from './learner/token-rows.ts';
 import { type CheckOptions, type Report, Reporter } from './report.ts';
 import type { RuleId } from './rules.ts';
-import { outputTolerance, signTolerance } from './tolerances.ts';
 import { brief, Violation } from './violation.ts';
 
 export interface CheckPolicyOptions extends CheckOptions {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { defineToolEnv, playTask, rewardTolerance, type Trajectory } from '@toolenv/core';
 import { completeOptions, type OpenScorer, type ScoredEpisode, type Scorer } from '@toolenv/core/plugins';
 import { answered, withTimeout } from './in-time.ts';
-import { leaksOf } from './leaks.ts';
+import { expectNoLeaks } from './leaks.ts';
 import { type CheckOptions, type Report, Reporter } from './report.ts';
 import { brief, Violation } from './violation.ts';
 
@@ -70,13 +70,11 @@ export async function checkScorer(scorer: Scorer<never>, options: CheckScorerOpt
       const scoring = (async () => open.scorer.score(groups[0]!, { signal }))().then(brief, brief);
       await withTimeout('SCR-5', 'scoring to settle when its signal has aborted', grace, () => scoring);
     });
-    await report.check(['SCR-6'], async () => {
-      const left = await leaksOf(async () => {
-        await using open = disposable(await begin());
-        await score(open.scorer, groups[0]!);
-      });
-      if (left.length > 0) throw new Violation('SCR-6', 'no timer or handle after close()', left.join(', '));
-    });
+    const scoreOnce = async () => {
+      await using open = disposable(await begin());
+      await score(open.scorer, groups[0]!);
+    };
+    await report.check(['SCR-6'], () => expectNoLeaks('SCR-6', 'after close()', scoreOnce));
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

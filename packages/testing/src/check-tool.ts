@@ -8,7 +8,7 @@ import { schemaError } from './env/transition-rules.ts';
 import { ignoredSignal } from './ignored-signal.ts';
 import { answered, withTimeout } from './in-time.ts';
 import { notJson } from './json-value.ts';
-import { leaksOf } from './leaks.ts';
+import { expectNoLeaks } from './leaks.ts';
 import { isObjectSchema } from './options-schema.ts';
 import { type CheckOptions, type Report, Reporter } from './report.ts';
 import type { RuleId } from './rules.ts';
@@ -270,8 +270,5 @@ async function leaves(
   };
   // The first run may open what lasts as long as the process.
   await work();
-  const left = await leaksOf(work);
-  if (left.length > 0) {
-    throw new Violation('TOOL-13', 'no timer or handle after the calls and close()', left.join(', '));
-  }
+  await expectNoLeaks('TOOL-13', 'after the calls and close()', work);
 }

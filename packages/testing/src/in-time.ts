@@ -1,5 +1,5 @@
 /** Bounds what a check waits for, so that a hang becomes a finding. */
-import { Deadline } from '@toolenv/core/tools';
+import { withinDeadline } from '@toolenv/core/tools';
 import { noAnswer } from './report.ts';
 import type { RuleId } from './rules.ts';
 import { thrownText, Violation } from './violation.ts';
@@ -11,13 +11,8 @@ export async function withTimeout<T>(
   timeout: number,
   work: () => Promise<T>,
 ): Promise<T> {
-  const late = () => new Violation(rule, expected, `${noAnswer} ${timeout} ms`);
-  const deadline = new Deadline({ after: timeout, reason: late });
-  try {
-    return await deadline.race(work);
-  } finally {
-    deadline.clear();
-  }
+  const reason = () => new Violation(rule, expected, `${noAnswer} ${timeout} ms`);
+  return withinDeadline({ after: timeout, reason }, work);
 }
 
 /** Like {@link withTimeout}; to throw breaks `rule` as well. */

@@ -13,6 +13,5 @@ export { type CheckLearnerOptions, checkLearner } from './learner/check-learner.
 export { assertConforms, type CheckOptions, type Finding, type Report, reportText } from './report.ts';
 export { type RuleId, rules } from './rules.ts';
 export { brokenArguments, schemaValues } from './schema-values.ts';
-export { type BanditOptions, type BanditTask, openBandit } from './trainer/bandit.ts';
-export { BanditModel } from './trainer/bandit-model.ts';
+export { BanditModel, type BanditOptions, type BanditTask, openBandit } from './trainer/bandit-model.ts';
 export { type CheckTrainerOptions, checkTrainer } from './trainer/check-trainer.ts';

@@ -2,6 +2,8 @@
 import { type AsyncHook, AsyncLocalStorage, createHook } from 'node:async_hooks';
 import { channel } from 'node:diagnostics_channel';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { RuleId } from './rules.ts';
+import { Violation } from './violation.ts';
 
 /** Milliseconds that handles may take to close. */
 const grace = 1000;
@@ -54,6 +56,12 @@ export async function leaksOf(work: () => Promise<void>): Promise<string[]> {
   } finally {
     handles.stop();
   }
+}
+
+/** @throws Violation if the work leaves something behind, as {@link leaksOf} says. `what` follows "no timer or handle". */
+export async function expectNoLeaks(rule: RuleId, what: string, work: () => Promise<void>): Promise<void> {
+  const left = await leaksOf(work);
+  if (left.length > 0) throw new Violation(rule, `no timer or handle ${what}`, left.join(', '));
 }
 
 /** Handles that are opened from now on. Call `stop`. */

@@ -1,7 +1,7 @@
 /** Texts of any character are those of fast-check's unit `binary`. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { anyCharacter } from '../src/any-character.ts';
+import { anyCharacter } from '../src/schema-values.ts';
 
 test('draws the characters of the unit `binary`, and finds the dangerous strings among them', () => {
   const points = [0, 0xd7ff, 0xe000, 0x10ffff].map((point) => String.fromCodePoint(point));

@@ -1,7 +1,6 @@
 /** The plugin `bash-v1`: runs commands in the sandbox of the episode. */
 import { defineTool, defineToolPlugin, type Tool, type ToolPlugin } from '@toolenv/core';
-import { commandText } from './command-text.ts';
-import { type CodeMaterial, sandboxesOf, sandboxOption } from './episode-sandboxes.ts';
+import { type CodeMaterial, commandText, sandboxesOf, sandboxOption } from './episode-sandboxes.ts';
 
 /** Makes the tool. A failing command is a result; a failing sandbox aborts the episode. */
 export async function createBash(

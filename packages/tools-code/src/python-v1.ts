@@ -1,7 +1,6 @@
 /** The plugin `python-v1`: runs Python, in WebAssembly or in a sandbox. */
 import { defineTool, defineToolPlugin, type Tool, type ToolPlugin, type ToolResult } from '@toolenv/core';
-import { commandText } from './command-text.ts';
-import { type CodeMaterial, sandboxesOf } from './episode-sandboxes.ts';
+import { type CodeMaterial, commandText, sandboxesOf } from './episode-sandboxes.ts';
 import { PythonPool } from './python/python-pool.ts';
 import type { PythonLimits, PythonResult } from './python/python-process.ts';
 

@@ -1,7 +1,6 @@
 /** Runs of GRPO on a bandit, to compare a run that stops and goes on with a run that does not. */
 import type { TrainEvent } from '@toolenv/core/plugins';
-import { openBandit } from '../../testing/src/trainer/bandit.ts';
-import { BanditModel } from '../../testing/src/trainer/bandit-model.ts';
+import { BanditModel, openBandit } from '../../testing/src/trainer/bandit-model.ts';
 import { grpo } from '../../trainer-grpo/src/grpo.ts';
 import type { GrpoOptions } from '../../trainer-grpo/src/grpo-options.ts';
 import { type RunOptions, type TrainOptions, train } from '../src/index.ts';

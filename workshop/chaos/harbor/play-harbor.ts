@@ -13,7 +13,7 @@ import {
   programAttacks,
 } from '../../../packages/envs-harbor/process-test/harbor-attacks.ts';
 import { copyTasks, taskNamed } from '../../../packages/envs-harbor/process-test/harbor-tasks.ts';
-import type { PlayedTask } from '../../../packages/envs-harbor/src/played-task.ts';
+import type { PlayedTask } from '../../../packages/envs-harbor/src/task/read-tasks.ts';
 import { PodmanService } from '../../../packages/sandbox/process-test/podman-service.ts';
 import { ownLabels } from '../../../packages/sandbox/src/container/owner.ts';
 

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
-import { completionsOf } from '../../src/commands/completions.ts';
+import { completionsOf } from '../../src/commands/completion-command.ts';
 import { runCli } from '../../test/run-cli.ts';
 import { cli } from '../../test/start-cli.ts';
 

@@ -11,8 +11,8 @@ import { Option } from 'commander';
 import { addPluginFlags } from '../flags/plugin-flags.ts';
 import { environmentHelp } from '../run/open-run.ts';
 import { isKnownPlayer } from '../subject/known-player.ts';
+import type { MakeCommand } from './commands.ts';
 import { addEvaluationFlags, type Entrant, type EvaluationFlags, evaluateEntrants } from './eval-command.ts';
-import type { MakeCommand } from './make-command.ts';
 
 interface BaselineFlags extends EvaluationFlags {
   kind: BaselineKind;

@@ -3,11 +3,11 @@ import type { JsonSchema } from '@toolenv/core';
 import { readKey } from '@toolenv/core/remote';
 import { type ServeOptions, serveProperties } from '@toolenv/serving';
 import { httpFlags, readHttpFlags } from '../flags/http-flags.ts';
-import { captureSchema, importGateway } from '../flags/import-optional.ts';
+import { importPackage, optionalSchema } from '../flags/import-optional.ts';
 import { completeFlags, schemaFlags } from '../flags/schema-flags.ts';
 import { announceEndpoint, withToken } from './announce-endpoint.ts';
-import type { MakeCommand } from './make-command.ts';
-import { stayOpen } from './stay-open.ts';
+import type { MakeCommand } from './commands.ts';
+import { stayOpen } from './open-page.ts';
 
 const schema = {
   type: 'object',
@@ -39,7 +39,7 @@ interface Flags extends Record<string, unknown> {
 }
 
 export const make: MakeCommand = async (command, { signal }) => {
-  const { properties } = await captureSchema();
+  const { properties } = await optionalSchema('capture');
   const http = {
     properties: Object.fromEntries(
       ofListener.map((name) => [name, (properties as Record<string, unknown>)[name]]),
@@ -56,7 +56,7 @@ export const make: MakeCommand = async (command, { signal }) => {
 };
 
 async function serveCapture(given: Flags, http: JsonSchema, signal: AbortSignal): Promise<void> {
-  const { capture } = await importGateway('toolenv capture');
+  const { capture } = await importPackage('gateway', 'toolenv capture');
   const { upstream, out } = given;
   const { port, apiKey } = completeFlags(schema, given);
   const options: ServeOptions = readHttpFlags(http, given, port);

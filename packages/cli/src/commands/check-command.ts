@@ -1,12 +1,11 @@
 /** `toolenv check`: checks a plugin, a package, a checkpoint or a file of trajectories against the rules of the spec. */
 import { ToolEnvError } from '@toolenv/core';
 import { type Report, type RuleId, rules } from '@toolenv/testing';
-import { CheckProgress } from '../display/check-progress.ts';
-import { reportView } from '../display/report-view.ts';
+import { CheckProgress, reportView } from '../display/report-view.ts';
 import { addPluginFlags } from '../flags/plugin-flags.ts';
 import { completeFlags, parseJson, schemaFlags } from '../flags/schema-flags.ts';
 import { checkSubject } from './check-subject.ts';
-import type { MakeCommand } from './make-command.ts';
+import type { MakeCommand } from './commands.ts';
 
 interface OwnFlags {
   json?: boolean;

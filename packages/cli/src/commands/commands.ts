@@ -1,6 +1,5 @@
 /** The commands of the program. The file of a command is loaded only for it. */
 import { Command } from 'commander';
-import type { MakeCommand } from './make-command.ts';
 
 /** The usage and the summary of each command: the help lists the commands without loading them. */
 export const commands: Readonly<Record<string, readonly [usage: string, summary: string]>> = {
@@ -42,4 +41,32 @@ export async function madeCommand(name: string, words: readonly string[] = []): 
   const make = await loadCommand(name);
   await make(command, { words, signal: new AbortController().signal });
   return command;
+}
+
+/**
+ * Gives the command its description, arguments, flags and action.
+ * @param words The words after the command's name: they may name plugins, whose options are flags too.
+ */
+export type MakeCommand = (
+  command: Command,
+  context: { words: readonly string[]; signal: AbortSignal },
+) => void | Promise<void>;
+
+/**
+ * The commands that have a flag.
+ * @param flag `--count`.
+ * @param lacking The command that does not have it.
+ * @returns Their names; none if that command has the flag too, with other plugins. Where a package is not installed, a command has the flags
+ *   that need no package.
+ */
+export async function commandsWith(flag: string, lacking: string): Promise<string[]> {
+  const found: string[] = [];
+  for (const name of Object.keys(commands)) {
+    const command = new Command(name);
+    try {
+      await (await loadCommand(name))(command, { words: [], signal: new AbortController().signal });
+    } catch {}
+    if (command.options.some(({ long, hidden }) => long === flag && !hidden)) found.push(name);
+  }
+  return found.includes(lacking) ? [] : found;
 }

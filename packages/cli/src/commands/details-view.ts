@@ -8,12 +8,11 @@ import {
   type ToolDescription,
 } from '@toolenv/core';
 import type { Option } from 'commander';
-import { messageView } from '../display/message-view.ts';
+import { paint } from '../display/guarded-output.ts';
+import { messageView, toolSignature } from '../display/message-view.ts';
 import { countText, plural, timeText } from '../display/number-text.ts';
-import { paint } from '../display/paint.ts';
 import { columns, safeLine, safeText, wrapText } from '../display/terminal-text.ts';
-import { toolSignature } from '../display/tool-signature.ts';
-import type { OpenedDetails } from '../run/opened-details.ts';
+import type { OpenedDetails } from '../run/open-run.ts';
 import type { Details } from '../subject/plugin-details.ts';
 
 /** The name of a plugin, and what it says of itself. */

@@ -1,10 +1,15 @@
 /** `toolenv doctor`: shows which devices this machine has, which of them work, and which device a run uses. */
 import type { ComputeReport, DeviceReport } from '@toolenv/core/plugins';
-import { alignedRows } from '../display/aligned-rows.ts';
 import { plural } from '../display/number-text.ts';
-import { type DoctorReport, doctorReport, type PolicyReport } from './doctor-report.ts';
-import type { MakeCommand } from './make-command.ts';
-import { sandboxKinds, sandboxText } from './sandbox-report.ts';
+import { alignedRows } from '../display/terminal-text.ts';
+import type { MakeCommand } from './commands.ts';
+import {
+  type DoctorReport,
+  doctorReport,
+  type PolicyReport,
+  sandboxKinds,
+  sandboxText,
+} from './doctor-report.ts';
 
 export const make: MakeCommand = (command, { signal }) => {
   command

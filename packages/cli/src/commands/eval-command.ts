@@ -18,13 +18,12 @@ import type { Command } from 'commander';
 import { type Compared, comparisonTable } from '../display/comparison-table.ts';
 import { evaluationTable } from '../display/evaluation-table.ts';
 import { Progress } from '../display/progress.ts';
-import { RunningScores } from '../display/running-scores.ts';
+import { RunningScores } from '../display/status-line.ts';
+import { readPlayerList } from '../flags/first-argument.ts';
 import { warnOfIdleSampling } from '../flags/idle-sampling.ts';
-import { refuseWithout } from '../flags/needed-flags.ts';
-import { readPlayerList } from '../flags/player-list.ts';
+import { refuseWithout } from '../flags/missing-options.ts';
 import { addPluginFlags, type PluginFlags } from '../flags/plugin-flags.ts';
 import { completeFlags, schemaFlags } from '../flags/schema-flags.ts';
-import { beginPolicy } from '../run/begin-policy.ts';
 import { Budget, budgetSchema } from '../run/budget.ts';
 import {
   EvaluationFolder,
@@ -33,8 +32,7 @@ import {
   refuseEvaluationFolder,
   writeJson,
 } from '../run/evaluation-folder.ts';
-import { addGateFlags, EvaluationGates, type GateFlags } from '../run/evaluation-gates.ts';
-import { refuseUnscored } from '../run/nothing-scored.ts';
+import { addGateFlags, EvaluationGates, type GateFlags, refuseUnscored } from '../run/evaluation-gates.ts';
 import {
   type EnvFlags,
   envFlags,
@@ -45,9 +43,10 @@ import {
   type RecordingFlags,
   recordingFlags,
 } from '../run/open-run.ts';
+import { beginPolicy } from '../run/recorded-options.ts';
 import { runTournament } from '../run/run-tournament.ts';
 import { isKnownPlayer, openForPlayer } from '../subject/known-player.ts';
-import type { MakeCommand } from './make-command.ts';
+import type { MakeCommand } from './commands.ts';
 
 /** What the flags of {@link addEvaluationFlags} and `--out` give. */
 export type EvaluationFlags = EnvFlags &

@@ -2,10 +2,10 @@
 import type { JsonSchema } from '@toolenv/core';
 import { plural } from '../display/number-text.ts';
 import { Progress } from '../display/progress.ts';
-import { importSearch, indexSchema } from '../flags/import-optional.ts';
-import { refuseWithout } from '../flags/needed-flags.ts';
+import { importPackage, optionalSchema } from '../flags/import-optional.ts';
+import { refuseWithout } from '../flags/missing-options.ts';
 import { readFlags, schemaFlags } from '../flags/schema-flags.ts';
-import type { MakeCommand } from './make-command.ts';
+import type { MakeCommand } from './commands.ts';
 
 interface Flags extends Record<string, unknown> {
   out: string;
@@ -13,7 +13,7 @@ interface Flags extends Record<string, unknown> {
 }
 
 export const make: MakeCommand = async (command, { signal }) => {
-  const schema = await indexSchema();
+  const schema = await optionalSchema('index');
   command
     .description(
       'Builds a search index from passages in JSONL, BEIR, KILT or the Wikipedia dump of Search-R1, gzipped or not. Run an interrupted command again to continue.',
@@ -32,7 +32,7 @@ async function makeIndex(
 ): Promise<void> {
   const ofEmbeddings = ['embeddingModel', 'pooling', 'queryPrefix', 'passagePrefix'];
   refuseWithout(given, Object.fromEntries(ofEmbeddings.map((flag) => [flag, 'embeddings'])));
-  const { buildPassageIndex } = await importSearch('toolenv index');
+  const { buildPassageIndex } = await importPackage('tools-search', 'toolenv index');
   const begun = performance.now();
   let bar: { stage: string; progress: Progress } | undefined;
   try {

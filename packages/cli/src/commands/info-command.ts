@@ -6,14 +6,18 @@ import { dataHint, flagOf, missingOptions } from '../flags/missing-options.ts';
 import { commandOption, envOptionFlags } from '../flags/option-flag.ts';
 import { addPluginFlags, envFlags, type PluginFlags } from '../flags/plugin-flags.ts';
 import { completeFlags, propertiesOf, schemaFlags } from '../flags/schema-flags.ts';
-import { type EnvFlags, envFlags as sharedEnvFlags } from '../run/open-run.ts';
-import { type OpenedDetails, openedDetails } from '../run/opened-details.ts';
+import {
+  type EnvFlags,
+  type OpenedDetails,
+  openedDetails,
+  envFlags as sharedEnvFlags,
+} from '../run/open-run.ts';
 import { findSubject, importPlugin, packagePlugins, type Subject } from '../subject/find-subject.ts';
+import { pluginFolders } from '../subject/full-name.ts';
 import { policyReference } from '../subject/load-named.ts';
 import { type Details, detailsOf } from '../subject/plugin-details.ts';
-import { pluginFolders } from '../subject/plugin-folders.ts';
+import type { MakeCommand } from './commands.ts';
 import { detailsView, openedView } from './details-view.ts';
-import type { MakeCommand } from './make-command.ts';
 
 const schema = {
   type: 'object',

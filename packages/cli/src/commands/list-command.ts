@@ -1,11 +1,11 @@
 /** `toolenv list`: lists the installed plugins from their manifests. */
 import { ToolEnvError } from '@toolenv/core';
 import { listPlugins, type PluginInfo, pluginKinds } from '@toolenv/core/plugins';
-import { paint } from '../display/paint.ts';
+import { paint } from '../display/guarded-output.ts';
 import { safeLine, terminalWidth, wrapText } from '../display/terminal-text.ts';
+import { pluginFolders } from '../subject/full-name.ts';
 import { type PluginDetails, pluginDetails } from '../subject/plugin-details.ts';
-import { pluginFolders } from '../subject/plugin-folders.ts';
-import type { MakeCommand } from './make-command.ts';
+import type { MakeCommand } from './commands.ts';
 
 interface Flags {
   kind?: string;

@@ -1,8 +1,8 @@
 /** `toolenv mcp login` and `logout`: OAuth for MCP servers at URLs. */
 import { ToolEnvError } from '@toolenv/core';
-import { importMcp } from '../flags/import-optional.ts';
+import { importPackage } from '../flags/import-optional.ts';
 import { completeFlags, schemaFlags } from '../flags/schema-flags.ts';
-import type { MakeCommand } from './make-command.ts';
+import type { MakeCommand } from './commands.ts';
 
 /** Keeps the secret of a client out of the list of processes. */
 const secretVariable = 'TOOLENV_MCP_CLIENT_SECRET';
@@ -50,7 +50,7 @@ async function run(
 ): Promise<void> {
   if (action !== 'login' && action !== 'logout')
     throw new ToolEnvError('usage.arguments', `toolenv mcp ${action}: give login or logout, and a URL.`);
-  const { loginMcp, logoutMcp } = await importMcp('toolenv mcp');
+  const { loginMcp, logoutMcp } = await importPackage('mcp', 'toolenv mcp');
   const { callbackPort: port, ...flags } = completeFlags(schema, given);
   let text: string;
   if (action === 'logout') {

@@ -54,3 +54,13 @@ export function openInBrowser(url: string): void {
   child.once('exit', (code) => code && fail(`exit code ${code}`));
   child.unref();
 }
+
+/** Closes the service once the signal aborts. @throws The signal's reason. */
+export async function stayOpen(service: { close(): Promise<void> }, signal: AbortSignal): Promise<void> {
+  try {
+    await (signal.aborted || once(signal, 'abort'));
+  } finally {
+    await service.close();
+  }
+  signal.throwIfAborted();
+}

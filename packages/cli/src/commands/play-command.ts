@@ -1,20 +1,19 @@
 /** `toolenv play`: a person plays the policy's part, in the terminal or in the browser. */
-import { type EnvDefinition, type OpenedEnv, ToolEnvError } from '@toolenv/core';
-import { appendTrajectory } from '@toolenv/core/recording';
+import { type Action, type EnvDefinition, type OpenedEnv, ToolEnvError } from '@toolenv/core';
+import { appendTrajectory, readTrajectories } from '@toolenv/core/recording';
 import type { Replayed } from '@toolenv/view';
+import { findRecordedRun } from '@toolenv/view/recorded';
 import { endView } from '../display/episode-view.ts';
+import { paint } from '../display/guarded-output.ts';
 import { plural } from '../display/number-text.ts';
-import { paint } from '../display/paint.ts';
 import { safeLine, terminalWidth } from '../display/terminal-text.ts';
-import { refuseWithout } from '../flags/needed-flags.ts';
+import { refuseWithout } from '../flags/missing-options.ts';
 import { addPluginFlags, type ResolvedPlugin } from '../flags/plugin-flags.ts';
 import { completeFlags, schemaFlags } from '../flags/schema-flags.ts';
-import { type RecordedStart, readRecordedStart } from '../play/recorded-start.ts';
 import { NoMoreTurns, TerminalPlayer } from '../play/terminal-player.ts';
 import { type EnvFlags, envFlags, environmentHelp, openRunEnv } from '../run/open-run.ts';
-import type { MakeCommand } from './make-command.ts';
-import { openFlag, openInBrowser, portOf, portProperty } from './open-page.ts';
-import { stayOpen } from './stay-open.ts';
+import type { MakeCommand } from './commands.ts';
+import { openFlag, openInBrowser, portOf, portProperty, stayOpen } from './open-page.ts';
 
 const schema = {
   type: 'object',
@@ -151,4 +150,43 @@ async function playInTerminal(
   } finally {
     player.close();
   }
+}
+
+interface RecordedStart extends Replayed {
+  /** Reference of the environment. */
+  env: string;
+  /** In the file, from 0. */
+  number: number;
+  task: unknown;
+  /** Turns of the whole episode. */
+  turns: number;
+  /** The options that the run gave the environment. */
+  options: Record<string, unknown>;
+}
+
+/**
+ * The recorded episode that `toolenv play --episode` begins with.
+ * @param place A run's folder or a file of trajectories, and the number of an episode in it: `runs/first:12`. Without a number, the first.
+ * @param turns Turns to replay. Default: all but the last.
+ * @throws ToolEnvError `usage.no_run`, `usage.no_episode`, and what reading the file throws.
+ */
+async function readRecordedStart(place: string, turns?: number): Promise<RecordedStart> {
+  const [, path = place, digits = '0'] = /^(.+):(\d{1,9})$/.exec(place) ?? [];
+  const number = Number(digits);
+  const { episodes, facts } = findRecordedRun(path);
+  if (episodes === undefined) throw new ToolEnvError('usage.no_episode', `${path} kept no episodes.`);
+  let read = 0;
+  for await (const { env, task, seed, steps } of readTrajectories(episodes)) {
+    if (read++ < number) continue;
+    const options = facts.env === env ? Object(facts.envOptions) : {};
+    const actions = steps.slice(0, turns ?? steps.length - 1).map(({ action }) => withoutTokens(action));
+    return { env, number, task, seed, actions, turns: steps.length, options };
+  }
+  const message = `${path} has ${read} episodes, so there is no episode ${number}: they are counted from 0.`;
+  throw new ToolEnvError('usage.no_episode', message);
+}
+
+/** The tokens of a policy say nothing of what a person writes after them. */
+function withoutTokens({ text, toolCalls, stopReason }: Action): Action {
+  return { text, toolCalls, stopReason };
 }

@@ -10,7 +10,7 @@ import { safeLine } from '../display/terminal-text.ts';
 import { modelCard } from '../run/model-card.ts';
 import { findEnv } from '../subject/find-subject.ts';
 import { loadNamed, policyReference } from '../subject/load-named.ts';
-import type { MakeCommand } from './make-command.ts';
+import type { MakeCommand } from './commands.ts';
 
 interface Flags {
   private?: boolean;

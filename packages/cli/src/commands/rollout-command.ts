@@ -1,6 +1,6 @@
 /** `toolenv rollout`: a worker that plays episodes into a shared folder, for a trainer or by a plan. Any number of workers run at once. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { OpenedEnv } from '@toolenv/core';
+import { type OpenedEnv, ToolEnvError } from '@toolenv/core';
 import { untilAborted } from '@toolenv/core/tools';
 import {
   agreeOnPlan,
@@ -14,21 +14,21 @@ import {
   rolloutOptions,
   runRolloutWorker,
   type SharedFolder,
+  type WorkerShare,
   withVersion,
 } from '@toolenv/training';
 import { causeRows } from '../display/evaluation-table.ts';
 import { plural, scoreText } from '../display/number-text.ts';
 import { warnOfIdleSampling } from '../flags/idle-sampling.ts';
-import { refuseWithout } from '../flags/needed-flags.ts';
+import { refuseWithout } from '../flags/missing-options.ts';
 import { addPluginFlags, type NamedPlugins } from '../flags/plugin-flags.ts';
 import { completeFlags, readFlags, schemaFlags } from '../flags/schema-flags.ts';
 import { Budget, budgetSchema } from '../run/budget.ts';
-import { refuseUnscored } from '../run/nothing-scored.ts';
+import { refuseUnscored } from '../run/evaluation-gates.ts';
 import { type EnvFlags, envFlags, environmentHelp, openRunEnv } from '../run/open-run.ts';
-import { workerShare } from '../run/worker-share.ts';
 import { WorkerStatus } from '../run/worker-status.ts';
 import { isKnownPlayer, openForPlayer } from '../subject/known-player.ts';
-import type { MakeCommand } from './make-command.ts';
+import type { MakeCommand } from './commands.ts';
 
 interface OwnFlags extends EnvFlags {
   policy: string;
@@ -195,4 +195,40 @@ async function report(
   const rows = causeRows(all.causes).map(([name, cause]) => `  ${name}  ${cause}\n`);
   process.stdout.write(json ? `${JSON.stringify({ worker: own, ...all })}\n` : `${text}\n${rows.join('')}`);
   refuseUnscored(policy, all);
+}
+
+type Variables = Readonly<Record<string, string | undefined>>;
+
+/**
+ * In this order: `--worker 3/8`; TOOLENV_WORKER, in the same form; an array job of Slurm; a task of Slurm's srun; an indexed job of
+ * Kubernetes, whose manifest gives the number of workers in TOOLENV_WORKERS; RANK and WORLD_SIZE, as Ray Train and torchrun set
+ * them. `undefined` if none of them says it: workers then draw where they begin.
+ * @throws ToolEnvError `usage.worker`
+ */
+export function workerShare(flag: string | undefined, variables: Variables): WorkerShare | undefined {
+  const given = flag ?? variables.TOOLENV_WORKER;
+  if (given !== undefined) return readShare(given, flag === undefined ? 'TOOLENV_WORKER' : '--worker');
+  const number = (name: string) => {
+    const value = variables[name];
+    return value !== undefined && /^\d+$/.test(value) ? Number(value) : undefined;
+  };
+  const task = number('SLURM_ARRAY_TASK_ID');
+  const first = number('SLURM_ARRAY_TASK_MIN') ?? 0;
+  const array =
+    task === undefined ? undefined : Math.floor((task - first) / (number('SLURM_ARRAY_TASK_STEP') ?? 1));
+  const known: [index: number | undefined, count: number | undefined][] = [
+    [array, number('SLURM_ARRAY_TASK_COUNT')],
+    [number('SLURM_PROCID'), number('SLURM_NTASKS')],
+    [number('JOB_COMPLETION_INDEX'), number('TOOLENV_WORKERS')],
+    [number('RANK'), number('WORLD_SIZE')],
+  ];
+  for (const [index, count] of known)
+    if (index !== undefined && count !== undefined && index < count) return { index, count };
+  return undefined;
+}
+
+function readShare(text: string, where: string): WorkerShare {
+  const [, place, count] = (/^(\d+)\/(\d+)$/.exec(text) ?? []).map(Number);
+  if (place !== undefined && place >= 1 && place <= count!) return { index: place - 1, count: count! };
+  throw new ToolEnvError('usage.worker', `${where} ${text}: write the third of eight workers as 3/8.`);
 }

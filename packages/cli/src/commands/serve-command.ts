@@ -3,17 +3,17 @@ import { once } from 'node:events';
 import { type JsonSchema, type OpenedEnv, ToolEnvError } from '@toolenv/core';
 import { registerSecret } from '@toolenv/core/secrets';
 import type { EpisodeOptions, ServeOptions } from '@toolenv/serving';
-import { flagName } from '../display/flag-name.ts';
+import { flagName } from '../display/terminal-text.ts';
 import { httpFlags, readHttpFlags } from '../flags/http-flags.ts';
-import { httpSchema, importMcp, importOpenEnv, importOrs, policySchema } from '../flags/import-optional.ts';
+import { importPackage, optionalSchema } from '../flags/import-optional.ts';
 import { addPluginFlags, type PluginFlags, type ResolvedPlugin } from '../flags/plugin-flags.ts';
 import { completeFlags, propertiesOf, readFlags, schemaFlags } from '../flags/schema-flags.ts';
 import { type EnvFlags, envFlags, environmentHelp, openRunEnv, readTools } from '../run/open-run.ts';
 import { announceEndpoint, withToken } from './announce-endpoint.ts';
-import type { MakeCommand } from './make-command.ts';
+import type { MakeCommand } from './commands.ts';
+import { stayOpen } from './open-page.ts';
 import { modelPort, serveModel } from './serve-model.ts';
 import { searchPort, serveTool } from './serve-tool.ts';
-import { stayOpen } from './stay-open.ts';
 
 const schema = {
   type: 'object',
@@ -52,7 +52,7 @@ const schema = {
 } as const;
 
 export const make: MakeCommand = async (command, { words, signal }) => {
-  const [http, model] = [await httpSchema(), await policySchema()];
+  const [http, model] = [await optionalSchema('http'), await optionalSchema('policy')];
   command
     .description(
       'Serves an environment as an MCP server, an OpenEnv server or a server of the Open Reward Standard (ORS). Each client plays its own episodes. Without an environment, --openai <policy> serves a policy to clients of the APIs of OpenAI and Anthropic, and --tool search=<reference> serves a search tool over HTTP, with the protocols of the retrieval servers of Search-R1 and Agent-R1.',
@@ -175,7 +175,7 @@ type Start = (
 ) => Promise<Service>;
 
 async function mcpServer(scores: string | undefined): Promise<Start> {
-  const { serveMcp } = await importMcp('toolenv serve');
+  const { serveMcp } = await importPackage('mcp', 'toolenv serve');
   const controlToken = registerSecret(process.env.TOOLENV_CONTROL_TOKEN);
   const control = controlToken === undefined ? {} : { controlToken };
   return (env, http, episodes) =>
@@ -183,12 +183,12 @@ async function mcpServer(scores: string | undefined): Promise<Start> {
 }
 
 async function openEnvServer(): Promise<Start> {
-  const { serveOpenEnv } = await importOpenEnv('--protocol openenv');
+  const { serveOpenEnv } = await importPackage('openenv', '--protocol openenv');
   return (env, http, episodes) => serveOpenEnv(env, { ...http, ...episodes });
 }
 
 async function orsServer(): Promise<Start> {
-  const { serveOrs } = await importOrs('--protocol ors');
+  const { serveOrs } = await importPackage('ors', '--protocol ors');
   return (env, http, episodes) => serveOrs(env, { ...http, ...episodes });
 }
 

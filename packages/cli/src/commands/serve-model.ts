@@ -2,7 +2,7 @@
 import { ToolEnvError } from '@toolenv/core';
 import { untilAborted } from '@toolenv/core/tools';
 import type { ServeOptions } from '@toolenv/serving';
-import { importGateway } from '../flags/import-optional.ts';
+import { importPackage } from '../flags/import-optional.ts';
 import type { ResolvedPlugin } from '../flags/plugin-flags.ts';
 
 /** The port of vLLM's own server. */
@@ -18,7 +18,7 @@ export async function serveModel(
   options: ServeOptions & Record<string, unknown>,
   { seed, signal }: { seed: number; signal: AbortSignal },
 ): Promise<{ url: string; close(): Promise<void> }> {
-  const { servePolicy } = await importGateway('toolenv serve --openai');
+  const { servePolicy } = await importPackage('gateway', 'toolenv serve --openai');
   if (plugin.name === 'oracle') {
     const message =
       'The oracle plays the tasks of an environment, and there is none here: name another policy.';

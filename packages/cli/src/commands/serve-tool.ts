@@ -2,7 +2,7 @@
 import { ToolEnvError } from '@toolenv/core';
 import { toolFactory } from '@toolenv/core/plugins';
 import type { ServeOptions } from '@toolenv/serving';
-import { importSearch } from '../flags/import-optional.ts';
+import { importPackage } from '../flags/import-optional.ts';
 
 /** The port of Search-R1's own server. */
 export const searchPort = 8_000;
@@ -22,7 +22,7 @@ export async function serveTool(
     const message = 'Without an environment, serve one tool: --tool search=<reference>.';
     throw new ToolEnvError('usage.arguments', message);
   }
-  const { retrieverOf, serveSearch } = await importSearch('toolenv serve --tool');
+  const { retrieverOf, serveSearch } = await importPackage('tools-search', 'toolenv serve --tool');
   const create = await toolFactory(name);
   const tool = await create({ documents: [], topK: defaultTopK });
   try {

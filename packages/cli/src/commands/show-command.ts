@@ -7,18 +7,24 @@ import { findRecordedRun, type RecordedEpisode, type RecordedRun } from '@toolen
 import { diagnosisView } from '../display/diagnosis-view.ts';
 import { hasKeys, pageEpisodes } from '../display/episode-pager.ts';
 import { type EpisodeViewOptions, episodeView } from '../display/episode-view.ts';
+import { paint } from '../display/guarded-output.ts';
 import { LateStatus } from '../display/late-status.ts';
 import { countText, plural } from '../display/number-text.ts';
-import { paint } from '../display/paint.ts';
-import { runView } from '../display/run-view.ts';
 import { terminalWidth } from '../display/terminal-text.ts';
 import { tokenLegend } from '../display/token-view.ts';
+import { runView } from '../display/training-summary.ts';
 import { completeFlags, schemaFlags } from '../flags/schema-flags.ts';
-import { EpisodeCounts } from '../show/episode-counts.ts';
-import { type FilterFlags, filterFlags, readFilter } from '../show/episode-filter.ts';
-import { orders, type Selection, selectEpisodes } from '../show/select-episodes.ts';
+import {
+  EpisodeCounts,
+  type FilterFlags,
+  filterFlags,
+  orders,
+  readFilter,
+  type Selection,
+  selectEpisodes,
+} from '../show/select-episodes.ts';
 import { tokenTextsOf } from '../show/token-texts.ts';
-import type { MakeCommand } from './make-command.ts';
+import type { MakeCommand } from './commands.ts';
 
 interface OwnFlags extends FilterFlags {
   tokens?: boolean;

@@ -2,12 +2,12 @@
 import { type ContentBlock, type JsonSchema, type Tool, ToolEnvError } from '@toolenv/core';
 import { dispatch } from '@toolenv/core/tools';
 import type { McpTool } from '@toolenv/mcp';
+import { toolSignature } from '../display/message-view.ts';
 import { safeLine } from '../display/terminal-text.ts';
-import { toolSignature } from '../display/tool-signature.ts';
-import { importMcp, serverSchema } from '../flags/import-optional.ts';
+import { importPackage, optionalSchema } from '../flags/import-optional.ts';
 import { parseJson } from '../flags/schema-flags.ts';
 import { readServer, type ServerFlags, serverFlags } from '../flags/server-flags.ts';
-import type { MakeCommand } from './make-command.ts';
+import type { MakeCommand } from './commands.ts';
 
 interface Flags extends ServerFlags {
   call?: string;
@@ -18,7 +18,7 @@ interface Flags extends ServerFlags {
 }
 
 export const make: MakeCommand = async (command, { signal }) => {
-  const schema = await serverSchema();
+  const schema = await optionalSchema('servers');
   command.description('Lists the tools of an MCP server, or calls one of them.');
   for (const flag of serverFlags(schema)) command.addOption(flag);
   command
@@ -35,7 +35,7 @@ async function showTools(schema: JsonSchema, flags: Flags, signal: AbortSignal):
     throw new ToolEnvError('usage.arguments', '--arguments without --call: name the tool to call.');
   }
   const args = readArguments(flags.arguments ?? '{}');
-  const { connectMcp } = await importMcp('--mcp');
+  const { connectMcp } = await importPackage('mcp', '--mcp');
   const { server, options } = await readServer(schema, flags);
   const offer = (['resources', 'prompts'] as const).filter((material) => flags[material]);
   const connection = await connectMcp(server, { ...options, signal, offer });

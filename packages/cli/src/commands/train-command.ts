@@ -23,16 +23,15 @@ import { plural } from '../display/number-text.ts';
 import { safeLine, shellWord, terminalWidth } from '../display/terminal-text.ts';
 import { TrainingProgress } from '../display/training-progress.ts';
 import { trainingChart, validationTable } from '../display/training-summary.ts';
-import { refuseWithout } from '../flags/needed-flags.ts';
+import { refuseWithout } from '../flags/missing-options.ts';
 import { addPluginFlags, type NamedPlugins, type ResolvedPlugin } from '../flags/plugin-flags.ts';
 import { completeFlags, propertiesOf, schemaFlags } from '../flags/schema-flags.ts';
-import { beginPolicy } from '../run/begin-policy.ts';
 import { checkMemory } from '../run/memory-check.ts';
 import { envFlags, identityOptions, openRun, recordingFlags } from '../run/open-run.ts';
-import { recordedOptions } from '../run/recorded-options.ts';
+import { beginPolicy, recordedOptions } from '../run/recorded-options.ts';
 import { chooseTrainingEnvs, type TrainingFlags } from '../run/training-envs.ts';
 import { defaultTrainer } from '../subject/load-named.ts';
-import type { MakeCommand } from './make-command.ts';
+import type { MakeCommand } from './commands.ts';
 
 interface OwnFlags extends TrainingFlags {
   policy: string;

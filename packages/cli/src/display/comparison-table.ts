@@ -1,9 +1,7 @@
 /** The numbers of several evaluations side by side, with their differences from the first. */
 import { type Estimate, type Evaluation, type Interval, scoreLabel } from '@toolenv/training';
-import { abortText } from './abort-text.ts';
-import { alignedRows } from './aligned-rows.ts';
-import { countText, scoreText, timeText } from './number-text.ts';
-import { safeLine } from './terminal-text.ts';
+import { abortText, countText, scoreText, timeText } from './number-text.ts';
+import { alignedRows, safeLine } from './terminal-text.ts';
 
 export interface Compared {
   policy: string;

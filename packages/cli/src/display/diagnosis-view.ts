@@ -1,6 +1,6 @@
 /** Diagnoses of a run in a terminal: what is wrong, what helps, and which episodes show it. */
 import type { Diagnosis } from '@toolenv/training';
-import { paint } from './paint.ts';
+import { paint } from './guarded-output.ts';
 import { safeLine, wrapText } from './terminal-text.ts';
 
 /** Further diagnoses are mostly consequences of the first. */

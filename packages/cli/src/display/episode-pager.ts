@@ -1,7 +1,6 @@
 /** Shows episodes one by one in a terminal: a key for the next, the previous, and the end. */
 import { emitKeypressEvents } from 'node:readline';
-import { ownSequence } from './guarded-output.ts';
-import { paint } from './paint.ts';
+import { ownSequence, paint } from './guarded-output.ts';
 
 interface Key {
   name?: string;

@@ -14,9 +14,9 @@ import {
 } from '@toolenv/core';
 import { endOf, mistakeOf, type RecordedEpisode } from '@toolenv/view/recorded';
 import { dollars } from './comparison-table.ts';
+import { paint } from './guarded-output.ts';
 import { callView, indented, messageView } from './message-view.ts';
 import { countText, plural, scoreText } from './number-text.ts';
-import { paint } from './paint.ts';
 import { safeLine } from './terminal-text.ts';
 import { contextTokens, sampledTokens } from './token-view.ts';
 

@@ -1,11 +1,10 @@
 /** The numbers of an evaluation as a table for people to read. */
 import type { ModelUsage, TurnUsage } from '@toolenv/core';
 import type { PolicyUsage } from '@toolenv/core/plugins';
-import { type Evaluation, scoreLabel } from '@toolenv/training';
-import { abortText } from './abort-text.ts';
+import { type Evaluation, scoreLabel, type Tournament } from '@toolenv/training';
 import { dollars, estimateText } from './comparison-table.ts';
-import { countText, timeText } from './number-text.ts';
-import { safeLine } from './terminal-text.ts';
+import { abortText, countText, plural, scoreText, timeText } from './number-text.ts';
+import { alignedRows, safeLine } from './terminal-text.ts';
 
 /** Causes of aborted episodes that are shown, and the characters of each. */
 const maxCauses = 5;
@@ -103,4 +102,38 @@ function scoreRows({ reward, rewardInterval, means, intervals, pass }: Evaluatio
     ...Object.entries(means).map(([name, mean]) => row(scoreLabel(name), mean, intervals?.[name])),
     ...passed.map(([k, { mean, interval }]) => row(`${scoreLabel(pass!.score)} pass@${k}`, mean, interval)),
   ];
+}
+
+/** What each policy did, and who beats whom. */
+export function tournamentTable({ standings, seats, games, aborted, causes, seconds }: Tournament): string {
+  const names = Object.keys(standings);
+  const rows = [
+    ['', 'win rate', 'reward', ...seats.map((seat) => `as ${safeLine(seat)}`)],
+    ...Object.entries(standings).map(([name, { winRate, reward, bySeat }]) => [
+      safeLine(name),
+      estimateText(winRate?.mean, winRate?.interval),
+      estimateText(reward?.mean, reward?.interval),
+      ...seats.map((seat) => scoreText(bySeat[seat])),
+    ]),
+  ];
+  const pairs = [
+    ['wins against', ...names.map(safeLine)],
+    ...Object.entries(standings).map(([name, { against }]) => [
+      safeLine(name),
+      ...names.map((rival) => estimateText(against[rival]?.mean, against[rival]?.interval)),
+    ]),
+  ];
+  const lost = aborted > 0 ? `, ${aborted} of them aborted and not counted` : '';
+  const played = [
+    ['games', `${plural(games, 'game')}${lost}, in ${timeText(seconds)}`],
+    ...causeRows(causes),
+  ];
+  // Of two policies, the win rates above say all.
+  return [rows, ...(names.length > 2 ? [pairs] : []), played].map(tableText).join('\n\n');
+}
+
+function tableText(rows: readonly (readonly string[])[]): string {
+  return alignedRows(rows)
+    .map((line) => `  ${line}`)
+    .join('\n');
 }

@@ -4,6 +4,7 @@
  * only sequences that {@link ownSequence} has signed reach the terminal.
  */
 import { randomBytes } from 'node:crypto';
+import { styleText } from 'node:util';
 import { safeText } from './terminal-text.ts';
 
 /** What follows the ESC of this program's own sequences. Nobody else knows it. Empty before the output is guarded. */
@@ -67,4 +68,15 @@ export function guardOutput(): void {
     };
     stream.write = replacement as Write;
   }
+}
+
+type Style = Extract<Parameters<typeof styleText>[0], string>;
+
+/** Colours where stdout shows them: `NO_COLOR`, pipes and files get none. */
+export function paint(styles: Style | readonly Style[], text: string): string {
+  // Node 20 does not ask the stream if it is given an array of styles.
+  return [styles].flat().reduce((painted, style) => {
+    const [begin = '', end = ''] = styleText(style, '|', { stream: process.stdout }).split('|');
+    return ownSequence(begin) + painted + ownSequence(end);
+  }, text);
 }

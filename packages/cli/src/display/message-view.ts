@@ -6,8 +6,9 @@ import {
   type Message,
   type ParseFailure,
   type ToolCall,
+  type ToolDescription,
 } from '@toolenv/core';
-import { paint } from './paint.ts';
+import { paint } from './guarded-output.ts';
 import { safeLine, safeText, wrapText } from './terminal-text.ts';
 
 const colours = { system: 'magenta', user: 'blue', assistant: 'green', tool: 'cyan' } as const;
@@ -41,4 +42,11 @@ export function callView(call: ToolCall | ParseFailure, width: number): string {
 /** Text of a model, tool or person, safe for the terminal. */
 export function indented(text: string, width: number, by = 2): string {
   return wrapText(safeText(text), { width, indent: ' '.repeat(by) });
+}
+
+/** A question mark stands after an optional argument. */
+export function toolSignature({ name, inputSchema }: ToolDescription): string {
+  const { properties = {}, required = [] } = inputSchema as { properties?: object; required?: string[] };
+  const names = Object.keys(properties).map((name) => (required.includes(name) ? name : `${name}?`));
+  return `${name}(${names.join(', ')})`;
 }

@@ -1,6 +1,5 @@
 /** Sampled tokens in a terminal, shaded by their probability. */
-import { ownSequence } from './guarded-output.ts';
-import { paint } from './paint.ts';
+import { ownSequence, paint } from './guarded-output.ts';
 import { safeText } from './terminal-text.ts';
 
 /** From likely, blue, to unlikely, orange, which people with any colour vision can tell apart: the least probability, a background of 256 colours, and a background of 8. */

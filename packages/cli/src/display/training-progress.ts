@@ -2,8 +2,7 @@
 import { basename } from 'node:path';
 import type { DataProgress, Metrics, TrainEvent } from '@toolenv/core/plugins';
 import { abortShares, headlineMetric } from '@toolenv/training';
-import { abortText } from './abort-text.ts';
-import { countText } from './number-text.ts';
+import { abortText, countText } from './number-text.ts';
 import { numbersThatFit, Progress } from './progress.ts';
 import { statusLine } from './status-line.ts';
 import { terminalWidth } from './terminal-text.ts';

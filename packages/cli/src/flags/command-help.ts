@@ -1,8 +1,7 @@
 /** arrangeHelp: the help of a command begins with the options that matter, and ends with examples. `--help --all` has all options. */
 import { type Command, Help, type Option } from 'commander';
 import { plural } from '../display/number-text.ts';
-import { helpGroup, helpHeadings } from './help-groups.ts';
-import { helpTexts } from './help-texts.ts';
+import { helpGroup, helpHeadings, helpTexts } from './help-texts.ts';
 
 /** Options that the short help has too: those of the environment that the command line names. */
 const always: WeakSet<Option> = new WeakSet();
@@ -13,7 +12,8 @@ export function alwaysShow(option: Option): void {
 
 /** @param isWhole Whether to show all options. */
 export function arrangeHelp(command: Command, isWhole: boolean): void {
-  const { first, examples = [] } = helpTexts[command.name()] ?? {};
+  const { first: named, examples = [] } = helpTexts[command.name()] ?? {};
+  const first = named?.split(' ');
   if (first) describeHelp(command);
   if (first && isWhole) group(command);
   if (first && !isWhole) showFirst(command, first);

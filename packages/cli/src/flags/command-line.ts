@@ -59,7 +59,7 @@ async function didYouMean(program: Command, argv: readonly string[], message: st
   if (flag === undefined || command === undefined) return '';
   const [{ nearestFlags }, { commandsWith }] = await Promise.all([
     import('./nearest-flags.ts'),
-    import('../commands/commands-with.ts'),
+    import('../commands/commands.ts'),
   ]);
   const others = await commandsWith(flag, name!);
   if (others.length > 0) return ` (It is a flag of ${others.join(', ')}.)`;

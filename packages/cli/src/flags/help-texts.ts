@@ -1,8 +1,7 @@
 /** What the help of each command begins and ends with. */
-
 export interface HelpText {
-  /** The options that matter first. Absent for a command with few options, which shows them all. */
-  first?: readonly string[];
+  /** The options that matter first, with spaces between. Absent for a command with few options, which shows them all. */
+  first?: string;
   /** Command lines. */
   examples: readonly string[];
 }
@@ -14,7 +13,7 @@ const checkpoint = 'node_modules/@toolenv/checkpoints/tiny';
 const learning = '--env-top-k 2 --max-tokens 64 --tasks-per-step 8 --learning-rate 3e-4';
 
 /** Options of each command that evaluates. */
-const evaluating = ['--out', '--split', '--count', '--samples', '--temperature', '--max-tokens'];
+const evaluating = '--out --split --count --samples --temperature --max-tokens';
 
 /** By the name of the command. */
 export const helpTexts: Readonly<Record<string, HelpText>> = {
@@ -28,7 +27,7 @@ export const helpTexts: Readonly<Record<string, HelpText>> = {
   list: { examples: ['toolenv list --kind envs', 'toolenv list --details'] },
   info: { examples: [`toolenv info ${bridge}`, `toolenv info ${bridge} --max-turns 3`] },
   eval: {
-    first: ['--policy', ...evaluating, '--against', '--fail-below', '--json'],
+    first: `--policy ${evaluating} --against --fail-below --json`,
     examples: [
       `toolenv eval ${bridge} --policy runs/first/policy --count 100`,
       `toolenv eval ${bridge} --policy openai:http://127.0.0.1:8000/v1#my-model --out evals/mine`,
@@ -36,22 +35,12 @@ export const helpTexts: Readonly<Record<string, HelpText>> = {
     ],
   },
   baseline: {
-    first: ['--kind', '--policy', '--instruction', ...evaluating, '--json'],
+    first: `--kind --policy --instruction ${evaluating} --json`,
     examples: [`toolenv baseline ${bridge} --kind direct --policy ${checkpoint}`],
   },
   train: {
-    first: [
-      '--policy',
-      '--out',
-      '--trainer',
-      '--steps',
-      '--tasks-per-step',
-      '--group-size',
-      '--learning-rate',
-      '--max-tokens',
-      '--resume',
-      '--log-steps',
-    ],
+    first:
+      '--policy --out --trainer --steps --tasks-per-step --group-size --learning-rate --max-tokens --resume --log-steps',
     examples: [
       `toolenv train ${bridge} --policy ${checkpoint} ${learning} --steps 6 --out runs/first`,
       `toolenv train ${bridge} --policy ${checkpoint} --steps 8 --out runs/first --resume`,
@@ -59,18 +48,8 @@ export const helpTexts: Readonly<Record<string, HelpText>> = {
     ],
   },
   rollout: {
-    first: [
-      '--policy',
-      '--out',
-      '--worker',
-      '--split',
-      '--count',
-      '--samples',
-      '--concurrency',
-      '--temperature',
-      '--max-tokens',
-      '--json',
-    ],
+    first:
+      '--policy --out --worker --split --count --samples --concurrency --temperature --max-tokens --json',
     examples: [
       `toolenv rollout ${bridge} --policy ${checkpoint} --out episodes --count 100 --samples 4`,
       `toolenv rollout ${bridge} --policy ${checkpoint} --out /shared/bridge --worker one`,
@@ -102,18 +81,7 @@ export const helpTexts: Readonly<Record<string, HelpText>> = {
     examples: ['toolenv mcp login https://example.com/mcp', 'toolenv mcp logout https://example.com/mcp'],
   },
   serve: {
-    first: [
-      '--http',
-      '--protocol',
-      '--openai',
-      '--split',
-      '--scores',
-      '--host',
-      '--token',
-      '--max-sessions',
-      '--concurrency',
-      '--seed',
-    ],
+    first: '--http --protocol --openai --split --scores --host --token --max-sessions --concurrency --seed',
     examples: [
       `toolenv serve ${bridge} --http 8000 --protocol openenv`,
       `toolenv serve --openai ${checkpoint} --http 8000`,
@@ -152,3 +120,37 @@ export const helpTexts: Readonly<Record<string, HelpText>> = {
   },
   doctor: { examples: ['toolenv doctor', 'toolenv doctor --sandboxes'] },
 };
+
+/** Flags by heading. An option without a heading here stays under that of its command or plugin. */
+const headings: Readonly<Record<string, string>> = {
+  'Environment:': 'env-option tool prompts weights evaluate-on',
+  'Steps and episodes:':
+    'steps tasks-per-step group-size max-staleness scorer scorer-weight environment-weight',
+  'Sampling:': 'temperature top-p top-k min-p max-tokens constrain-calls',
+  'Limits and faults:':
+    'deadline on-deadline on-bug on-images max-aborted retries concurrency budget budget-tokens',
+  'Evaluation:':
+    'evaluate-every evaluate-first evaluation-episodes evaluation-samples evaluation-temperature best-metric best-metric-goal patience',
+  'Optimizer:':
+    'learning-rate learning-rate-schedule warmup-steps warmup-ratio min-learning-rate-ratio schedule-steps adam-beta1 adam-beta2 adam-epsilon weight-decay max-grad-norm epochs mini-batches token-budget',
+  'Advantages:':
+    'advantage scale-rewards credit gamma zero-variance normalise-process-rewards max-completion-length overlong-buffer overlong-penalty length-penalty truncated max-resamples',
+  'Loss:':
+    'algorithm loss clip delta ratio-level ratio-cap sapo-temperatures vespo-positive vespo-negative beta kl-in kl-estimator kl-clamp kl-every bias-corrected-kl entropy-coefficient top-entropy-quantile off-policy-threshold mismatch-correction mismatch-cap mismatch-floor',
+  'Gate:': 'fail-below against junit metric margin confidence',
+  'Files:': 'record replay no-trajectories tensorboard rollouts report-to checkpoint-every keep-checkpoints',
+};
+
+const headingOf: ReadonlyMap<string, string> = new Map(
+  Object.entries(headings).flatMap(([heading, flags]) =>
+    flags.split(' ').map((flag) => [`--${flag}`, heading]),
+  ),
+);
+
+/** The headings in their order. */
+export const helpHeadings: readonly string[] = Object.keys(headings);
+
+/** Under which heading the whole help lists an option. @param flag `--top-p`. */
+export function helpGroup(flag: string | undefined): string | undefined {
+  return flag === undefined ? undefined : headingOf.get(flag);
+}

@@ -2,7 +2,7 @@
 import { type JsonSchema, ToolEnvError } from '@toolenv/core';
 import { registerSecret } from '@toolenv/core/secrets';
 import { Option } from 'commander';
-import { flagName } from '../display/flag-name.ts';
+import { flagName } from '../display/terminal-text.ts';
 import { propertiesOf, readFlags, schemaFlag } from './schema-flags.ts';
 
 /** Variables that give tokens. */

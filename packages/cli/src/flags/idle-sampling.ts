@@ -1,6 +1,6 @@
 /** warnOfIdleSampling: flags that change nothing where a model takes the likeliest token. */
 
-import { flagName } from '../display/flag-name.ts';
+import { flagName } from '../display/terminal-text.ts';
 import type { Given, PluginFlags } from './plugin-flags.ts';
 
 /** The flags that choose among likely tokens. Greedy sampling takes the likeliest, so that they change nothing. */

@@ -2,85 +2,73 @@
 import { type JsonSchema, ToolEnvError } from '@toolenv/core';
 import { serveProperties } from '@toolenv/serving';
 
+interface Packages {
+  dataset: typeof import('@toolenv/dataset');
+  gateway: typeof import('@toolenv/gateway');
+  mcp: typeof import('@toolenv/mcp');
+  openenv: typeof import('@toolenv/openenv');
+  ors: typeof import('@toolenv/ors');
+  'tools-search': typeof import('@toolenv/tools-search');
+}
+
+const packages: { [Name in keyof Packages]: () => Promise<Packages[Name]> } = {
+  dataset: () => import('@toolenv/dataset'),
+  gateway: () => import('@toolenv/gateway'),
+  mcp: () => import('@toolenv/mcp'),
+  openenv: () => import('@toolenv/openenv'),
+  ors: () => import('@toolenv/ors'),
+  'tools-search': () => import('@toolenv/tools-search'),
+};
+
 /**
  * @param need The command or flag that needs the package, as the start of a sentence.
  * @throws ToolEnvError `usage.missing_package` if the package is not installed.
  */
-export function importMcp(need: string): Promise<typeof import('@toolenv/mcp')> {
-  return importOptional('@toolenv/mcp', need, () => import('@toolenv/mcp'));
-}
-
-/** Throws as {@link importMcp} does. */
-export function importGateway(need: string): Promise<typeof import('@toolenv/gateway')> {
-  return importOptional('@toolenv/gateway', need, () => import('@toolenv/gateway'));
-}
-
-/** Throws as {@link importMcp} does. */
-export function importOpenEnv(need: string): Promise<typeof import('@toolenv/openenv')> {
-  return importOptional('@toolenv/openenv', need, () => import('@toolenv/openenv'));
-}
-
-/** Throws as {@link importMcp} does. */
-export function importOrs(need: string): Promise<typeof import('@toolenv/ors')> {
-  return importOptional('@toolenv/ors', need, () => import('@toolenv/ors'));
-}
-
-/** Throws as {@link importMcp} does. */
-export function importSearch(need: string): Promise<typeof import('@toolenv/tools-search')> {
-  return importOptional('@toolenv/tools-search', need, () => import('@toolenv/tools-search'));
-}
-
-/** Throws as {@link importMcp} does. */
-export function importDataset(need: string): Promise<typeof import('@toolenv/dataset')> {
-  return importOptional('@toolenv/dataset', need, () => import('@toolenv/dataset'));
-}
-
-const everyServer: JsonSchema = { type: 'object', properties: serveProperties };
-
-/** The schema of the options of serving over HTTP; without `@toolenv/mcp`, the options of every protocol. */
-export function httpSchema(): Promise<JsonSchema> {
-  const load = async () => (await import('@toolenv/mcp/http-options')).httpOptionsSchema;
-  return unlessMissing('@toolenv/mcp', load, () => everyServer);
-}
-
-/** The schema of the options of serving a policy; empty without `@toolenv/gateway`. */
-export function policySchema(): Promise<JsonSchema> {
-  const load = async () => (await import('@toolenv/gateway/options')).ownSchema;
-  return unlessMissing('@toolenv/gateway', load, () => ({}));
-}
-
-/** The schema of the options of a recording proxy; without `@toolenv/gateway`, those of every server. */
-export function captureSchema(): Promise<JsonSchema> {
-  const load = async () => (await import('@toolenv/gateway/capture-options')).captureSchema;
-  return unlessMissing('@toolenv/gateway', load, () => everyServer);
-}
-
-/** The schema of the options of MCP servers; empty without `@toolenv/mcp`. */
-export function serverSchema(): Promise<JsonSchema> {
-  const load = async () => (await import('@toolenv/mcp/server-options')).serverOptionsSchema;
-  return unlessMissing('@toolenv/mcp', load, () => ({}));
-}
-
-/** The schema of the options of an index; empty without `@toolenv/tools-search`. */
-export function indexSchema(): Promise<JsonSchema> {
-  const load = async () => (await import('@toolenv/tools-search/options')).indexOptionsSchema;
-  return unlessMissing('@toolenv/tools-search', load, () => ({}));
-}
-
-/** The schema of the options of `toolenv tasks`; empty without `@toolenv/dataset`. */
-export function trafficOptionsSchema(): Promise<JsonSchema> {
-  const load = async () => (await import('@toolenv/dataset/traffic-options')).trafficSchema;
-  return unlessMissing('@toolenv/dataset', load, () => ({}));
-}
-
-function importOptional<Module>(name: string, need: string, load: () => Promise<Module>): Promise<Module> {
-  return unlessMissing(name, load, (cause) => {
-    const message = `${need} needs ${name}: npm install ${name}`;
+export function importPackage<Name extends keyof Packages>(
+  name: Name,
+  need: string,
+): Promise<Packages[Name]> {
+  return unlessMissing(name, packages[name], (cause) => {
+    const message = `${need} needs @toolenv/${name}: npm install @toolenv/${name}`;
     throw new ToolEnvError('usage.missing_package', message, { cause });
   });
 }
 
-/** @param otherwise Gives the result if the package, or its file, cannot be found. */
+const everyServer: JsonSchema = { type: 'object', properties: serveProperties };
+
+/** Whose options a schema describes. */
+type OptionsOwner = 'http' | 'policy' | 'capture' | 'servers' | 'index' | 'traffic';
+
+/** The schemas, each with its package and what stands for it without the package. */
+const schemas: Record<OptionsOwner, [keyof Packages, () => Promise<JsonSchema>, JsonSchema]> = {
+  /** Of serving over HTTP. */
+  http: ['mcp', async () => (await import('@toolenv/mcp/http-options')).httpOptionsSchema, everyServer],
+  /** Of serving a policy. */
+  policy: ['gateway', async () => (await import('@toolenv/gateway/options')).ownSchema, {}],
+  /** Of a recording proxy. */
+  capture: [
+    'gateway',
+    async () => (await import('@toolenv/gateway/capture-options')).captureSchema,
+    everyServer,
+  ],
+  /** Of MCP servers. */
+  servers: ['mcp', async () => (await import('@toolenv/mcp/server-options')).serverOptionsSchema, {}],
+  /** Of an index. */
+  index: ['tools-search', async () => (await import('@toolenv/tools-search/options')).indexOptionsSchema, {}],
+  /** Of `toolenv tasks`. */
+  traffic: ['dataset', async () => (await import('@toolenv/dataset/traffic-options')).trafficSchema, {}],
+};
+
+/** The schema of some options. */
+export function optionalSchema(of: OptionsOwner): Promise<JsonSchema> {
+  const [name, load, otherwise] = schemas[of];
+  return unlessMissing(name, load, () => otherwise);
+}
+
+/**
+ * @param name Of the package, without its scope.
+ * @param otherwise Gives the result if the package, or its file, cannot be found.
+ */
 async function unlessMissing<Result>(
   name: string,
   load: () => Promise<Result>,
@@ -91,8 +79,8 @@ async function unlessMissing<Result>(
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     // The errors of Yarn's Plug'n'Play lose their code on the way from the thread that resolves imports.
-    const isMissing = code === 'ERR_MODULE_NOT_FOUND' && message.includes(`'${name}'`);
-    if (isMissing || message.startsWith(`toolenv tried to access ${name} `)) return otherwise(error);
+    const isMissing = code === 'ERR_MODULE_NOT_FOUND' && message.includes(`'@toolenv/${name}'`);
+    if (isMissing || message.startsWith(`toolenv tried to access @toolenv/${name} `)) return otherwise(error);
     throw error;
   }
 }

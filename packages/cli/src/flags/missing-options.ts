@@ -1,6 +1,6 @@
 /** refuseMissingOptions: names the flags of the options that a plugin needs, and the command that downloads their files. */
 import { type EnvDefinition, type JsonSchema, ToolEnvError } from '@toolenv/core';
-import { flagName } from '../display/flag-name.ts';
+import { flagName } from '../display/terminal-text.ts';
 import { commandOption, type OptionFlag } from './option-flag.ts';
 import { propertiesOf } from './schema-flags.ts';
 
@@ -50,4 +50,20 @@ export function dataHint(
   return files.length === 0
     ? ''
     : ` Download it with toolenv data ${ref} --dir data, and give ${files.join(' ')}.`;
+}
+
+/**
+ * Refuses flags that mean nothing without another flag.
+ * @param needs The flag that each flag needs, both as commander names them: `{ turns: 'episode' }` for `--turns` and `--episode`.
+ * @throws ToolEnvError `usage.arguments` for the first flag that is given without the other.
+ */
+export function refuseWithout(
+  given: Readonly<Record<string, unknown>>,
+  needs: Readonly<Record<string, string>>,
+): void {
+  for (const [flag, needed] of Object.entries(needs)) {
+    if (given[flag] === undefined || given[needed] !== undefined) continue;
+    const message = `${flagName(flag)} is for ${flagName(needed)}: give ${flagName(needed)} too, or leave it out.`;
+    throw new ToolEnvError('usage.arguments', message);
+  }
 }

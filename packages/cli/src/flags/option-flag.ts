@@ -1,8 +1,7 @@
 /** OptionFlag: the flag of a plugin's option. */
 import type { JsonSchema } from '@toolenv/core';
 import type { Option } from 'commander';
-import { flagName } from '../display/flag-name.ts';
-import { reservedFlags } from './reserved-flags.ts';
+import { flagName } from '../display/terminal-text.ts';
 import { type Property, propertiesOf, schemaFlag } from './schema-flags.ts';
 
 export interface OptionFlag {
@@ -42,3 +41,22 @@ export function commandOption({ option, name, property, owner }: OptionFlag): Op
   if (name !== option && owner) flag.description += ` (${flagName(option)} is a flag of ${owner})`;
   return flag;
 }
+
+/** Each flag of a command that opens environments, at the first command that has it. A test compares these with the commands. */
+const flags = {
+  'toolenv eval':
+    'policy players out resume json envOption tool prompts record replay split count samples passScore concurrency temperature constrainCalls maxTokens deadline onDeadline retries onBug onImages maxAborted seed topP topK minP failBelow against junit metric margin confidence budget budgetTokens',
+  'toolenv baseline': 'kind placement instruction',
+  'toolenv train': 'weights evaluateOn trainer logSteps change trajectories tensorboard rollouts reportTo',
+  'toolenv rollout': 'worker lease drain statusPort statusHost',
+  'toolenv play': 'episode browser open task turns port',
+  'toolenv serve':
+    'openai modelName queue conversations http protocol scores host token allowedHost allowedOrigin maxSessions idleTimeout silenceTimeout requestTimeout maxBodyBytes reconnectTimeout controlToken publicUrl',
+  'toolenv check': 'option material skip actions timeout',
+  toolenv: 'help version',
+};
+
+/** The owner of each flag, by the name under which commander keeps the flag's value. */
+export const reservedFlags: ReadonlyMap<string, string> = new Map(
+  Object.entries(flags).flatMap(([owner, names]) => names.split(' ').map((name) => [name, owner])),
+);

@@ -7,17 +7,15 @@
 import { type EnvDefinition, type JsonSchema, ToolEnvError } from '@toolenv/core';
 import { completeOptions, type PluginTypes, pluginKinds, referencePolicy } from '@toolenv/core/plugins';
 import type { Command, Option } from 'commander';
-import { flagName } from '../display/flag-name.ts';
+import { flagName } from '../display/terminal-text.ts';
 import { findEnv } from '../subject/find-subject.ts';
 import { fullName } from '../subject/full-name.ts';
 import { defaultTrainer, loadNamed, policyReference } from '../subject/load-named.ts';
 import { alwaysShow } from './command-help.ts';
 import { asksForHelp } from './command-line.ts';
-import { firstArgument, valuesOf } from './first-argument.ts';
+import { firstArgument, readPlayerList, valuesOf } from './first-argument.ts';
 import { refuseMissingOptions } from './missing-options.ts';
-import { commandOption, envOptionFlags, type OptionFlag } from './option-flag.ts';
-import { readPlayerList } from './player-list.ts';
-import { reservedFlags } from './reserved-flags.ts';
+import { commandOption, envOptionFlags, type OptionFlag, reservedFlags } from './option-flag.ts';
 import { propertiesOf, readFlags, readPairs } from './schema-flags.ts';
 
 type Kind = 'envs' | 'policies' | 'trainers';

@@ -8,7 +8,7 @@ import {
   validateWithDefaults,
 } from '@toolenv/core/schemas';
 import { Option } from 'commander';
-import { flagName } from '../display/flag-name.ts';
+import { flagName } from '../display/terminal-text.ts';
 
 /** The keywords of a property's schema that give flags and help. */
 export interface Property {

@@ -2,7 +2,7 @@
 import { type JsonSchema, ToolEnvError } from '@toolenv/core';
 import type { McpEndpoint, ServerOptions } from '@toolenv/mcp';
 import { Option } from 'commander';
-import { importMcp } from './import-optional.ts';
+import { importPackage } from './import-optional.ts';
 import { readFlags, schemaFlags } from './schema-flags.ts';
 
 /** The values of these flags, as commander has them. */
@@ -10,7 +10,7 @@ export interface ServerFlags extends Record<string, unknown> {
   mcp: string;
 }
 
-/** @param schema Of the options: `serverSchema`. */
+/** @param schema Of the options: `optionalSchema`. */
 export function serverFlags(schema: JsonSchema): Option[] {
   const mcp = new Option('--mcp <server>', 'command that starts the server, or URL of its endpoint');
   return [mcp.makeOptionMandatory(), ...schemaFlags(schema)];
@@ -21,7 +21,7 @@ export async function readServer(
   schema: JsonSchema,
   given: ServerFlags,
 ): Promise<{ server: McpEndpoint; options: Omit<ServerOptions, 'env' | 'header'> }> {
-  const { parseServer, withAdditions } = await importMcp('--mcp');
+  const { parseServer, withAdditions } = await importPackage('mcp', '--mcp');
   const { env, header, ...options } = readFlags(schema, given) as ServerOptions;
   const server = parseServer(given.mcp);
   const wrong = 'url' in server ? env && '--env is for a command' : header && '--header is for a URL';

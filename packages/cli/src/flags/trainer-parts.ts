@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { ToolEnvError } from '@toolenv/core';
 import { loadPlugin, type PartKind, type Trainer, type TrainerPart } from '@toolenv/core/plugins';
 import { partNouns, partProperties } from '@toolenv/training';
-import { flagName } from '../display/flag-name.ts';
+import { flagName } from '../display/terminal-text.ts';
 import { importPlugin } from '../subject/find-subject.ts';
 import { fullName } from '../subject/full-name.ts';
 import { valuesOf } from './first-argument.ts';

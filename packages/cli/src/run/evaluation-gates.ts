@@ -151,3 +151,17 @@ function readBound(pair: string): [metric: string, atLeast: number] {
   const message = `--fail-below ${pair}: write it as metric=score, such as em=.8.`;
   throw new ToolEnvError('usage.bad_flag', message);
 }
+
+/**
+ * A command whose episodes were all aborted fails, and names the most frequent cause.
+ * @throws ToolEnvError `infrastructure.nothing_scored`
+ */
+export function refuseUnscored(
+  policy: string,
+  { episodes, aborted, causes = {} }: Pick<Evaluation, 'episodes' | 'aborted' | 'causes'>,
+): void {
+  if (aborted < episodes) return;
+  const [[cause, count] = ['unknown', aborted]] = Object.entries(causes);
+  const message = `No episode of ${policy} was scored: all ${episodes} were aborted, ${count} of them by ${cause}`;
+  throw new ToolEnvError('infrastructure.nothing_scored', message);
+}

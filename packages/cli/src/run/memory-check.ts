@@ -1,8 +1,10 @@
 /** Estimates a run's memory before it begins, and refuses a run that needs more than the machine has. */
+
+import { totalmem } from 'node:os';
 import { ToolEnvError } from '@toolenv/core';
-import type { MemoryEstimate } from '@toolenv/core/plugins';
-import { flagName } from '../display/flag-name.ts';
-import { type MachineMemory, machineMemory } from './machine-memory.ts';
+import type { DownloadPlan, DownloadWatch, MemoryEstimate } from '@toolenv/core/plugins';
+import { Progress } from '../display/progress.ts';
+import { flagName, safeLine } from '../display/terminal-text.ts';
 
 /**
  * The estimate in words.
@@ -27,4 +29,35 @@ export function checkMemory(estimate: MemoryEstimate, machine: MachineMemory = m
 
 function gigabytes(bytes: number): string {
   return (bytes / 1e9).toFixed(bytes < 1e8 ? 2 : 1);
+}
+
+/** Bytes. */
+export interface MachineMemory {
+  /** As much as this process may have. */
+  total: number;
+  /** Free memory. Systems differ in whether they count memory that they can take back. */
+  available: number;
+}
+
+export function machineMemory(): MachineMemory {
+  const limit = process.constrainedMemory() || Number.POSITIVE_INFINITY;
+  return { total: Math.min(totalmem(), limit), available: process.availableMemory() };
+}
+
+const megabyte = 1e6;
+
+/**
+ * Says what a command is about to download, and draws its progress.
+ * @param options.isTraining Whether the memory of training counts.
+ * @throws ToolEnvError `usage.memory` if training the model needs more than the machine has: its weights are then not downloaded.
+ */
+export function showDownload(
+  { name, revision, bytes, memory }: DownloadPlan,
+  { isTraining }: { isTraining: boolean },
+): DownloadWatch {
+  const size = bytes < 1e9 ? `${(bytes / megabyte).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(2)} GB`;
+  process.stderr.write(`${safeLine(`Downloading ${name} at ${revision.slice(0, 12)}: ${size}.`)}\n`);
+  if (isTraining && memory) process.stderr.write(`${checkMemory(memory)}\n`);
+  const bar = new Progress(`${name}, MB`, Math.ceil(bytes / megabyte));
+  return { progress: (now) => bar.update(Math.floor(now / megabyte), ''), end: () => bar.stop() };
 }

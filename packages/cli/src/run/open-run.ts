@@ -1,5 +1,5 @@
 /** Opens what a run needs: the environment, whose tools may be recorded or replayed, and the policy. */
-import { type OpenedEnv, openEnv, ToolEnvError } from '@toolenv/core';
+import { type Observation, type OpenedEnv, openEnv, type Split, ToolEnvError } from '@toolenv/core';
 import { changeableOptions, type OpeningRun, type PolicyHandle } from '@toolenv/core/plugins';
 import { readPrompts, recordEnv, replayEnv, type ToolTap } from '@toolenv/core/recording';
 import { untilAborted } from '@toolenv/core/tools';
@@ -149,4 +149,45 @@ function readTool(pair: string): [role: string, ref: string] {
   if (at > 0) return [pair.slice(0, at), fullName(pair.slice(at + 1), ['tools'])];
   const message = `--tool ${pair}: write it as role=reference, such as search=@toolenv/tools-search/search-v1.`;
   throw new ToolEnvError('usage.bad_flag', message);
+}
+
+/** What an environment shows once it is open: its tasks, and what the model reads first. */
+export interface OpenedDetails {
+  /** Tasks of each split. */
+  tasks: Record<Split, number>;
+  /** Of the first task of `split`; absent if the environment has no tasks. */
+  observation?: Observation;
+  split?: Split;
+  /** Tool → milliseconds that a call may take, for tools with a limit of their own. */
+  toolTimeouts?: Record<string, number>;
+}
+
+/** @throws What opening the environment throws. */
+export async function openedDetails(
+  chosen: Parameters<typeof openRunEnv>[0],
+  { tool, seed, from, signal }: EnvFlags & { seed: number; from: string; signal: AbortSignal },
+): Promise<OpenedDetails> {
+  const open = await openRunEnv(chosen, { tool, seed, from });
+  try {
+    const { train, validation, test } = open.tasks;
+    const tasks = {
+      train: await train.length,
+      validation: await validation.length,
+      test: await test.length,
+    };
+    const split = (['train', 'validation', 'test'] as const).find((each) => tasks[each] > 0);
+    if (split === undefined) return { tasks };
+    const episode = open.episode();
+    try {
+      const observation = await episode.reset({ task: await open.tasks[split].get(0), seed, signal });
+      const limited = (episode.tools?.() ?? []).flatMap(({ name, timeout }) =>
+        timeout ? [[name, timeout]] : [],
+      );
+      return { tasks, split, observation, toolTimeouts: Object.fromEntries(limited) };
+    } finally {
+      await episode.close();
+    }
+  } finally {
+    await open.close();
+  }
 }

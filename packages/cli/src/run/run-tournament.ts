@@ -6,16 +6,16 @@ import type { PolicyHandle } from '@toolenv/core/plugins';
 import { encodeTrajectory } from '@toolenv/core/recording';
 import { untilAborted } from '@toolenv/core/tools';
 import { evaluationOptions, playTournament } from '@toolenv/training';
-import { flagName } from '../display/flag-name.ts';
+import { tournamentTable } from '../display/evaluation-table.ts';
 import { plural } from '../display/number-text.ts';
 import { Progress } from '../display/progress.ts';
-import { tournamentTable } from '../display/tournament-table.ts';
+import { flagName } from '../display/terminal-text.ts';
 import type { PluginFlags } from '../flags/plugin-flags.ts';
 import { completeFlags } from '../flags/schema-flags.ts';
-import { beginPolicy } from './begin-policy.ts';
 import { Budget, budgetSchema } from './budget.ts';
 import { lockEvaluationFolder, refuseEvaluationFolder, writeJson } from './evaluation-folder.ts';
 import { type EnvFlags, openRunEnv } from './open-run.ts';
+import { beginPolicy } from './recorded-options.ts';
 
 /** A policy of the tournament. */
 export interface TournamentPlayer {

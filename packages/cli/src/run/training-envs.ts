@@ -1,4 +1,6 @@
 /** The environments of a training run: one or a mix to train on, and others to evaluate on. */
+
+import { basename } from 'node:path';
 import { type EnvHandle, type OpenedEnv, ToolEnvError } from '@toolenv/core';
 import { completeOptions } from '@toolenv/core/plugins';
 import { readPrompts, type ToolTap } from '@toolenv/core/recording';
@@ -8,7 +10,6 @@ import { propertiesOf, readPairs } from '../flags/schema-flags.ts';
 import { findEnv } from '../subject/find-subject.ts';
 import { type EnvFlags, openRunEnv, type RecordingFlags } from './open-run.ts';
 import { recordedOptions } from './recorded-options.ts';
-import { shortNames } from './short-names.ts';
 
 export interface TrainingFlags extends EnvFlags, RecordingFlags {
   weights?: string;
@@ -171,4 +172,25 @@ async function openAll(
     await close();
     throw error;
   }
+}
+
+/**
+ * `lookup-v1` for `@toolenv/envs-qa/lookup-v1?topK=3`; with its options where another environment has the name, and the whole text
+ * where that does not tell them apart.
+ * @throws ToolEnvError `usage.arguments` for a text that is there twice.
+ */
+export function shortNames(texts: readonly string[]): string[] {
+  const forms = texts.map((text) => {
+    const [reference = '', query] = text.split(/\?(.*)/s);
+    const short = basename(reference);
+    return [short, query === undefined ? short : `${short}?${query}`, text];
+  });
+  const isUnique = (form: string, length: number) =>
+    forms.filter((others) => others[length] === form).length === 1;
+  return forms.map((own, index) => {
+    const name = own.find(isUnique);
+    if (name !== undefined) return name;
+    const message = `${texts[index]} is named twice: give one of them other options.`;
+    throw new ToolEnvError('usage.arguments', message);
+  });
 }

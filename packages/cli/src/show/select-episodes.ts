@@ -1,8 +1,20 @@
 /** Reads the episodes to show from a file, one at a time in memory, or the first of an order. */
+
+import { isParseFailure } from '@toolenv/core';
 import { readTrajectories } from '@toolenv/core/recording';
-import type { RecordedEpisode } from '@toolenv/view/recorded';
-import type { EpisodeCounts } from './episode-counts.ts';
-import type { EpisodeFilter } from './episode-filter.ts';
+import {
+  containsText,
+  type EpisodeConditions,
+  endOf,
+  mistakeCodes,
+  mistakeOf,
+  outcomeKinds,
+  type RecordedEpisode,
+  readConditions,
+  summaryOf,
+} from '@toolenv/view/recorded';
+import { Option } from 'commander';
+import { countText, scoreText } from '../display/number-text.ts';
 
 export const orders = ['reward', '-reward', 'step', '-step'] as const;
 export type Order = (typeof orders)[number];
@@ -60,4 +72,89 @@ function keyOf({ reward, step }: RecordedEpisode, order: Order): number {
   const value = order.endsWith('reward') ? reward : step;
   if (value === null || value === undefined) return Number.POSITIVE_INFINITY;
   return order.startsWith('-') ? -value : value;
+}
+
+/** What the flags of {@link filterFlags} give. */
+export interface FilterFlags extends EpisodeConditions {
+  text?: string;
+  aborted?: boolean;
+}
+
+type EpisodeFilter = (episode: RecordedEpisode) => boolean;
+
+export function filterFlags(): Option[] {
+  return [
+    new Option('--reward <range>', "only episodes with a reward in this range: 0.5, 0..0.5, '>0' or '<=1'"),
+    new Option(
+      '--outcome <kind[:reason]>',
+      `only episodes that ended this way: ${outcomeKinds.slice(1).join(', ')}, truncated:max_turns, …`,
+    ),
+    new Option('--aborted', 'only episodes that an infrastructure fault ended'),
+    new Option('--mistake [code]', `only episodes with a failed call: ${mistakeCodes.join(', ')}`),
+    new Option('--tool <name>', 'only episodes that call this tool'),
+    new Option('--text <words>', 'only episodes that contain this text, in any case'),
+    new Option('--step <range>', 'only episodes of these training steps: 3 or 3..5'),
+  ];
+}
+
+/** @throws ToolEnvError `usage.bad_flag`, naming the flag and the values that it takes. */
+export function readFilter({ text, aborted, ...conditions }: FilterFlags): EpisodeFilter {
+  const holds = readConditions(conditions, '--');
+  return (episode) =>
+    holds(summaryOf(episode)) &&
+    !(aborted && episode.outcome.kind !== 'aborted') &&
+    (text === undefined || containsText(episode, text));
+}
+
+export class EpisodeCounts {
+  episodes = 0;
+  readonly #outcomes = new Map<string, number>();
+  readonly #mistakes = new Map<string, number>();
+  readonly #tools = new Map<string, number>();
+  readonly #rewards = { low: Number.POSITIVE_INFINITY, high: Number.NEGATIVE_INFINITY };
+  readonly #steps = { low: Number.POSITIVE_INFINITY, high: Number.NEGATIVE_INFINITY };
+
+  add(episode: RecordedEpisode): void {
+    this.episodes += 1;
+    count(this.#outcomes, endOf(episode));
+    if (episode.reward !== null) widen(this.#rewards, episode.reward);
+    if (episode.step !== undefined) widen(this.#steps, episode.step);
+    for (const record of episode.steps.flatMap(({ calls }) => calls)) {
+      const code = mistakeOf(record);
+      if (code !== undefined) count(this.#mistakes, code);
+      if (!isParseFailure(record.call)) count(this.#tools, record.call.name);
+    }
+  }
+
+  /** Lines such as `outcomes  52 terminated:answered, 12 truncated:max_turns`. */
+  get text(): string {
+    const { low, high } = this.#rewards;
+    const rows: [string, string][] = [
+      ['outcomes', listText(this.#outcomes)],
+      ['mistakes', listText(this.#mistakes)],
+      ['calls', listText(this.#tools)],
+      ['rewards', low <= high ? `${scoreText(low)} to ${scoreText(high)}` : 'none'],
+      [
+        'steps',
+        this.#steps.low <= this.#steps.high
+          ? `${this.#steps.low} to ${this.#steps.high}`
+          : 'none: not a training run',
+      ],
+    ];
+    return rows.map(([name, value]) => `  ${name.padEnd(8)}  ${value}`).join('\n');
+  }
+}
+
+function count(counts: Map<string, number>, key: string): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
+}
+
+function widen(range: { low: number; high: number }, value: number): void {
+  range.low = Math.min(range.low, value);
+  range.high = Math.max(range.high, value);
+}
+
+function listText(counts: ReadonlyMap<string, number>): string {
+  const sorted = [...counts].sort(([, a], [, b]) => b - a);
+  return sorted.map(([key, times]) => `${countText(times)} ${key}`).join(', ') || 'none';
 }

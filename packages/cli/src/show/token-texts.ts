@@ -5,8 +5,8 @@ import { messageOf, ToolEnvError } from '@toolenv/core';
 import type { PolicyDefinition } from '@toolenv/core/plugins';
 import type { TokenTexts } from '@toolenv/view';
 import type { RecordedRun } from '@toolenv/view/recorded';
+import { pluginFolders } from '../subject/full-name.ts';
 import { loadNamed, policyReference } from '../subject/load-named.ts';
-import { pluginFolders } from '../subject/plugin-folders.ts';
 
 /**
  * @param given The policy that the command line names. Default: what the run trained, else what it began with.

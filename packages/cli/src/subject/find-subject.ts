@@ -12,9 +12,8 @@ import {
   pluginKinds,
   readPackage,
 } from '@toolenv/core/plugins';
-import { fullName } from './full-name.ts';
+import { fullName, pluginFolders } from './full-name.ts';
 import { importModule } from './import-module.ts';
-import { pluginFolders } from './plugin-folders.ts';
 
 export type Subject =
   | { type: 'plugin'; kind: PluginKind; ref: string }

@@ -5,7 +5,6 @@ import { ToolEnvError } from '@toolenv/core/errors';
 import { listPlugins, type PluginInfo, type PluginKind } from '@toolenv/core/plugins';
 import type { Argument, Command, Option } from 'commander';
 import { isKnownPlayer } from './known-player.ts';
-import { pluginFolders } from './plugin-folders.ts';
 
 /**
  * @param name May be followed by options: `lookup?topK=3`. Without a version, the newest counts. References, addresses, paths that exist and
@@ -65,4 +64,9 @@ function readFullNames(taker: Option | Argument, kinds: readonly PluginKind[]): 
   const collect = (text: string, before: string[] = []) => [...before, text];
   const read = parseArg ?? (variadic ? collect : (text: string) => text);
   taker.argParser((text: string, before: unknown) => read(fullName(text, kinds), before as string[]));
+}
+
+/** References are resolved from the working folder first, then from the folder of this command. */
+export function pluginFolders(): string[] {
+  return [process.cwd(), import.meta.dirname];
 }

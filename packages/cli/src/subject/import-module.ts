@@ -1,5 +1,8 @@
 /** importModule: imports a file of the user, which may be TypeScript on any version of Node. */
+
+import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ToolEnvError } from '@toolenv/core';
 import { asClause, isBug, messageOf, placeOf } from '@toolenv/core/errors';
@@ -57,4 +60,20 @@ function loadError(file: string, error: unknown): ToolEnvError {
   return new ToolEnvError('usage.module', `${placeOf(error) ?? file} cannot be loaded: ${problem}`, {
     cause: error,
   });
+}
+
+/**
+ * The default export of a user's module, where a flag takes a function.
+ * @throws ToolEnvError `usage.bad_flag` for a file that is missing or exports no function, and as {@link importModule} does.
+ */
+export async function importFunction<Fn>(file: string, flag: string): Promise<Fn> {
+  const path = resolve(file);
+  if (!existsSync(path))
+    throw new ToolEnvError(
+      'usage.bad_flag',
+      `${flag} ${file}: there is no such file. Give the path of a module.`,
+    );
+  const { default: made } = await importModule(path);
+  if (typeof made === 'function') return made as Fn;
+  throw new ToolEnvError('usage.bad_flag', `${flag} ${file}: its default export must be a function.`);
 }

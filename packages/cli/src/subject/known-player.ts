@@ -14,7 +14,7 @@ import {
   ToolEnvError,
 } from '@toolenv/core';
 import type { PolicyDefinition } from '@toolenv/core/plugins';
-import { flagName } from '../display/flag-name.ts';
+import { flagName } from '../display/terminal-text.ts';
 
 const descriptions = {
   oracle: 'Plays what the oracle of the environment says',

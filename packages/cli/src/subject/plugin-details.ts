@@ -9,7 +9,7 @@ import {
   ToolEnvError,
 } from '@toolenv/core';
 import { findPlugin, type PluginInfo, type PluginTypes } from '@toolenv/core/plugins';
-import { pluginFolders } from './plugin-folders.ts';
+import { pluginFolders } from './full-name.ts';
 
 /** Fields that a kind of plugin lacks are absent. */
 export interface Details {

@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import type { ComputeReport } from '@toolenv/core/plugins';
 import { expect, it } from 'vitest';
 import { doctorText } from '../../src/commands/doctor-command.ts';
-import type { DoctorReport, PolicyReport } from '../../src/commands/doctor-report.ts';
-import { installedVersions } from '../../src/commands/installed-versions.ts';
+import { type DoctorReport, installedVersions, type PolicyReport } from '../../src/commands/doctor-report.ts';
 
 const manifest = JSON.parse(await readFile(join(import.meta.dirname, '../../package.json'), 'utf8'));
 

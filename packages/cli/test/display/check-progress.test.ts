@@ -1,8 +1,8 @@
 /** The progress of `toolenv check` never passes its total. */
 import { rules } from '@toolenv/testing';
 import { expect, test, vi } from 'vitest';
-import { CheckProgress } from '../../src/display/check-progress.ts';
 import { Progress } from '../../src/display/progress.ts';
+import { CheckProgress } from '../../src/display/report-view.ts';
 
 test('warnings do not count towards the rules of an environment', () => {
   const update = vi.spyOn(Progress.prototype, 'update').mockImplementation(() => {});

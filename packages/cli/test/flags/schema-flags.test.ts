@@ -1,7 +1,7 @@
 import { ToolEnvError } from '@toolenv/core';
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { flagName } from '../../src/display/flag-name.ts';
+import { flagName } from '../../src/display/terminal-text.ts';
 import { completeFlags, readFlags, readPairs, schemaFlags } from '../../src/flags/schema-flags.ts';
 
 const schema = {

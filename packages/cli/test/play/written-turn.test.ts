@@ -1,7 +1,7 @@
 /** What a typed line means. */
 import type { ToolDescription } from '@toolenv/core';
 import { describe, expect, it } from 'vitest';
-import { readTurn } from '../../src/play/written-turn.ts';
+import { readTurn } from '../../src/play/terminal-player.ts';
 
 const tools: ToolDescription[] = [
   {

@@ -1,7 +1,7 @@
 /** What a policy fixes when a run begins is recorded, and a resumed run keeps it. */
 import { definePolicy } from '@toolenv/core/plugins';
 import { expect, test } from 'vitest';
-import { beginPolicy } from '../../src/run/begin-policy.ts';
+import { beginPolicy } from '../../src/run/recorded-options.ts';
 
 const open = () => Promise.reject(new Error('nothing opens it'));
 const begin = async () => ({ date: '2026-07-02' });

@@ -1,6 +1,6 @@
 /** The names of several environments. */
 import { expect, test } from 'vitest';
-import { shortNames } from '../../src/run/short-names.ts';
+import { shortNames } from '../../src/run/training-envs.ts';
 
 test.each([
   [

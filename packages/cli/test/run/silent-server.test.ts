@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runProgram } from '../../src/program.ts';
-import { exitCodeOf } from '../../src/run/exit-code.ts';
+import { exitCodeOf } from '../../src/run/run-as-process.ts';
 import { captured } from '../captured.ts';
 
 const root = join(import.meta.dirname, '../../../..');

@@ -1,6 +1,6 @@
 /** Which worker a process is, as each system that starts many of them says it. */
 import { expect, test } from 'vitest';
-import { workerShare } from '../../src/run/worker-share.ts';
+import { workerShare } from '../../src/commands/rollout-command.ts';
 
 const third = { index: 2, count: 8 };
 

@@ -6,9 +6,13 @@ import { encodeTrajectory } from '@toolenv/core/recording';
 import type { RecordedEpisode } from '@toolenv/view/recorded';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { EpisodeCounts } from '../../src/show/episode-counts.ts';
-import { type FilterFlags, readFilter } from '../../src/show/episode-filter.ts';
-import { type Order, selectEpisodes } from '../../src/show/select-episodes.ts';
+import {
+  EpisodeCounts,
+  type FilterFlags,
+  type Order,
+  readFilter,
+  selectEpisodes,
+} from '../../src/show/select-episodes.ts';
 import { abortedEpisode, failedCall, refusedCall, someEpisode } from './some-episode.ts';
 
 describe('readFilter', () => {

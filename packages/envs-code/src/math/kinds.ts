@@ -1,7 +1,21 @@
 /** The kinds of problems of math-v1: equations, fractions, and word problems. Each has three levels. */
 import type { Rng } from '@toolenv/core';
-import type { Draft, Kind } from './draft.ts';
-import { add, divide, rational } from './rational.ts';
+import { add, divide, type Rational, rational } from './rational.ts';
+
+/** What a kind drafts. */
+export interface Draft {
+  question: string;
+  answer: Rational;
+  /** Python that computes the answer, where `F` is `Fraction`. */
+  python: string;
+  /** What may stand beside the number, in lower case. Default: nothing. */
+  units?: readonly string[];
+  /** Whether the question asks for a percentage, so that 25 and 25 % are the same. */
+  percent?: boolean;
+}
+
+/** A draft of a level. */
+type Kind = (rng: Rng, level: number) => Draft;
 
 const people = ['Ada', 'Ben', 'Clara', 'Emil', 'Farid', 'Greta', 'Ines', 'Kofi', 'Lena', 'Noor', 'Samir'];
 const dollars = ['dollars', 'dollar', '$', 'usd'];

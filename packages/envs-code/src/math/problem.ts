@@ -1,7 +1,6 @@
 /** Problems of math-v1, drawn from a kind for their split. */
 import { deriveSeed, type Rng, type Split } from '@toolenv/core';
-import type { Draft } from './draft.ts';
-import { kinds } from './kinds.ts';
+import { type Draft, kinds } from './kinds.ts';
 import { toText } from './rational.ts';
 
 export type MathProblem = Omit<Draft, 'answer'> & {

@@ -1,6 +1,6 @@
 /** Folder tasks of terminal-v1: files are chosen in some way, and something is done to them. */
-import type { Rng } from '@toolenv/core';
-import type { Drawn } from './task.ts';
+import { deriveSeed, type Rng, type Split } from '@toolenv/core';
+import { type Drawn, drawTableTask, type TerminalTask } from './table-tasks.ts';
 
 type Files = Record<string, string>;
 
@@ -206,4 +206,20 @@ export function drawFolderTask(rng: Rng): Drawn {
       commands: [`${choice.command} | LC_ALL=C sort > /tmp/chosen`, deed.command],
     },
   };
+}
+
+/** Draws a task. Each combination of parts belongs to one split. */
+export function drawTask(rng: Rng, split: Split): TerminalTask {
+  const family = rng.pick([drawFolderTask, drawTableTask]);
+  for (;;) {
+    const drawn = family(rng);
+    if (drawn && splitOf(drawn.parts) === split) return drawn.task;
+  }
+}
+
+/** Six in ten combinations are for training. */
+function splitOf(parts: readonly string[]): Split {
+  const share = deriveSeed(0, 'terminal', ...parts) % 10;
+  if (share < 6) return 'train';
+  return share < 8 ? 'validation' : 'test';
 }

@@ -8,9 +8,9 @@ import {
   findImage,
   type Image,
 } from '@toolenv/sandbox/container';
+import type { BoxOptions } from '../harbor-options.ts';
 import type { BoxSpec, VerifierSpec } from '../task/harbor-task.ts';
 import { type Executed, executedIn } from '../verify/executed.ts';
-import type { BoxOptions } from './box-options.ts';
 import { folderDigest, folderFiles } from './folder-files.ts';
 
 /** A running container of a task. */

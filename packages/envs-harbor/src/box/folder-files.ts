@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FileToPack } from '@toolenv/sandbox/container';
-import { taskMistake } from '../task/task-mistake.ts';
+import { taskMistake } from '../task/task-file.ts';
 
 /** A file or folder below a folder. */
 interface Entry {

@@ -4,13 +4,16 @@ import { readFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { messageOf } from '@toolenv/core';
 import type { BoxSpec, HarborStep, HarborTask, TaskPolicy } from './harbor-task.ts';
-import { fillVariables } from './host-variables.ts';
-import { asksNetwork } from './network.ts';
-import { environmentImage, readBox } from './read-box.ts';
+import { environmentImage, readBox, refuseUnsupported } from './read-box.ts';
 import { readVerifier } from './read-verifier.ts';
-import { refuseUnsupported } from './refusals.ts';
-import { readTaskFile, type StepTable, type TaskFile } from './task-file.ts';
-import { taskMistake } from './task-mistake.ts';
+import {
+  asksNetwork,
+  fillVariables,
+  readTaskFile,
+  type StepTable,
+  type TaskFile,
+  taskMistake,
+} from './task-file.ts';
 
 /**
  * Reads a task folder.

@@ -1,10 +1,23 @@
 /** readTasks: the tasks of all splits in a folder. What is done about those that cannot be played is an option, and what is said of the others. */
-import { type Split, ToolEnvError } from '@toolenv/core';
-import type { PlayedTask } from '../played-task.ts';
+
+import { existsSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { join, relative, resolve } from 'node:path';
+import { messageOf, type Split, ToolEnvError } from '@toolenv/core';
 import type { HarborTask, TaskPolicy } from './harbor-task.ts';
 import { readTask } from './read-task.ts';
-import { RefusedTasks } from './refused-tasks.ts';
-import { findTasks } from './task-folders.ts';
+
+/** What an episode of harbor-v1 and its trajectory know of a task. The tests and what they expect stay in the folder. */
+export interface PlayedTask {
+  /** Name of the folder. */
+  name: string;
+  /** Absolute path. */
+  folder: string;
+  /** Of the first step. */
+  instruction: string;
+  /** Names of the steps; one empty name for a task without `[[steps]]`. */
+  steps: string[];
+}
 
 export interface HarborTasks {
   splits: Record<Split, PlayedTask[]>;
@@ -89,4 +102,93 @@ function notesOf(tasks: readonly HarborTask[]): string[] {
 
 function playedTask({ name, folder, steps }: HarborTask): PlayedTask {
   return { name, folder, instruction: steps[0]!.instruction, steps: steps.map((step) => step.name) };
+}
+
+/** Reasons that are listed. */
+const shown = 20;
+
+/** The tasks of a folder that cannot be played, by reason. */
+export class RefusedTasks {
+  /** Folders of tasks by why they are refused. */
+  readonly #byReason = new Map<string, string[]>();
+  readonly #errors: ToolEnvError[] = [];
+
+  /** @throws What is no refusal. */
+  add(folder: string, error: unknown): void {
+    if (!ToolEnvError.isInstance(error) || error.code !== 'usage.harbor_task') throw error;
+    const reason = error.message.replaceAll(`${folder}/`, '').replace(/\s+/g, ' ');
+    this.#byReason.set(reason, [...(this.#byReason.get(reason) ?? []), folder]);
+    this.#errors.push(error);
+  }
+
+  get count(): number {
+    return this.#errors.length;
+  }
+
+  /** Folders of tasks by why they are refused, the most frequent reason first. */
+  get reasons(): [reason: string, folders: readonly string[]][] {
+    return [...this.#byReason].sort(([, one], [, other]) => other.length - one.length);
+  }
+
+  /**
+   * A line for each reason, with the number of tasks and one of them.
+   * @param base Folder to which the tasks are named.
+   */
+  list(base: string): string {
+    const { reasons } = this;
+    const lines = reasons.slice(0, shown).map(([reason, folders]) => {
+      const count = folders.length === 1 ? 'the task' : `${folders.length} tasks, such as`;
+      return `- ${count} ${relative(base, folders[0]!) || '.'}: ${reason}`;
+    });
+    if (reasons.length > shown) lines.push(`- and for ${reasons.length - shown} other reasons`);
+    return lines.join('\n');
+  }
+
+  /** The error for a folder whose tasks must all be playable, or of which none is. */
+  error(base: string, all: number): ToolEnvError {
+    const [first] = this.#errors;
+    if (all === 1) return first!;
+    const remedy =
+      this.count < all ? ' Set the option unplayable to skip to leave them out, or mend them.' : '';
+    const message = `${this.count} of ${all} tasks in ${base} cannot be played.${remedy}\n${this.list(base)}`;
+    return new ToolEnvError('usage.harbor_task', message);
+  }
+}
+
+const splits: readonly Split[] = ['train', 'validation', 'test'];
+
+/**
+ * The task folders of each split, by name. The folder is a task itself, or holds task folders, or folders of them that are named after
+ * the splits.
+ * @param split Of tasks that are in no such folder.
+ * @throws ToolEnvError `usage.harbor_tasks` for a folder without a task.
+ */
+export async function findTasks(given: string, split: Split): Promise<Record<Split, string[]>> {
+  const folder = resolve(given);
+  const found: Record<Split, string[]> = { train: [], validation: [], test: [] };
+  if (isTask(folder)) found[split].push(folder);
+  else {
+    found[split] = await tasksIn(folder);
+    for (const name of splits)
+      if (!isTask(join(folder, name)) && existsSync(join(folder, name)))
+        found[name].push(...(await tasksIn(join(folder, name))));
+  }
+  if (Object.values(found).flat().length > 0) return found;
+  const remedy = 'name a task folder, which has a task.toml, or a folder of such folders';
+  throw new ToolEnvError('usage.harbor_tasks', `${folder} has no Harbor task: ${remedy}.`);
+}
+
+function isTask(folder: string): boolean {
+  return existsSync(join(folder, 'task.toml'));
+}
+
+async function tasksIn(folder: string): Promise<string[]> {
+  try {
+    const names = (await readdir(folder)).sort();
+    return names.map((name) => join(folder, name)).filter(isTask);
+  } catch (error) {
+    throw new ToolEnvError('usage.harbor_tasks', `${folder} cannot be read: ${messageOf(error)}.`, {
+      cause: error,
+    });
+  }
 }

@@ -1,13 +1,16 @@
 /** Reads how a step is judged: in which container, by which tests, and what it gets of the agent's files. */
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
-import { readArtifacts, withConventional } from './artifacts.ts';
-import type { BoxSpec, TaskPolicy, VerifierSpec } from './harbor-task.ts';
-import { fillVariables } from './host-variables.ts';
-import { asksNetwork } from './network.ts';
+import { join, posix } from 'node:path';
+import type { Artifact, BoxSpec, TaskPolicy, VerifierSpec } from './harbor-task.ts';
 import { imageSource, readBox } from './read-box.ts';
-import type { StepTable, TaskFile, VerifierTable } from './task-file.ts';
-import { taskMistake } from './task-mistake.ts';
+import {
+  asksNetwork,
+  fillVariables,
+  type StepTable,
+  type TaskFile,
+  taskMistake,
+  type VerifierTable,
+} from './task-file.ts';
 
 /** Harbor's defaults, in seconds. */
 const verifierTime = 600;
@@ -110,4 +113,39 @@ function verifierBox(
   const network = asked && policy.network !== 'none';
   const place = { file, key: described.key, policy, network, image: image ?? box.image };
   return { box: readBox(described.given, place), hasTests: image !== undefined, asked };
+}
+
+/** The folder that every task may use without declaring it. */
+const conventional = '/logs/artifacts';
+
+/** Paths in which an artifact could pass for the verifier's own files, or for the machine's. */
+const guarded = ['/tests', '/logs/verifier', '/solution', '/proc', '/sys', '/dev'];
+
+/** @throws ToolEnvError `usage.harbor_task` for a path that an artifact must not have. */
+function readArtifacts(file: string, key: string, given: TaskFile['artifacts'] = []): Artifact[] {
+  return given.map((entry, index) => {
+    const { source, exclude = [] } = typeof entry === 'string' ? { source: entry } : entry;
+    const at = `${key}[${index}]`;
+    if (!source.startsWith('/') || source.includes('\0') || source.split('/').includes('..'))
+      throw taskMistake(file, at, `"${source}" must be an absolute path without ".."`);
+    const path = posix.normalize(source).replace(/(.)\/$/, '$1');
+    const taken = guarded.find((folder) => within(path, folder) || within(folder, path));
+    if (taken !== undefined)
+      throw taskMistake(
+        file,
+        at,
+        `"${source}" may not be taken from the agent, because it would replace ${taken}: declare the files that the agent is to make`,
+      );
+    return { source: path, exclude };
+  });
+}
+
+/** The declared artifacts behind the conventional folder. */
+function withConventional(declared: readonly Artifact[]): readonly Artifact[] {
+  const isDeclared = declared.some(({ source }) => source === conventional);
+  return isDeclared ? declared : [{ source: conventional, exclude: [] }, ...declared];
+}
+
+function within(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(folder === '/' ? '/' : `${folder}/`);
 }

@@ -1,5 +1,6 @@
 /** Reads what a verifier says: reward.json, a table of numbers, or reward.txt, a number. */
 import { isObject, tryJson } from '@toolenv/core/schemas';
+import type { HarborStep, HarborTask } from '../task/harbor-task.ts';
 
 /** Rewards by name. `reward.txt` names its number `reward`. */
 export type RewardTable = Readonly<Record<string, number>>;
@@ -59,4 +60,21 @@ function rewardOf(table: RewardTable): number {
   if (Object.hasOwn(table, 'reward')) return table.reward!;
   const values = Object.values(table);
   return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+/**
+ * `mean`: the mean over all steps of the task. `final`: the reward of the last step. A step that was not reached counts as 0; Harbor's mean
+ * leaves it out, by which an agent could gain if it failed early.
+ */
+export function trialReward({ strategy, steps }: HarborTask, verdicts: readonly Verdict[]): number {
+  if (strategy === 'final') return verdicts[steps.length - 1]?.reward ?? 0;
+  return verdicts.reduce((sum, { reward }) => sum + reward, 0) / steps.length;
+}
+
+/** Whether a step ends the task because one of its rewards is below its threshold, or lacks. */
+export function isBelow({ minReward }: HarborStep, verdict: Verdict): boolean {
+  const table = 'table' in verdict ? verdict.table : {};
+  return Object.entries(minReward).some(
+    ([name, least]) => !(Object.hasOwn(table, name) && table[name]! >= least),
+  );
 }

@@ -18,8 +18,7 @@ import {
 import { exactBody, replyProblem, wireAt } from '../wire/api-formats.ts';
 import { BadRequest } from '../wire/model-request.ts';
 import { itemsOf, responses } from '../wire/responses.ts';
-import { type Item, StoredItems } from '../wire/stored-items.ts';
-import type { Wire } from '../wire/wire.ts';
+import { type Item, StoredItems, type Wire } from '../wire/wire.ts';
 import { readAnswers } from './answers.ts';
 import { type CaptureOptions, captureSchema } from './capture-options.ts';
 import { ConversationLog } from './conversation-log.ts';

@@ -4,8 +4,7 @@ import { type ToolDescription, ToolEnvError } from '@toolenv/core';
 import { wholeLines, withDiskErrors } from '@toolenv/core/files';
 import { tryObject } from '@toolenv/core/schemas';
 import { jsonWithoutSecrets } from '@toolenv/core/secrets';
-import { numberCalls } from '../number-calls.ts';
-import { digestsOf, keyOf, next } from '../sent-messages.ts';
+import { digestsOf, keyOf, next, numberCalls } from '../sent-messages.ts';
 import { BadRequest, type Conversation, type SentMessage } from '../wire/model-request.ts';
 import type { Answer } from './answers.ts';
 

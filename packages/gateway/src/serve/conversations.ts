@@ -1,10 +1,15 @@
 /** Conversations: those of clients that go on, so that the policy keeps its cache from turn to turn. Matches requests to conversations by their message history. */
-import type { Action, Message, Observation, Policy, ToolCall } from '@toolenv/core';
-import { parsedCalls, turnMessage } from '@toolenv/core';
-import { numberCalls } from '../number-calls.ts';
-import { argumentsOf, digestsOf, keyOf, next, replyOf, servedCall } from '../sent-messages.ts';
-import type { ModelReply } from '../wire/model-reply.ts';
-import type { ModelRequest, SentCall, SentMessage } from '../wire/model-request.ts';
+import {
+  type Action,
+  type Message,
+  type Observation,
+  type Policy,
+  parsedCalls,
+  type ToolCall,
+  turnMessage,
+} from '@toolenv/core';
+import { argumentsOf, digestsOf, keyOf, next, numberCalls, replyOf, servedCall } from '../sent-messages.ts';
+import type { ModelReply, ModelRequest, SentCall, SentMessage } from '../wire/model-request.ts';
 
 /** What the policy and the client said last. */
 interface LastTurn {

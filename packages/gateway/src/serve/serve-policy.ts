@@ -16,14 +16,10 @@ import {
 import { Exchange } from '../exchange.ts';
 import { countTokens } from '../wire/anthropic-messages.ts';
 import { countPath, exactBody, notServed, readRequest, replyProblem, servedAt } from '../wire/api-formats.ts';
-import type { ModelReply } from '../wire/model-reply.ts';
-import { BadRequest } from '../wire/model-request.ts';
-import type { Problem } from '../wire/problem.ts';
-import { StoredItems } from '../wire/stored-items.ts';
-import type { Wire } from '../wire/wire.ts';
+import { BadRequest, type ModelReply } from '../wire/model-request.ts';
+import { type Problem, StoredItems, type Wire } from '../wire/wire.ts';
 import { Conversations } from './conversations.ts';
-import { Places } from './places.ts';
-import { PolicyMetrics } from './policy-metrics.ts';
+import { Places, PolicyMetrics } from './policy-metrics.ts';
 import { samplingOf } from './sampling.ts';
 import {
   type CompleteServePolicyOptions,

@@ -1,16 +1,16 @@
 /** Anthropic's Messages API. */
 
 import { exactJsonText } from '@toolenv/core/schemas';
-import { mintId } from '../mint-id.ts';
 import { argumentsOf } from '../sent-messages.ts';
-import { type ModelReply, usageOf } from './model-reply.ts';
 import {
   BadRequest,
   joinTurns,
+  type ModelReply,
   type ModelRequest,
   refuse,
   type SentCall,
   type SentMessage,
+  usageOf,
 } from './model-request.ts';
 import {
   arrayAt,
@@ -24,8 +24,7 @@ import {
   textAt,
   toolAt,
 } from './read-fields.ts';
-import type { StoredItems } from './stored-items.ts';
-import type { Wire } from './wire.ts';
+import { mintId, type StoredItems, type Wire } from './wire.ts';
 
 const errorTypes: Readonly<Record<number, string>> = {
   401: 'authentication_error',

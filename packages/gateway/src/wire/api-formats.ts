@@ -5,11 +5,9 @@ import { replyJson, requestUrl } from '@toolenv/serving';
 import { anthropicMessages } from './anthropic-messages.ts';
 import { chatCompletions } from './chat-completions.ts';
 import { BadRequest, type ModelRequest } from './model-request.ts';
-import type { Problem } from './problem.ts';
 import { objectAt } from './read-fields.ts';
 import { responses } from './responses.ts';
-import type { StoredItems } from './stored-items.ts';
-import type { Wire } from './wire.ts';
+import type { Problem, StoredItems, Wire } from './wire.ts';
 
 /** Clients of Anthropic's API add `/v1` to their base URL themselves. */
 const apiFormats: Readonly<Record<string, Wire>> = {

@@ -1,17 +1,17 @@
 /** OpenAI's chat completions, with vLLM's fields for token ids. */
 import type { ToolDescription } from '@toolenv/core';
-import { mintId } from '../mint-id.ts';
-import type { ModelReply } from './model-reply.ts';
-import { tokenLogprobs, unixSeconds, usageOf } from './model-reply.ts';
 import {
   BadRequest,
   joinTurns,
+  type ModelReply,
   type ModelRequest,
   refuse,
   type SentCall,
   type SentMessage,
+  tokenLogprobs,
+  unixSeconds,
+  usageOf,
 } from './model-request.ts';
-import { openAiError } from './problem.ts';
 import {
   arrayAt,
   choiceOf,
@@ -24,7 +24,7 @@ import {
   textAt,
   toolAt,
 } from './read-fields.ts';
-import type { Wire } from './wire.ts';
+import { mintId, openAiError, type Wire } from './wire.ts';
 
 export const chatCompletions: Wire = {
   conversation: ({ messages, tools, tool_choice }) => ({

@@ -1,5 +1,5 @@
 /** ModelRequest: what a client asks of the model, whatever its wire. */
-import type { ToolDescription } from '@toolenv/core';
+import type { ActionTokens, ToolDescription } from '@toolenv/core';
 
 /** A call that the assistant made, as a client sends it back. */
 export interface SentCall {
@@ -74,4 +74,43 @@ export class BadRequest extends Error {
 /** @throws BadRequest for a feature that the policy does not have. */
 export function refuse(field: string, why: string): never {
   throw new BadRequest(field, `${field}: ${why}. Leave it out.`);
+}
+
+/** What a client receives. */
+export interface ModelReply {
+  text: string;
+  /** What the model thought. Clients need not send it back: a turn keeps its own thoughts. */
+  reasoning?: string | undefined;
+  /** With ids that are unique in the episode. */
+  calls: SentCall[];
+  /** Whether the answer was cut off at the largest number of tokens. */
+  isCut: boolean;
+  tokens?: ActionTokens | undefined;
+}
+
+interface Usage {
+  prompt: number;
+  completion: number;
+}
+
+export function usageOf({ tokens }: ModelReply): Usage {
+  return { prompt: tokens?.prompt.length ?? 0, completion: tokens?.action.length ?? 0 };
+}
+
+/**
+ * The log-probabilities of the tokens, which are named by their ids, as vLLM does with `return_tokens_as_token_ids`.
+ * @param bytes What this wire has where the bytes of a token are not known.
+ */
+export function tokenLogprobs({ action, logprobs }: ActionTokens, bytes: null | []): object[] {
+  return Array.from(action, (token, i) => ({
+    token: `token_id:${token}`,
+    logprob: logprobs[i],
+    bytes,
+    top_logprobs: [],
+  }));
+}
+
+/** The time for `created` fields. It decides nothing, so it does not read the clock that episodes must not read. */
+export function unixSeconds(): number {
+  return Math.floor((performance.timeOrigin + performance.now()) / 1000);
 }

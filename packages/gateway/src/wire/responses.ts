@@ -1,9 +1,17 @@
 /** OpenAI's Responses API. Items are stored by id, because clients name them instead of sending them again. */
-import { mintId } from '../mint-id.ts';
+
 import { toolChoiceOf } from './chat-completions.ts';
-import { type ModelReply, tokenLogprobs, unixSeconds, usageOf } from './model-reply.ts';
-import { BadRequest, joinTurns, type ModelRequest, refuse, type SentMessage } from './model-request.ts';
-import { openAiError } from './problem.ts';
+import {
+  BadRequest,
+  joinTurns,
+  type ModelReply,
+  type ModelRequest,
+  refuse,
+  type SentMessage,
+  tokenLogprobs,
+  unixSeconds,
+  usageOf,
+} from './model-request.ts';
 import {
   arrayAt,
   distinct,
@@ -15,8 +23,7 @@ import {
   textAt,
   toolAt,
 } from './read-fields.ts';
-import type { Item, StoredItems } from './stored-items.ts';
-import type { Wire } from './wire.ts';
+import { type Item, mintId, openAiError, type StoredItems, type Wire } from './wire.ts';
 
 /** The items of a request, which its answer is stored with; absent if the client wants nothing stored. */
 const inputs: WeakMap<ModelRequest, readonly Item[]> = new WeakMap();

@@ -2,7 +2,7 @@
 import { openEnv, playTask, type Scripted } from '@toolenv/core';
 import { defineMcpEnv } from '@toolenv/mcp';
 import { afterAll, expect, test } from 'vitest';
-import { sampleTasks } from '../../src/env/sample-tasks.ts';
+import { sampleTasks } from '../../src/env/init-mcp-env.ts';
 import { realServer } from '../../test/servers.ts';
 
 const task = { prompt: 'Add 2 and 3.', answer: '5', calls: { 'get-sum': { a: 2 } } };

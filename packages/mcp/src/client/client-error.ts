@@ -1,7 +1,6 @@
 /** Distinguishes the errors of an MCP client: the server's answer, a result that breaks its schema, a timeout, a lost connection. */
 import { OAuthClientFlowError, OAuthError } from '@modelcontextprotocol/client';
-import { messageOf } from '@toolenv/core';
-import { RequestLost, ServerGone, streamEnded } from './server-gone.ts';
+import { asClause, messageOf } from '@toolenv/core';
 
 /** The server answered with a JSON-RPC error. Both versions of the SDK also use these classes for their own errors. */
 export function isErrorAnswer(error: unknown): boolean {
@@ -91,3 +90,54 @@ function statusOf(error: unknown): number | undefined {
   const { data } = error as { data?: { status?: unknown } };
   return typeof data?.status === 'number' ? data.status : undefined;
 }
+
+/** A message could not be sent because the server does not read its input. This may be noticed before the end of the process. */
+export class ServerGone extends Error {}
+
+/** A request over HTTP failed without an answer. */
+export class RequestLost extends Error {}
+
+/** The error in place of an answer, after the stream of a request ended without one. */
+export const streamEnded: { code: number; message: string } = {
+  code: -32000,
+  message: 'the stream of the call ended without an answer',
+};
+
+interface CallFailure {
+  is(error: unknown): boolean;
+  code: `infrastructure.${string}`;
+  /** The end of the message, after the name of the tool. `callTimeout` is in milliseconds. */
+  says(error: unknown, callTimeout: number | undefined): string;
+  /** Whether to ask the server if it still answers: not, before the error is reported, or in the background. */
+  ping: 'none' | 'before' | 'background';
+}
+
+/** The first entry that matches applies. The last entry matches every error. */
+export const callFailures: readonly CallFailure[] = [
+  {
+    is: isTimeout,
+    code: 'infrastructure.mcp_timeout',
+    says: (_, callTimeout) =>
+      `did not answer within ${callTimeout} ms: raise callTimeout (--call-timeout) or fix the server.`,
+    ping: 'background',
+  },
+  {
+    is: isLost,
+    code: 'infrastructure.mcp_closed',
+    says: (error) =>
+      `failed: ${asClause(answerOf(error))}: look at the server's log, and at time limits of proxies.`,
+    ping: 'before',
+  },
+  {
+    is: isWrongResult,
+    code: 'infrastructure.mcp_result',
+    says: (error) => `broke its outputSchema: ${asClause(messageOf(error))}: fix the server.`,
+    ping: 'none',
+  },
+  {
+    is: () => true,
+    code: 'infrastructure.mcp_error',
+    says: (error) => `failed: ${asClause(messageOf(error))}: look at the server's log.`,
+    ping: 'background',
+  },
+];

@@ -4,15 +4,15 @@ import {
   isJSONRPCRequest,
   type JSONRPCMessage,
   type RequestId,
+  SSEClientTransport,
   StreamableHTTPClientTransport,
   type TransportSendOptions,
 } from '@modelcontextprotocol/client';
 import { asClause, messageOf } from '@toolenv/core';
-import { AnswerTooLarge } from '@toolenv/serving/client';
-import { exactResponse } from './exact-response.ts';
+import { AnswerTooLarge, bounded, maxAnswerSize } from '@toolenv/serving/client';
+import { exactText } from '../exact-message.ts';
+import { RequestLost, streamEnded } from './client-error.ts';
 import { type McpUrl, toUrl } from './mcp-server.ts';
-import { RequestLost, streamEnded } from './server-gone.ts';
-import { withEnd } from './stream-end.ts';
 
 /** A request without an answer. */
 interface Pending {
@@ -141,4 +141,109 @@ function causesOf(error: Error): string {
   // A host with several addresses gives an AggregateError without a message.
   const causes = cause instanceof AggregateError && cause.message === '' ? cause.errors : [cause ?? ''];
   return asClause(`${error.message}: ${causes.map(messageOf).join(', ')}`);
+}
+
+/** The HTTP transport of MCP 2024-11-05, for servers that speak nothing newer. The session ends with its stream. */
+export class SseTransport extends SSEClientTransport {
+  /** Why the session ended; `undefined` while it is open. */
+  end: string | undefined;
+
+  constructor({ url, headers, authProvider }: McpUrl) {
+    super(toUrl(url), {
+      requestInit: { headers },
+      authProvider,
+      eventSourceInit: { fetch: (input, init) => this.#open(input, init) },
+    });
+  }
+
+  async #open(input: string | URL, init?: RequestInit): Promise<Response> {
+    const response = exactResponse(await fetch(input, init));
+    // The SDK would open another stream, in which the calls of this one are never answered.
+    return response.ok ? withEnd(response, (error) => this.#endStream(error)) : response;
+  }
+
+  #endStream(error: unknown): void {
+    this.end ??= error instanceof AnswerTooLarge ? error.message : 'the stream of the session ended';
+    this.close().catch(() => {});
+  }
+}
+
+/** The same response. Calls `onEnd` after all of its body has been read, or after it breaks, with what broke it. */
+function withEnd(response: Response, onEnd: (error?: unknown) => void): Response {
+  const { body } = response;
+  if (!body) return response;
+  async function* chunks() {
+    let broken: unknown;
+    try {
+      yield* body!;
+    } catch (error) {
+      broken = error;
+      throw error;
+    } finally {
+      // The SDK parses the last chunk within this turn of the event loop. A ping is answered in a later turn.
+      setImmediate(() => onEnd(broken));
+    }
+  }
+  return new Response(ReadableStream.from(chunks()), response);
+}
+
+/**
+ * The same response, with messages as {@link exactText} gives them. Events arrive when they are complete, as for the SDK itself. Its body
+ * fails with AnswerTooLarge beyond {@link maxAnswerSize}; a stream of events goes on for as long as it likes, and its events have that limit.
+ */
+export function exactResponse(response: Response): Response {
+  const { body } = response;
+  const type = response.headers.get('content-type') ?? '';
+  const read = type.startsWith('text/event-stream')
+    ? eventsOf
+    : type.startsWith('application/json')
+      ? wholeOf
+      : bounded;
+  return body ? new Response(ReadableStream.from(read(body)), response) : response;
+}
+
+const encoder = new TextEncoder();
+
+async function* wholeOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const decoder = new TextDecoder();
+  let text = '';
+  for await (const chunk of bounded(body)) text += decoder.decode(chunk, { stream: true });
+  yield encoder.encode(exactText(text + decoder.decode()));
+}
+
+async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const decoder = new TextDecoder();
+  let waiting = '';
+  // Its last characters. To search in all of a long event for each chunk would take quadratic time.
+  let last = '';
+  for await (const chunk of body) {
+    const text = decoder.decode(chunk, { stream: true });
+    const end = endOfEvents(last + text) - last.length;
+    if (end > 0) yield encoder.encode(exactEvents(waiting + text.slice(0, end)));
+    waiting = end > 0 ? text.slice(end) : waiting + text;
+    if (waiting.length > maxAnswerSize) throw new AnswerTooLarge(maxAnswerSize);
+    last = end > 0 ? waiting.slice(-2) : (last + text).slice(-2);
+  }
+  yield encoder.encode(exactEvents(waiting + decoder.decode()));
+}
+
+/** Where the last complete event ends: after an empty line (HTML standard, 9.2.6). At most three characters show it. */
+function endOfEvents(text: string): number {
+  const ends = ['\n\n', '\n\r\n', '\r\r'].map((end) => {
+    const at = text.lastIndexOf(end);
+    return at < 0 ? 0 : at + end.length;
+  });
+  return Math.max(...ends);
+}
+
+/** The events; data with a long integer is one line of exact text. */
+function exactEvents(events: string): string {
+  return events.replace(/(?<![^\r\n])data:[^\r\n]*(?:(?:\r\n|\n|\r)data:[^\r\n]*)*/g, (data) => {
+    const text = data
+      .split(/\r\n|\n|\r/)
+      .map((line) => line.slice('data:'.length))
+      .join('\n');
+    const exact = exactText(text);
+    return exact === text ? data : `data: ${exact}`;
+  });
 }

@@ -1,5 +1,5 @@
 /** McpClient: the part of an MCP client that tools need. The clients of the SDK's versions 1 and 2 both have it. */
-import type { ToolAnnotations } from '@toolenv/core';
+import type { ToolAnnotations, ToolEnvError } from '@toolenv/core';
 
 /** A tool in a server's list (MCP 2026-07-28, server/tools#tool). */
 export interface McpToolDefinition {
@@ -102,4 +102,40 @@ export function callTool(
   // A function with two declared parameters takes (params, options). Version 1 has length 1, since its second has a default.
   const second = client.callTool.length === 2;
   return second ? client.callTool(params, options) : client.callTool(params, undefined, options);
+}
+
+/** The connection, as its link sees it. */
+export interface LinkOwner {
+  readonly lost: ToolEnvError | undefined;
+  /** Marks the connection as lost. The first reason is kept. */
+  lose(why: string): void;
+  close(): Promise<void>;
+  /** Fails the calls in flight, because one of them may be what the hook was to answer. */
+  hookFailed(error: unknown): void;
+  /** Lists the tools again. */
+  listChanged(): Promise<void>;
+}
+
+/** A client that the caller opened needs no more than `client`. A link that opens its client itself can also end the server. */
+export interface Link {
+  readonly client: McpClient;
+  readonly pid?: number;
+  readonly protocolVersion?: string;
+  /** Opens the client. Reports to its owner what happens to the client later. */
+  connect?(signal: AbortSignal, owner: LinkOwner): Promise<void>;
+  /** Called once the tools are listed: reports breaks of the connection, and changes of the list, from now on. */
+  watch?(): Promise<void>;
+  listTools?(request: McpRequestOptions): Promise<McpToolDefinition[]>;
+  /** Asks a server that may have ended or hang for a sign of life. Settles when the answer is known. */
+  ping?(): Promise<void>;
+  /** Called after an answer. Settles when the notifications have arrived that the server sent before the answer. */
+  heard?(): Promise<void>;
+  /** Ends the session and the server. */
+  close?(): Promise<void>;
+  /** Ends a server that has not answered in time. */
+  kill?(): Promise<void>;
+  /** The cause of an error, in words. Default: the error's message. */
+  why?(error: unknown): string;
+  /** A failure of the server, with the server's own words about it. Default: the failure alone. */
+  explain?(failure: string): string;
 }

@@ -4,10 +4,15 @@ import { asClause, type CallProgress, messageOf, type ToolContext, ToolEnvError 
 import { didYouMean, type JsonBounds, jsonMistake } from '@toolenv/core/schemas';
 import { ToolNames, untilAborted } from '@toolenv/core/tools';
 import pLimit, { type LimitFunction } from 'p-limit';
-import { callFailures } from './call-failures.ts';
-import { isClosed, isErrorAnswer } from './client-error.ts';
-import type { Link, LinkOwner } from './link.ts';
-import { callTool, listAllTools, type McpRequestOptions, type McpToolDefinition } from './mcp-client.ts';
+import { callFailures, isClosed, isErrorAnswer } from './client-error.ts';
+import {
+  callTool,
+  type Link,
+  type LinkOwner,
+  listAllTools,
+  type McpRequestOptions,
+  type McpToolDefinition,
+} from './mcp-client.ts';
 import type { McpHooks } from './mcp-hooks.ts';
 import { type McpTool, mcpTool } from './mcp-tool.ts';
 import { type McpPrimitive, type PrimitiveTool, primitiveTools } from './primitive-tools.ts';

@@ -1,7 +1,8 @@
 /** McpHooks: answer what a server asks its client, in the place of a user, a user's model and a user's folders. */
 import { pathToFileURL } from 'node:url';
 import { Client, type ClientOptions } from '@modelcontextprotocol/client';
-import type { JsonSchema, Message } from '@toolenv/core';
+import { deriveSeed, type JsonSchema, type Message, type Policy } from '@toolenv/core';
+import { tryObject, unsafeInteger, validate } from '@toolenv/core/schemas';
 import { implementation } from '../implementation.ts';
 
 /** A form that the server shows to the user (MCP 2025-11-25, client/elicitation). */
@@ -99,4 +100,43 @@ function messagesOf({ systemPrompt, messages }: Asked): Message[] {
     return { role, content: texts.join('\n') };
   });
   return systemPrompt === undefined ? said : [{ role: 'system', content: systemPrompt }, ...said];
+}
+
+export interface PolicyHooksOptions {
+  /** Seeds the texts, together with their number. Default 1. */
+  seed?: number;
+  /** Tokens of an answer to a form. Default 512. */
+  maxTokens?: number;
+  /** Where the server does not say. Default 0. */
+  temperature?: number;
+}
+
+/** Hooks for `connectMcp` and pools. A form is declined if the policy's answer does not fit its schema. */
+export function policyHooks(
+  policy: Policy,
+  { seed = 1, maxTokens = 512, temperature = 0 }: PolicyHooksOptions = {},
+): Required<Pick<McpHooks, 'onElicit' | 'onSample'>> {
+  let count = 0;
+  const write = async (
+    messages: Message[],
+    options: { maxTokens: number; temperature: number; signal: AbortSignal },
+  ) => {
+    const { text } = await policy.act(
+      { messages, tools: [] },
+      { ...options, seed: deriveSeed(seed, 'mcp-hook', count++) },
+    );
+    return text;
+  };
+  return {
+    async onElicit({ message, schema, signal }): Promise<McpFormAnswer> {
+      const content = `${message}\n\nAnswer with one JSON object that follows this JSON Schema, and nothing else:\n${JSON.stringify(schema)}`;
+      const text = await write([{ role: 'user', content }], { maxTokens, temperature, signal });
+      const [, json = text] = /```(?:json)?\s*([\s\S]*?)```/.exec(text) ?? [];
+      const given = tryObject(json.trim());
+      const isExact = unsafeInteger(json) === undefined;
+      if (!given || !isExact || validate(schema, given).length > 0) return { action: 'decline' };
+      return { action: 'accept', content: given as Extract<McpFormAnswer, { action: 'accept' }>['content'] };
+    },
+    onSample: ({ messages, signal, ...asked }) => write(messages, { temperature, ...asked, signal }),
+  };
 }

@@ -1,5 +1,5 @@
 /** McpPool: a limited number of server processes for any number of episodes. A lost server is started again. */
-import { ToolEnvError } from '@toolenv/core';
+import { type Tool, ToolEnvError, type ToolFactory } from '@toolenv/core';
 import { untilAborted } from '@toolenv/core/tools';
 import type { McpOptions } from './mcp-connection.ts';
 import { describeServer, type McpEndpoint } from './mcp-server.ts';
@@ -219,5 +219,36 @@ function lease(server: PooledServer, listed: readonly McpTool[], giveBack: () =>
       await server.started(signal);
     },
     release: () => (released ??= giveBack()),
+  };
+}
+
+/**
+ * Makes a factory for `openEnv`'s `tools`. Calls go to the least busy server of a pool. The tool must keep no state between calls, since episodes share the servers. The
+ * server does not receive the environment's material for the role.
+ * @throws As `openMcpPool` does, when the environment is opened.
+ */
+export function mcpToolFactory(
+  server: McpEndpoint,
+  name: string,
+  options: Omit<McpPoolOptions, 'only' | 'lifetime'> = {},
+): ToolFactory<unknown> {
+  return async (): Promise<Tool> => {
+    const pool = await openMcpPool(server, { size: 1, ...options, only: [name] });
+    const first = await pool.acquire();
+    const { name: _, execute, ...described } = first.tools[0]!;
+    await first.release();
+    return {
+      ...described,
+      name,
+      async execute(args, context) {
+        const lease = await pool.acquire(context);
+        try {
+          return await lease.tools[0]!.execute(args, context);
+        } finally {
+          await lease.release();
+        }
+      },
+      close: () => pool.close(),
+    };
   };
 }

@@ -1,6 +1,7 @@
 /** Additions to a server that come from outside its definition: variables of its environment, headers, and the values of `${NAME}`. */
 import { ToolEnvError } from '@toolenv/core';
 import { registerNamedSecrets } from '@toolenv/core/secrets';
+import { hideInArguments } from './hide-arguments.ts';
 import { describeServer, type McpCommand, type McpEndpoint, type McpUrl } from './mcp-server.ts';
 
 export interface ServerAdditions {
@@ -84,4 +85,27 @@ function pairs(
       throw new ToolEnvError('usage.mcp_server', `${kind} "${text}": write it as ${shape}.`);
     }),
   );
+}
+
+/** Shortest value that is hidden wherever it occurs. Shorter values may occur in any text. */
+const secretLength = 6;
+
+/** The text without the server's secrets, each replaced by its name. Errors end up in recorded files. */
+export function hideSecrets(text: string, { server, variables }: ExpandedServer): string {
+  const secrets: [value: string, name: string][] = [...variables].map(([name, value]) => [value, name]);
+  if ('command' in server) {
+    for (const [name, value] of Object.entries(server.env ?? {})) secrets.push([value, name]);
+  } else {
+    for (const [name, value] of Object.entries(server.headers ?? {})) {
+      secrets.push([value, name], [value.replace(/^\w+ +/, ''), name]);
+    }
+  }
+  hideInArguments('command' in server ? (server.args ?? []) : [String(server.url)], (value, name) => {
+    secrets.push([value, name]);
+    return value;
+  });
+  // The longest first, because a secret may contain another.
+  const long = secrets.filter(([value]) => value.length >= secretLength);
+  long.sort(([a], [b]) => b.length - a.length);
+  return long.reduce((said, [value, name]) => said.replaceAll(value, `[${name}]`), text);
 }

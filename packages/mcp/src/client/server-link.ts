@@ -10,16 +10,20 @@ import type {
 import { messageOf } from '@toolenv/core';
 import { withinDeadline } from '@toolenv/core/tools';
 import { isClosed, isOtherHttp, isTimeout, isUndecided, refusalOf, withoutMarkup } from './client-error.ts';
-import { HttpTransport } from './http-transport.ts';
-import type { Link, LinkOwner } from './link.ts';
-import { listAllTools, type McpRequestOptions, type McpToolDefinition, maxPages } from './mcp-client.ts';
+import { HttpTransport, SseTransport } from './http-transport.ts';
+import {
+  type Link,
+  type LinkOwner,
+  listAllTools,
+  type McpRequestOptions,
+  type McpToolDefinition,
+  maxPages,
+} from './mcp-client.ts';
 import { defaultConnectTimeout, type McpOptions, noTimeout } from './mcp-connection.ts';
 import { createClient } from './mcp-hooks.ts';
 import type { McpCommand, McpEndpoint, McpUrl } from './mcp-server.ts';
-import { type ExpandedServer, withVariables } from './server-additions.ts';
+import { type ExpandedServer, hideSecrets, withVariables } from './server-additions.ts';
 import { ServerProcess } from './server-process.ts';
-import { hideSecrets } from './server-secrets.ts';
-import { SseTransport } from './sse-transport.ts';
 import { StoredLogin } from './stored-login.ts';
 
 /** Milliseconds that a server has to exit. */

@@ -9,13 +9,11 @@ import {
 import { getDefaultEnvironment } from '@modelcontextprotocol/client/stdio';
 import { asClause, messageOf, ToolEnvError } from '@toolenv/core';
 import { withinDeadline } from '@toolenv/core/tools';
-import { MessageLines } from '../message-lines.ts';
-import { Greeting } from './greeting.ts';
-import { lastError } from './last-error.ts';
+import { MessageLines } from '../exact-message.ts';
+import { ServerGone } from './client-error.ts';
+import { Greeting, lastError } from './greeting.ts';
 import { describeServer, type McpCommand } from './mcp-server.ts';
-import type { ExpandedServer } from './server-additions.ts';
-import { ServerGone } from './server-gone.ts';
-import { hideSecrets } from './server-secrets.ts';
+import { type ExpandedServer, hideSecrets } from './server-additions.ts';
 
 /** Characters of stderr that are kept to explain why a server failed: enough for a long stack, and what is logged after it. */
 const stderrTail = 1 << 16;
@@ -33,7 +31,7 @@ export class ServerProcess implements Transport {
 
   readonly #command: ExpandedServer<McpCommand>;
   readonly #grace: number;
-  readonly #lines = new MessageLines(parseJSONRPCMessage);
+  readonly #lines = new MessageLines(parseJSONRPCMessage, (error) => this.onerror?.(error));
   readonly #greeting: Greeting;
   #child: ChildProcess | undefined;
   #ended: Promise<void> = Promise.resolve();
@@ -171,22 +169,12 @@ export class ServerProcess implements Transport {
     }
     if (this.#delivering) return;
     this.#delivering = true;
-    for (let message = this.#next(); message !== null; message = this.#next()) {
-      if (message !== undefined && this.#greeting.receives(message)) this.onmessage?.(message);
+    for (let message = this.#lines.next(); message; message = this.#lines.next()) {
+      if (this.#greeting.receives(message)) this.onmessage?.(message);
       // Yield, because the SDK handles a notification one microtask later, and must do so before the next response.
       await undefined;
     }
     this.#delivering = false;
-  }
-
-  /** The next complete message; `undefined` for a line that is not a message, `null` if there is none yet. */
-  #next(): JSONRPCMessage | null | undefined {
-    try {
-      return this.#lines.next();
-    } catch (error) {
-      this.onerror?.(error as Error);
-      return undefined;
-    }
   }
 }
 

@@ -1,14 +1,16 @@
 /** initMcpEnv: writes a package whose environment is an MCP server and a task file with sample tasks. */
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
-import { ToolEnvError } from '@toolenv/core';
+import { type JsonSchema, type Split, ToolEnvError } from '@toolenv/core';
 import { ensureDir, withDiskErrors } from '@toolenv/core/files';
+import { resolvePointer, validate } from '@toolenv/core/schemas';
 import { connectMcp } from '../client/connect-mcp.ts';
+import { hideInArguments } from '../client/hide-arguments.ts';
 import type { McpOptions } from '../client/mcp-connection.ts';
 import type { McpEndpoint } from '../client/mcp-server.ts';
+import type { McpTool } from '../client/mcp-tool.ts';
 import { implementation } from '../implementation.ts';
-import { namedSecrets } from './named-secrets.ts';
-import { sampleTasks } from './sample-tasks.ts';
+import type { McpTask } from './mcp-task.ts';
 
 export interface InitResult {
   /** Reference of the environment, for `toolenv eval` in that folder. */
@@ -90,4 +92,106 @@ function packageJson(name: string, env: string): object {
 
 function json(value: object): string {
   return `${JSON.stringify(value, null, 2)}\n`;
+}
+
+/**
+ * The server, with `${NAME}` in place of each value in `env` and `headers` and of each argument or parameter of the URL that looks secret.
+ * @returns Also the names of these variables, which must be set when the server starts.
+ */
+export function namedSecrets(server: McpEndpoint): { server: McpEndpoint; variables: string[] } {
+  const named = new Map<string, string>();
+  /** Two secrets with one name, such as two passwords, get two variables. */
+  const nameOf = (value: string, name: string): string => {
+    const variable = name
+      .replace(/([a-z])([A-Z])/g, '$1_$2')
+      .replace(/\W/g, '_')
+      .toUpperCase();
+    const free = [variable, `${variable}_2`, `${variable}_3`];
+    const own = free.find((each) => (named.get(each) ?? value) === value) ?? variable;
+    named.set(own, value);
+    return `\${${own}}`;
+  };
+  const names = (values: Readonly<Record<string, string>>) =>
+    Object.fromEntries(
+      Object.entries(values).map(([name, value]) => [
+        name,
+        /\$\{\w+\}/.test(value) ? value : nameOf(value, name),
+      ]),
+    );
+  const written: McpEndpoint =
+    'command' in server
+      ? {
+          ...server,
+          ...(server.args && { args: hideInArguments(server.args, nameOf) }),
+          ...(server.env && { env: names(server.env) }),
+        }
+      : {
+          ...server,
+          url: hideInArguments([String(server.url)], nameOf)[0]!,
+          ...(server.headers && { headers: names(server.headers) }),
+        };
+  return { server: written, variables: [...named.keys()] };
+}
+
+const splits: readonly Split[] = ['test', 'train', 'validation'];
+/** Schemas inside of schemas. */
+const maxDepth = 6;
+
+/** Leaves out tools that say that they destroy, and tools for which no small arguments are valid. */
+export function sampleTasks(tools: readonly McpTool[]): McpTask[] {
+  const calls = tools.flatMap(({ name, inputSchema, annotations }) => {
+    const args = smallValue(inputSchema, inputSchema, 0);
+    const isSafe = annotations?.destructiveHint !== true || annotations.readOnlyHint === true;
+    const isValid = validate(inputSchema, args).length === 0;
+    return isSafe && isValid ? [{ name, args: args as Record<string, unknown> }] : [];
+  });
+  return calls.map(({ name, args }, index) => ({
+    prompt: `Call ${name} with ${JSON.stringify(args)}. Then answer: done`,
+    answer: 'done',
+    calls: { [name]: args },
+    split: splits[index % splits.length],
+  }));
+}
+
+/** The example that a schema gives, or else a small value that its common keywords allow. */
+function smallValue(schema: JsonSchema, root: JsonSchema, depth: number): unknown {
+  if (typeof schema !== 'object' || depth > maxDepth) return undefined;
+  if (typeof schema.$ref === 'string') {
+    const pointed = schema.$ref.startsWith('#') && resolvePointer(root, schema.$ref.slice(1));
+    return pointed ? smallValue(pointed as JsonSchema, root, depth + 1) : undefined;
+  }
+  const { const: only, enum: named, examples, default: usual } = schema as Record<string, unknown>;
+  const given = [only, usual, ...list(examples), ...list(named)].find((value) => value !== undefined);
+  if (given !== undefined) return given;
+  const [other] = [...list(schema.anyOf), ...list(schema.oneOf), ...list(schema.allOf)];
+  if (other && schema.type === undefined) return smallValue(other as JsonSchema, root, depth + 1);
+  switch (list(schema.type)[0] ?? schema.type) {
+    case 'string':
+      return 'text'.padEnd(Number(schema.minLength ?? 0), '.').slice(0, Number(schema.maxLength ?? 1e6));
+    case 'integer':
+    case 'number':
+      return Math.min(
+        Number(schema.maximum ?? 1e9),
+        Math.max(1, Number(schema.minimum ?? 1), Number(schema.exclusiveMinimum ?? 0) + 1),
+      );
+    case 'boolean':
+      return true;
+    case 'null':
+      return null;
+    case 'array': {
+      const item = smallValue((schema.items ?? {}) as JsonSchema, root, depth + 1) ?? 'text';
+      return Array.from({ length: Number(schema.minItems ?? 0) }, () => item);
+    }
+    default: {
+      const properties = (schema.properties ?? {}) as Record<string, JsonSchema>;
+      const required = list(schema.required) as string[];
+      return Object.fromEntries(
+        required.map((key) => [key, smallValue(properties[key] ?? {}, root, depth + 1)]),
+      );
+    }
+  }
+}
+
+function list(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
 }

@@ -3,15 +3,16 @@ import {
   type CallToolResult,
   type GetPromptResult,
   type Prompt,
+  type PromptMessage,
   ProtocolError,
   ProtocolErrorCode,
   Server,
   type Tool,
 } from '@modelcontextprotocol/server';
-import { type CallProgress, isInfrastructure } from '@toolenv/core';
+import { type CallProgress, isInfrastructure, type Message, type Observation } from '@toolenv/core';
 import { redactSecrets, valueWithoutSecrets } from '@toolenv/core/secrets';
 import { implementation } from '../implementation.ts';
-import type { AgentRequest, SessionSource } from './env-session.ts';
+import { type AgentRequest, answerName, type EnvSession, type SessionSource } from './env-session.ts';
 
 /** What an agent can see and do. Methods throw any error; the server decides how much of it the agent learns. */
 export interface AgentView {
@@ -77,4 +78,66 @@ function toWire(error: unknown, signal: AbortSignal, onError: SessionSource['onE
     ProtocolErrorCode.InternalError,
     'The environment failed: see the log of its server.',
   );
+}
+
+/** Shows one episode, which the client's session or the URL names. */
+export function sessionView(session: EnvSession): AgentView {
+  return {
+    instructions: `The environment ${session.name}. The prompt "observation" has the task; use the tools to solve it, and give the answer with ${answerName}.`,
+    toolsChange: true,
+    prompts: [{ name: 'observation', description: 'The current conversation of the environment.' }],
+    listTools: (signal) => session.listTools(signal),
+    call: (tool, args, request) => session.call(tool, args, request),
+    async prompt(prompt, _, signal) {
+      if (prompt !== 'observation') {
+        const message = `No prompt "${prompt}": ask for "observation".`;
+        throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
+      }
+      return toPrompt(await session.observe(signal));
+    },
+  };
+}
+
+export function toPrompt({ messages }: Observation): GetPromptResult {
+  return { messages: messages.map(toPromptMessage) };
+}
+
+/** MCP prompts have only the roles user and assistant. */
+function toPromptMessage({ role, content }: Message): PromptMessage {
+  return { role: role === 'assistant' ? 'assistant' : 'user', content: { type: 'text', text: content } };
+}
+
+export interface SessionServer {
+  readonly server: Server;
+  /** Settles when the server is closed, and its Env too if the server owns the session. */
+  readonly closed: Promise<void>;
+}
+
+/**
+ * The MCP server of one client with a session, which plays one episode.
+ * @param owns Whether closing the server closes the session.
+ */
+export function createSessionServer(
+  source: SessionSource,
+  session: EnvSession = source.open(),
+  owns = true,
+): SessionServer {
+  const server = createAgentServer(sessionView(session), source);
+  // A client that has left learns nothing of the change.
+  const notify = () => void server.sendToolListChanged().catch(() => {});
+  session.toolsChanged.add(notify);
+  const closed = new Promise<void>((resolve) => {
+    server.onclose = () => {
+      session.toolsChanged.delete(notify);
+      if (!owns) return resolve();
+      session.close().catch(source.onError).finally(resolve);
+    };
+  });
+  return { server, closed };
+}
+
+/** The error for a client when the server is full. */
+export function tooMany(limit: number): string {
+  const clients = limit === 1 ? 'one client at a time' : `at most ${limit} clients at a time`;
+  return `Too many sessions: this server takes ${clients} (maxSessions): end a session, or try again later`;
 }

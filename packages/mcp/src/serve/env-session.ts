@@ -10,11 +10,11 @@ import {
   type StepOptions,
   sumRewards,
   type ToolCallRecord,
-  ToolEnvError,
   weigh,
 } from '@toolenv/core';
 import { validate } from '@toolenv/core/schemas';
 import {
+  answerToolNamed,
   closeWithTimeout,
   type EpisodeOptions,
   type ServedEnv,
@@ -28,16 +28,7 @@ import type { RecordedOutcome, ScoreRecord } from './score-record.ts';
 /** The tool that every session has in addition to those of its environment. */
 export const answerName = 'answer';
 
-const answerTool: Tool = {
-  name: answerName,
-  description: 'Give the final answer to the task.',
-  inputSchema: {
-    type: 'object',
-    properties: { text: { type: 'string' } },
-    required: ['text'],
-    additionalProperties: false,
-  },
-};
+const answerTool: Tool = answerToolNamed(answerName);
 
 /** Without the reason and the rewards, because an agent that knew them could grade itself. */
 const ended = 'The episode has ended.';
@@ -143,10 +134,7 @@ export class EnvSession<Task = unknown> {
 
   async listTools(signal: AbortSignal): Promise<Tool[]> {
     const { tools } = await this.observe(signal);
-    if (tools.some(({ name }) => name === answerName)) {
-      const message = `${this.name} has a tool "${answerName}", but sessions use that name themselves: rename the tool.`;
-      throw new ToolEnvError('usage.mcp_tool_name', message);
-    }
+    this.#episodes.refuseTool(answerName, tools, 'usage.mcp_tool_name');
     const offered = new Map(this.#episodes.env.tools?.().map((tool) => [tool.name, tool]));
     const own = tools.map(({ name, description, inputSchema }): Tool => {
       const { annotations } = offered.get(name) ?? {};

@@ -6,11 +6,11 @@ import type { ServerResponse } from 'node:http';
 import { isInfrastructure, type JsonSchema } from '@toolenv/core';
 import { validate } from '@toolenv/core/schemas';
 import { replyJson } from '@toolenv/serving';
+import { sessionView } from './agent-server.ts';
 import type { EnvSession, SessionSource } from './env-session.ts';
 import type { HttpSession } from './http-session.ts';
 import { ModernEndpoint } from './modern-endpoint.ts';
 import { OpenEpisodes } from './open-episodes.ts';
-import { sessionView } from './session-view.ts';
 
 const wantedSchema: JsonSchema = {
   type: 'object',

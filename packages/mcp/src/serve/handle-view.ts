@@ -12,7 +12,7 @@ import {
   type Tool,
 } from '@modelcontextprotocol/server';
 import { ToolEnvError } from '@toolenv/core';
-import type { AgentView } from './agent-server.ts';
+import { type AgentView, toPrompt } from './agent-server.ts';
 import {
   type AgentRequest,
   answerName,
@@ -21,7 +21,6 @@ import {
   type SessionSource,
 } from './env-session.ts';
 import { OpenEpisodes } from './open-episodes.ts';
-import { toPrompt } from './session-view.ts';
 
 /** The parameter that every tool has in addition to its own. */
 const parameter = 'episode';

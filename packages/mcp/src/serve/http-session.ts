@@ -8,8 +8,8 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+import type { SessionServer } from './agent-server.ts';
 import type { HttpOptions } from './http-options.ts';
-import type { SessionServer } from './session-server.ts';
 
 /** Milliseconds between comments in streams, which keep proxies from closing them. TCP keep-alive probes come between. */
 const streamComments = 45_000;

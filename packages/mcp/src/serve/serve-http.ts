@@ -9,14 +9,13 @@ import { completeOptions } from '@toolenv/core/plugins';
 import type { OptionsOf } from '@toolenv/core/schemas';
 import { HttpAccess, listen, readBody, replyJson, requestUrl } from '@toolenv/serving';
 import { exactMessage } from '../exact-message.ts';
+import { createSessionServer, tooMany } from './agent-server.ts';
 import type { SessionSource } from './env-session.ts';
 import { type ControlledEpisode, EpisodeControl } from './episode-control.ts';
 import { HandleView } from './handle-view.ts';
 import { type HttpOptions, httpOptionsSchema } from './http-options.ts';
 import { HttpSession } from './http-session.ts';
 import { isModern, ModernEndpoint } from './modern-endpoint.ts';
-import { createSessionServer } from './session-server.ts';
-import { tooMany } from './too-many.ts';
 
 type Refusal = readonly [status: number, code: number, message: string];
 

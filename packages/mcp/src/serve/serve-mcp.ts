@@ -1,17 +1,28 @@
 /** serveMcp: serves an environment as an MCP server, to clients of every revision. */
-import type { Transport } from '@modelcontextprotocol/server';
+
+import { PassThrough, type Readable } from 'node:stream';
+import {
+  ProtocolError,
+  ProtocolErrorCode,
+  parseJSONRPCMessage,
+  type Transport,
+} from '@modelcontextprotocol/server';
+import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import {
   type EpisodeOptions,
   placesFor,
   type ServedEnv,
   servedName,
+  serveProperties,
   type WantedEpisode,
   writeToStderr,
 } from '@toolenv/serving';
+import { MessageLines } from '../exact-message.ts';
+import { createAgentServer, createSessionServer, tooMany } from './agent-server.ts';
 import { EnvSession, type SessionSource } from './env-session.ts';
+import { HandleView } from './handle-view.ts';
 import type { HttpOptions } from './http-options.ts';
 import { type ScoreRecord, scoreWriter } from './score-record.ts';
-import { serveConnection } from './serve-connection.ts';
 import { serveHttp } from './serve-http.ts';
 
 export interface ServeOptions extends EpisodeOptions {
@@ -85,4 +96,90 @@ export async function serveMcp<Task>(
   const { closed: left, close } = serveConnection(source, transport, placesFor(env, {}).maxSessions);
   const closed = left.then(async () => void (await Promise.all(writes)));
   return { closed, close: () => close().then(() => closed) };
+}
+
+interface Connection {
+  /** Settles when the client has left and the Envs are closed. */
+  closed: Promise<void>;
+  close(): Promise<void>;
+}
+
+/** @param maxSessions Largest number of episodes at once. */
+function serveConnection(
+  source: SessionSource,
+  given: 'stdio' | Transport,
+  maxSessions: number = serveProperties.maxSessions.default,
+): Connection {
+  const transport = given === 'stdio' ? new ExactStdio() : given;
+  const handles = new HandleView(source, {
+    assertRoom() {
+      if (handles.episodes.size < maxSessions) return;
+      throw new ProtocolError(ProtocolErrorCode.InternalError, tooMany(maxSessions));
+    },
+    idleTimeout: serveProperties.idleTimeout.default,
+  });
+  let sessionClosed: Promise<void> | undefined;
+  const { close } = serveStdio(
+    ({ era }) => {
+      if (era === 'modern') return createAgentServer(handles, source);
+      // The client has a session, which plays one episode.
+      const { server, closed } = createSessionServer(source);
+      sessionClosed = closed;
+      return server;
+    },
+    { transport },
+  );
+  const closed = new Promise<void>((resolve) => {
+    const { onclose } = transport;
+    transport.onclose = () => {
+      onclose?.();
+      Promise.all([sessionClosed, handles.episodes.close()]).then(() => resolve());
+    };
+  });
+  return { closed, close };
+}
+
+/** The SDK's stdio transport of a server, which would round the integers that a client sends. */
+class ExactStdio extends StdioServerTransport {
+  readonly #input: Readable;
+  /** What the SDK reads: nothing but the end of the input. */
+  readonly #end: PassThrough;
+  readonly #lines = new MessageLines(parseJSONRPCMessage, (error) => this.#fail(error));
+
+  constructor(input: Readable = process.stdin, end: PassThrough = new PassThrough()) {
+    super(end);
+    this.#input = input;
+    this.#end = end;
+  }
+
+  override async start(): Promise<void> {
+    await super.start();
+    const input = this.#input;
+    input.on('data', this.#read).on('end', this.#leave).on('close', this.#leave).on('error', this.#fail);
+    if (input.readableEnded || input.destroyed) this.#leave();
+  }
+
+  override async close(): Promise<void> {
+    const input = this.#input;
+    input.off('data', this.#read).off('end', this.#leave).off('close', this.#leave).off('error', this.#fail);
+    // An input that flows would keep the process alive.
+    if (input.listenerCount('data') === 0) input.pause();
+    this.#lines.clear();
+    await super.close();
+  }
+
+  #leave = (): void => void this.#end.end();
+
+  #fail = (error: Error): void => this.onerror?.(error);
+
+  #read = (chunk: Buffer): void => {
+    try {
+      this.#lines.append(chunk);
+    } catch (error) {
+      this.onerror?.(error as Error);
+      this.close().catch(() => {});
+      return;
+    }
+    for (let message = this.#lines.next(); message; message = this.#lines.next()) this.onmessage?.(message);
+  };
 }

@@ -1,7 +1,7 @@
 /** Messages over HTTP, however the network cuts them. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { exactResponse } from '../../src/client/exact-response.ts';
+import { exactResponse } from '../../src/client/http-transport.ts';
 
 const long = '{"result":{"structuredContent":{"id":2512292042121000001}}}';
 const exact = '{"result":{"structuredContent":{"id":"2512292042121000001"}}}';

@@ -1,6 +1,6 @@
 /** What servers of many kinds write to stderr when they fail, and the error that explains it. */
 import { describe, expect, test } from 'vitest';
-import { lastError } from '../../src/client/last-error.ts';
+import { lastError } from '../../src/client/greeting.ts';
 
 const frames = (count: number) =>
   Array.from({ length: count }, (_, i) => `    at step${i} (/opt/server/lib/file${i}.js:${i}:7)`).join('\n');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { namedSecrets } from '../../src/env/named-secrets.ts';
+import { namedSecrets } from '../../src/env/init-mcp-env.ts';
 
 const reference = (name: string) => `\x24{${name}}`;
 

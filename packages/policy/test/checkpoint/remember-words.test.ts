@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm';
 import { Tokenizer } from '@huggingface/tokenizers';
 import fc from 'fast-check';
 import { expect, it, vi } from 'vitest';
-import { anyCharacter } from '../../../testing/src/any-character.ts';
+import { anyCharacter } from '../../../testing/src/schema-values.ts';
 import { rememberWords } from '../../src/checkpoint/remember-words.ts';
 
 type PreTokenizer = (text: string) => string[];

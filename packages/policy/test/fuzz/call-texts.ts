@@ -1,6 +1,6 @@
 /** Texts that a model might write where a tool call is expected: nearly calls, cut calls, and texts made to be slow to parse. */
 import fc from 'fast-check';
-import { anyCharacter } from '../../../testing/src/any-character.ts';
+import { anyCharacter } from '../../../testing/src/schema-values.ts';
 
 const usual = [
   '<think>',

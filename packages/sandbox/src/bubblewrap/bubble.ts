@@ -7,7 +7,7 @@ import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type ProcessLimits, workFolder } from '../limits.ts';
-import { Cgroup } from './cgroup.ts';
+import { attempt, Cgroup, tryRead } from './cgroup.ts';
 import { killGroup } from './kill-group.ts';
 
 export type BubblewrapLimits = ProcessLimits & { bwrap: string };
@@ -208,7 +208,7 @@ function bwrapCommand({ disk, bwrap }: BubblewrapLimits): string[] {
   const system = systemFolders
     .filter((folder) => existsSync(folder))
     .flatMap((folder) => {
-      const target = linkOf(folder);
+      const target = attempt<string | undefined>(() => readlinkSync(folder), undefined);
       return target === undefined ? ['--ro-bind', folder, folder] : ['--symlink', target, folder];
     });
   const memory = (folder: string, bytes: number) => ['--size', String(bytes), '--tmpfs', folder];
@@ -231,20 +231,4 @@ function bwrapCommand({ disk, bwrap }: BubblewrapLimits): string[] {
     // Holds the namespaces as long as its stdin is open.
     ...['--', '/bin/sh', '-c', 'echo ready; exec cat 3>&- >/dev/null 2>&1'],
   ];
-}
-
-function linkOf(path: string): string | undefined {
-  try {
-    return readlinkSync(path);
-  } catch {
-    return undefined;
-  }
-}
-
-function tryRead(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return '';
-  }
 }

@@ -8,10 +8,9 @@ import {
   ToolEnvError,
 } from '@toolenv/core';
 import { shellScript } from '../carried-shell.ts';
-import { refusedCommand } from '../command-checks.ts';
+import { refusedCommand, sandboxPath } from '../command-checks.ts';
 import { fileTime, maxEntries, maxFileSize, workFolder } from '../limits.ts';
 import { fileProblem, sandboxFault } from '../sandbox-errors.ts';
-import { sandboxPath } from '../sandbox-path.ts';
 import { Serial } from '../serial.ts';
 import { Bubble, BubbleEnded, type BubblewrapLimits } from './bubble.ts';
 import { GuestProcess } from './guest-process.ts';
@@ -25,13 +24,13 @@ interface Place {
 
 export class BubblewrapSandbox implements Sandbox {
   readonly #limits: BubblewrapLimits;
-  readonly #closed: () => void;
+  /** Called when it is closed. */
+  closed: () => void = () => {};
   readonly #serial = new Serial();
   #place: Promise<Place>;
 
-  constructor(limits: BubblewrapLimits, closed: () => void = () => {}) {
+  constructor(limits: BubblewrapLimits) {
     this.#limits = limits;
-    this.#closed = closed;
     this.#place = this.#begin();
   }
 
@@ -92,7 +91,7 @@ export class BubblewrapSandbox implements Sandbox {
   async close(): Promise<void> {
     this.#serial.end();
     await end(this.#place);
-    this.#closed();
+    this.closed();
   }
 
   #file(asked: string, path: string, rest: Record<string, unknown>): Promise<Record<string, unknown>> {

@@ -8,38 +8,31 @@ import {
   type SandboxReport,
 } from '@toolenv/core/plugins';
 import { processLimitProperties } from '../limits.ts';
-import { sandboxFault, sandboxUsage } from '../sandbox-errors.ts';
+import { sandboxUsage } from '../sandbox-errors.ts';
+import { SparePool } from '../spare-pool.ts';
 import { type BubblewrapLimits, programs } from './bubble.ts';
 import { BubblewrapSandbox } from './bubblewrap-sandbox.ts';
-import { orphanedGroups, removeGroup } from './cgroup.ts';
+import { attempt, orphanedGroups, removeGroup } from './cgroup.ts';
 
-class BubblewrapHost implements SandboxHost {
-  readonly #limits: BubblewrapLimits;
-  readonly #open: Set<BubblewrapSandbox> = new Set();
-  #closed = false;
-
-  constructor(limits: BubblewrapLimits) {
-    this.#limits = limits;
-  }
-
-  async sandbox({ signal }: { signal?: AbortSignal } = {}): Promise<BubblewrapSandbox> {
-    signal?.throwIfAborted();
-    if (this.#closed) throw sandboxFault('The sandboxes are closed: open them again.');
-    const made: BubblewrapSandbox = new BubblewrapSandbox(this.#limits, () => this.#open.delete(made));
-    this.#open.add(made);
-    try {
-      await made.begin();
+function bubbles(limits: BubblewrapLimits): SandboxHost {
+  return new SparePool<BubblewrapSandbox>({
+    spare: 0,
+    async begin() {
+      const made = new BubblewrapSandbox(limits);
+      try {
+        await made.begin();
+        return made;
+      } catch (error) {
+        await made.close();
+        throw error;
+      }
+    },
+    remove: (made) => made.close(),
+    sandbox(made, closed) {
+      made.closed = closed;
       return made;
-    } catch (error) {
-      await made.close();
-      throw error;
-    }
-  }
-
-  async close(): Promise<void> {
-    this.#closed = true;
-    await Promise.all([...this.#open].map((one) => one.close()));
-  }
+    },
+  });
 }
 
 /** What the machine lacks. */
@@ -65,7 +58,7 @@ const bubblewrap: SandboxProvider<BubblewrapLimits> = defineSandboxProvider({
   async open(limits) {
     const problem = lacking(limits);
     if (problem !== undefined) throw sandboxUsage(`Bubblewrap sandboxes cannot run: ${problem}.`);
-    return new BubblewrapHost(limits);
+    return bubbles(limits);
   },
   async inspect(limits): Promise<SandboxReport> {
     const orphans = orphanedGroups().map((folder) => ({ name: folder, remove: () => removeGroup(folder) }));
@@ -91,12 +84,10 @@ const bubblewrap: SandboxProvider<BubblewrapLimits> = defineSandboxProvider({
 });
 
 function isExecutable(file: string): boolean {
-  try {
+  return attempt(() => {
     accessSync(file, constants.X_OK);
     return true;
-  } catch {
-    return false;
-  }
+  }, false);
 }
 
 export default bubblewrap;

@@ -72,7 +72,7 @@ export class Cgroup {
 export function orphanedGroups(): string[] {
   const parents = new Set([...parentsOf('memory'), ...parentsOf('processes')]);
   return [...parents].flatMap((parent) =>
-    tryList(parent)
+    attempt(() => readdirSync(parent), [])
       .filter((entry) => {
         const owner = name.exec(entry)?.[1];
         return owner !== undefined && !stillRuns(owner);
@@ -84,11 +84,8 @@ export function orphanedGroups(): string[] {
 export async function removeGroup(folder: string): Promise<void> {
   for (let tries = 0; tries < 100 && existsSync(folder); tries++) {
     for (const pid of tryRead(join(folder, 'cgroup.procs')).split('\n').filter(Boolean)) {
-      try {
-        process.kill(Number(pid), 'SIGKILL');
-      } catch {
-        // It has ended.
-      }
+      // It may have ended.
+      attempt(() => process.kill(Number(pid), 'SIGKILL'), false);
     }
     if (tryRemove(folder)) return;
     await sleep(20);
@@ -110,38 +107,31 @@ function parentsOf(limited: Limited): string[] {
 }
 
 function tryLimit(folder: string, limited: Limited, value: number): boolean {
-  try {
+  return attempt(() => {
     mkdirSync(folder, { recursive: true });
     const file = limitFiles[limited].map((each) => join(folder, each)).find((each) => existsSync(each));
-    if (file === undefined) return false;
-    writeFileSync(file, String(value));
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function tryRead(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return '';
-  }
-}
-
-function tryList(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
+    if (file !== undefined) writeFileSync(file, String(value));
+    return file !== undefined;
+  }, false);
 }
 
 function tryRemove(folder: string): boolean {
-  try {
+  return attempt(() => {
     rmdirSync(folder);
     return true;
+  }, false);
+}
+
+/** '' for a file that cannot be read: what it tells of may have ended. */
+export function tryRead(file: string): string {
+  return attempt(() => readFileSync(file, 'utf8'), '');
+}
+
+/** What the work returns, or `otherwise` where the system refuses it. */
+export function attempt<Result>(work: () => Result, otherwise: Result): Result {
+  try {
+    return work();
   } catch {
-    return false;
+    return otherwise;
   }
 }

@@ -1,3 +1,5 @@
+import { attempt } from './cgroup.ts';
+
 /** Kills a process and its group, whose leader it is. Processes in a namespace of processes that it has made end with it. */
 export function killGroup({
   pid,
@@ -9,9 +11,6 @@ export function killGroup({
   signalCode: string | null;
 }): void {
   if (pid === undefined || exitCode !== null || signalCode !== null) return;
-  try {
-    process.kill(-pid, 'SIGKILL');
-  } catch {
-    // It has ended.
-  }
+  // It may have ended.
+  attempt(() => process.kill(-pid, 'SIGKILL'), false);
 }

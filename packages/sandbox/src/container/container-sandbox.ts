@@ -1,19 +1,11 @@
 /** ContainerSandbox: commands run in a container of Docker or podman. */
-import {
-  type CommandOptions,
-  type CommandResult,
-  messageOf,
-  type Sandbox,
-  type SandboxEntry,
-} from '@toolenv/core';
+import { type CommandOptions, type CommandResult, messageOf } from '@toolenv/core';
 import { shellScript } from '../carried-shell.ts';
-import { refusedCommand } from '../command-checks.ts';
-import { fileTime, maxEntries, maxFileSize, workFolder } from '../limits.ts';
+import { refusedCommand, sandboxPath } from '../command-checks.ts';
+import { fileTime, workFolder } from '../limits.ts';
 import { fileProblem, sandboxFault } from '../sandbox-errors.ts';
-import { sandboxPath } from '../sandbox-path.ts';
-import { Serial } from '../serial.ts';
 import type { Container, ExecOptions, ExecResult } from './container.ts';
-import { expectDone, listScript, readEntries, readScript, writeScript } from './file-scripts.ts';
+import { expectDone, ScriptedSandbox } from './file-scripts.ts';
 
 type ScriptResult = Omit<ExecResult, 'gone'> & { gone?: string; lost?: 'files' };
 
@@ -45,20 +37,20 @@ export interface ContainerOwner {
  * A sandbox in a container. The shell's variables and folder are kept in a file in `/tmp`, so a container serves one sandbox. The image
  * needs `sh`, `cat`, `head`, `mkdir`, `sed` and `stat`.
  */
-export class ContainerSandbox implements Sandbox {
+export class ContainerSandbox extends ScriptedSandbox {
   readonly #options: ContainerSandboxOptions & { folder: string };
   readonly #owner: ContainerOwner;
-  readonly #serial = new Serial();
   #container: Container;
 
   constructor(container: Container, options: ContainerSandboxOptions, owner: ContainerOwner = {}) {
+    super();
     this.#container = container;
     this.#options = { folder: workFolder, ...options };
     this.#owner = owner;
   }
 
   run(command: string, options: CommandOptions = {}): Promise<CommandResult> {
-    return this.#serial.run(async () => {
+    return this.serial.run(async () => {
       const refused = refusedCommand(command, options);
       if (refused) return refused;
       const { stdin, env, timeout = this.#options.timeout, limits, signal } = options;
@@ -83,23 +75,8 @@ export class ContainerSandbox implements Sandbox {
     });
   }
 
-  async read(path: string): Promise<Uint8Array> {
-    const bytes = await this.#file(path, (at) => readScript(at, maxFileSize), { output: maxFileSize + 1 });
-    if (bytes.length > maxFileSize) throw fileProblem(path, `it has more than ${maxFileSize} bytes`);
-    return Uint8Array.from(bytes);
-  }
-
-  async write(path: string, content: string | Uint8Array): Promise<void> {
-    await this.#file(path, writeScript, { stdin: content, output: 1000 });
-  }
-
-  async list(path: string): Promise<SandboxEntry[]> {
-    const listed = await this.#file(path, (at) => listScript(at, maxEntries), { output: 4 * 2 ** 20 });
-    return readEntries(listed);
-  }
-
   async close(): Promise<void> {
-    this.#serial.end();
+    this.serial.end();
     try {
       await this.#container.remove();
     } catch (error) {
@@ -109,12 +86,12 @@ export class ContainerSandbox implements Sandbox {
     this.#owner.closed?.();
   }
 
-  #file(
+  protected file(
     path: string,
     script: (path: string) => string,
     rest: { stdin?: string | Uint8Array; output: number },
   ): Promise<Uint8Array> {
-    return this.#serial.run(async () => {
+    return this.serial.run(async () => {
       const at = sandboxPath(path, this.#options.folder);
       const result = await this.#exec(script(at), { ...rest, timeout: fileTime });
       if (result.gone !== undefined) throw fileProblem(path, result.gone);
@@ -130,14 +107,14 @@ export class ContainerSandbox implements Sandbox {
       const { gone, ...result } = await ended.exec(script, { ...options, user: this.#options.user });
       if (!gone) return result;
       const why = `the container was killed${ended.overfull ? ', because its disk is full' : ''}`;
-      const next = this.#serial.hasEnded ? undefined : await this.#owner.replace?.(ended);
+      const next = this.serial.hasEnded ? undefined : await this.#owner.replace?.(ended);
       if (!next) return { ...result, gone: `${why}, and no command runs in it` };
-      if (this.#serial.hasEnded) await next.remove();
+      if (this.serial.hasEnded) await next.remove();
       this.#container = next;
       return { ...result, gone: `${why}, and its files are lost: it begins anew`, lost: 'files' };
     } catch (error) {
       const fault = sandboxFault(`A container failed: ${messageOf(error)}`, error);
-      this.#serial.end(fault);
+      this.serial.end(fault);
       throw fault;
     }
   }

@@ -9,10 +9,9 @@ import {
 import { type ProcessLimits, processLimitProperties, workFolder } from '../limits.ts';
 import { sandboxFault } from '../sandbox-errors.ts';
 import { SparePool } from '../spare-pool.ts';
-import { connectDocker } from './connect-docker.ts';
 import { Container } from './container.ts';
 import { ContainerSandbox } from './container-sandbox.ts';
-import type { DockerClient } from './docker-client.ts';
+import { connectDocker, type DockerClient } from './docker-client.ts';
 import { findImage } from './image.ts';
 import { orphans } from './orphans.ts';
 

@@ -1,6 +1,10 @@
 /** DockerClient: the part of Docker's HTTP API that sandboxes need, over a Unix socket. Docker and podman serve it. */
+
+import { existsSync } from 'node:fs';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { type Duplex, pipeline, Readable } from 'node:stream';
+import { messageOf } from '@toolenv/core';
+import { sandboxUsage } from '../sandbox-errors.ts';
 
 /** An answer of the daemon that is not a success. */
 export class DockerError extends Error {
@@ -161,4 +165,32 @@ function parse(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/**
+ * Connects to the daemon of Docker or podman.
+ * @param options `socket`: path of its Unix socket. Default: that of `DOCKER_HOST`, Docker's, or podman's, of the user or of root.
+ * @throws ToolEnvError `usage.sandbox` if none answers, with the remedy.
+ */
+export async function connectDocker({ socket = '' }: { socket?: string } = {}): Promise<DockerClient> {
+  const path = socket === '' ? usualSocket() : socket;
+  try {
+    return await DockerClient.connect(path);
+  } catch (error) {
+    throw sandboxUsage(
+      `Neither Docker nor podman answers at ${path} (${messageOf(error)}): start Docker or "podman system service --time 0", or give the socket with the option socket.`,
+      error,
+    );
+  }
+}
+
+function usualSocket(): string {
+  const given = /^unix:\/\/(.+)$/.exec(process.env.DOCKER_HOST ?? '')?.[1];
+  const runtime = process.env.XDG_RUNTIME_DIR;
+  const usual = [
+    '/var/run/docker.sock',
+    ...(runtime ? [`${runtime}/podman/podman.sock`] : []),
+    '/run/podman/podman.sock',
+  ];
+  return given ?? usual.find((path) => existsSync(path)) ?? usual[0]!;
 }

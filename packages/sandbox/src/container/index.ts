@@ -1,7 +1,6 @@
 /** @toolenv/sandbox/container: containers and images of Docker and podman, for packages that need more than `container-v1`. */
 
 export type { Change, ChangedFile } from './changes.ts';
-export { connectDocker } from './connect-docker.ts';
 export {
   Container,
   type ExecOptions,
@@ -12,6 +11,6 @@ export {
   ContainerSandbox,
   type ContainerSandboxOptions,
 } from './container-sandbox.ts';
-export { DockerClient, DockerError } from './docker-client.ts';
+export { connectDocker, DockerClient, DockerError } from './docker-client.ts';
 export { type BuildOptions, buildImage, findImage, type Image, removeImage } from './image.ts';
 export type { ArchivedFile, ArchiveLimits, FileToPack } from './tar.ts';

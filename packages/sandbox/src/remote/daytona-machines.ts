@@ -1,9 +1,14 @@
 /** DaytonaMachines: machines of Daytona, by its package `@daytona/sdk`. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sandboxUsage } from '../sandbox-errors.ts';
-import type { CallOptions } from './in-time.ts';
-import type { ListedMachine, Machine, MachineService, ScriptResult } from './machine.ts';
-import type { RemoteOptions } from './remote-options.ts';
+import type {
+  CallOptions,
+  ListedMachine,
+  Machine,
+  MachineService,
+  RemoteOptions,
+  ScriptResult,
+} from './machine.ts';
 
 /** The part of the client's class `Sandbox` that is used. Times are seconds. */
 export interface DaytonaSandbox {

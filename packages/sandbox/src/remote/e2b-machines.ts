@@ -1,7 +1,12 @@
 /** E2bMachines: machines of E2B, by version 2 of its package `e2b`. */
-import type { CallOptions } from './in-time.ts';
-import type { ListedMachine, Machine, MachineService, ScriptResult } from './machine.ts';
-import type { RemoteOptions } from './remote-options.ts';
+import type {
+  CallOptions,
+  ListedMachine,
+  Machine,
+  MachineService,
+  RemoteOptions,
+  ScriptResult,
+} from './machine.ts';
 
 interface Connection {
   apiKey?: string;

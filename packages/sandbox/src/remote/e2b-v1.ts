@@ -1,7 +1,7 @@
 /** The provider `e2b-v1`: machines of E2B, by its package `e2b`. */
 import type { SandboxProvider } from '@toolenv/core/plugins';
 import { E2bMachines, type E2bSandboxes } from './e2b-machines.ts';
-import type { RemoteOptions } from './remote-options.ts';
+import type { RemoteOptions } from './machine.ts';
 import { remoteProvider } from './remote-provider.ts';
 
 export interface E2bOptions extends RemoteOptions {

@@ -1,5 +1,9 @@
 /** Machine: a computer of a service, reached through the client of its vendor. */
-import type { CallOptions } from './in-time.ts';
+import { type JsonSchema, messageOf } from '@toolenv/core';
+import type { OptionsOf } from '@toolenv/core/schemas';
+import { redactSecrets } from '@toolenv/core/secrets';
+import { Deadline } from '@toolenv/core/tools';
+import { limitProperties } from '../limits.ts';
 
 /** What a script has written to stdout, and its exit code. */
 export interface ScriptResult {
@@ -38,4 +42,57 @@ export interface MachineService {
   list(labels: Readonly<Record<string, string>>): Promise<ListedMachine[]>;
   /** Ends what the client keeps open. */
   close(): Promise<void>;
+}
+
+export const remoteProperties = {
+  timeout: limitProperties.timeout,
+  output: limitProperties.output,
+  ttl: {
+    type: 'integer',
+    minimum: 60,
+    default: 900,
+    description:
+      'seconds after which a machine ends by itself when this process was killed; until then, the process renews it',
+  },
+  network: { type: 'boolean', default: false, description: 'whether the machines reach the internet' },
+  user: { type: 'string', default: '', description: "user of the commands; default: the image's" },
+  spare: { type: 'integer', minimum: 0, default: 0, description: 'machines that are kept ready' },
+} as const satisfies Record<string, JsonSchema>;
+
+export type RemoteOptions = OptionsOf<{ properties: typeof remoteProperties }>;
+
+/** What bounds a call. */
+export interface CallOptions {
+  /** Milliseconds. */
+  within: number;
+  /** Ends the call. */
+  signal: AbortSignal;
+}
+
+/**
+ * @param call Receives a signal that also aborts when the time is over.
+ * @throws What the call throws, the reason of the signal, or an error that says that the time is over; the call's result is dropped then.
+ */
+export async function withTimeout<Result>(
+  call: (options: CallOptions) => Promise<Result>,
+  { within, signal: parent }: { within: number; signal?: AbortSignal | undefined },
+): Promise<Result> {
+  const reason = () => new Error(`it did not answer within ${within} ms`);
+  const deadline = new Deadline({ after: within, ...(parent && { parent }), reason });
+  try {
+    return await deadline.race((signal) => call({ within, signal }));
+  } finally {
+    deadline.clear();
+  }
+}
+
+/** Characters. Services answer with pages. */
+const longest = 500;
+
+/** What a vendor's client says of a failure, fit for a message. The error itself is not passed on: it may hold headers with a key. */
+export function whyFailed(error: unknown): string {
+  // Of a request that `fetch` could not send, only the cause says why.
+  const { cause } = Object(error) as { cause?: unknown };
+  const why = cause instanceof Error ? `${messageOf(error)} (${messageOf(cause)})` : messageOf(error);
+  return redactSecrets(why).trim().replace(/\.$/, '').slice(0, longest);
 }

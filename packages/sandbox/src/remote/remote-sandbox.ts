@@ -1,13 +1,11 @@
 /** RemoteSandbox: commands run in a machine of a service. */
 import { randomUUID } from 'node:crypto';
-import type { CommandOptions, CommandResult, Sandbox, SandboxEntry } from '@toolenv/core';
+import type { CommandOptions, CommandResult } from '@toolenv/core';
 import { shellScript } from '../carried-shell.ts';
-import { refusedCommand } from '../command-checks.ts';
-import { expectDone, listScript, readEntries, readScript, writeScript } from '../container/file-scripts.ts';
-import { fileTime, maxEntries, maxFileSize, wastedOutput, workFolder } from '../limits.ts';
+import { refusedCommand, sandboxPath } from '../command-checks.ts';
+import { expectDone, ScriptedSandbox } from '../container/file-scripts.ts';
+import { fileTime, wastedOutput, workFolder } from '../limits.ts';
 import { fileProblem, sandboxFault } from '../sandbox-errors.ts';
-import { sandboxPath } from '../sandbox-path.ts';
-import { Serial } from '../serial.ts';
 import {
   type CommandAnswer,
   commandScript,
@@ -16,9 +14,7 @@ import {
   readAnswer,
   uploadPath,
 } from './command-script.ts';
-import { type CallOptions, withTimeout } from './in-time.ts';
-import type { Machine } from './machine.ts';
-import { whyFailed } from './why-failed.ts';
+import { type CallOptions, type Machine, whyFailed, withTimeout } from './machine.ts';
 
 /** Bytes of a script and its stdin that are sent in one request. Linux allows 128 KiB in an argument, and base64 needs a third more. */
 const maxInlineLength = 60_000;
@@ -32,22 +28,22 @@ export interface RemoteSandboxOptions {
   patience: number;
 }
 
-export class RemoteSandbox implements Sandbox {
+export class RemoteSandbox extends ScriptedSandbox {
   readonly #machine: Machine;
   readonly #options: RemoteSandboxOptions;
   readonly #remove: () => Promise<void>;
-  readonly #serial = new Serial();
   readonly #closing = new AbortController();
 
   /** @param remove Ends the machine. It may be called again. */
   constructor(machine: Machine, options: RemoteSandboxOptions, remove: () => Promise<void>) {
+    super();
     this.#machine = machine;
     this.#options = options;
     this.#remove = remove;
   }
 
   run(command: string, options: CommandOptions = {}): Promise<CommandResult> {
-    return this.#serial.run(async () => {
+    return this.serial.run(async () => {
       const refused = refusedCommand(command, options);
       if (refused) return refused;
       const { stdin = '', env, timeout = this.#options.timeout, limits, signal } = options;
@@ -71,32 +67,18 @@ export class RemoteSandbox implements Sandbox {
     });
   }
 
-  async read(path: string): Promise<Uint8Array> {
-    const bytes = await this.#file(path, (at) => readScript(at, maxFileSize), { output: maxFileSize });
-    if (bytes.length > maxFileSize) throw fileProblem(path, `it has more than ${maxFileSize} bytes`);
-    return Uint8Array.from(bytes);
-  }
-
-  async write(path: string, content: string | Uint8Array): Promise<void> {
-    await this.#file(path, writeScript, { stdin: content, output: 1000 });
-  }
-
-  async list(path: string): Promise<SandboxEntry[]> {
-    return readEntries(await this.#file(path, (at) => listScript(at, maxEntries), { output: 4 * 2 ** 20 }));
-  }
-
   async close(): Promise<void> {
-    this.#serial.end();
+    this.serial.end();
     this.#closing.abort(sandboxFault('The sandbox was closed.'));
     await this.#remove();
   }
 
-  #file(
+  protected file(
     path: string,
     script: (path: string) => string,
     { stdin = '', output }: { stdin?: string | Uint8Array; output: number },
   ): Promise<Buffer> {
-    return this.#serial.run(async () => {
+    return this.serial.run(async () => {
       const call = { script: script(sandboxPath(path)), stdin, output, wasted: 2 * output };
       const answer = await this.#exec({ ...call, timeout: fileTime });
       if (answer === undefined) throw fileProblem(path, 'its reader was killed');
@@ -139,7 +121,7 @@ export class RemoteSandbox implements Sandbox {
     } catch (error) {
       const why = this.#closing.signal.aborted ? 'it was closed' : whyFailed(error);
       const fault = sandboxFault(`The machine ${this.#machine.id} failed: ${why}`);
-      this.#serial.end(fault);
+      this.serial.end(fault);
       throw fault;
     } finally {
       signal?.removeEventListener('abort', kill);

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { ToolEnvError } from '@toolenv/core';
 import { sandboxFault } from '../sandbox-errors.ts';
-import type { FileChanges, KeptEntry } from './kept-files.ts';
 
 /** What the thread answers; `changes` says what became of the files. */
 export type ThreadAnswer = { changes: FileChanges } & Record<string, unknown>;
@@ -101,5 +100,39 @@ export class ShellThread {
   async end(): Promise<void> {
     this.#closed = true;
     await this.#worker.terminate();
+  }
+}
+
+/** An entry as the thread reports it. */
+export interface KeptEntry {
+  path: string;
+  type: 'file' | 'folder' | 'link';
+  mode: number;
+  content?: Uint8Array;
+  target?: string;
+}
+
+/** What a request changed: the paths, all below them included, and what is there now. */
+interface FileChanges {
+  paths: readonly string[];
+  entries: readonly KeptEntry[];
+}
+
+/** A copy of the files of a thread, from which a new thread can begin. */
+export class KeptFiles {
+  readonly #entries: Map<string, KeptEntry> = new Map();
+
+  apply({ paths, entries }: FileChanges): void {
+    for (const path of paths) {
+      this.#entries.delete(path);
+      const below = path === '/' ? path : `${path}/`;
+      for (const kept of this.#entries.keys()) if (kept.startsWith(below)) this.#entries.delete(kept);
+    }
+    for (const entry of entries) this.#entries.set(entry.path, entry);
+  }
+
+  /** Outermost first. */
+  all(): KeptEntry[] {
+    return [...this.#entries.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
   }
 }

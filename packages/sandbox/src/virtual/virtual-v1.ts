@@ -2,8 +2,7 @@
 import { defineSandboxProvider, type SandboxHost, type SandboxProvider } from '@toolenv/core/plugins';
 import { limitProperties, type SandboxLimits, workFolder } from '../limits.ts';
 import { SparePool } from '../spare-pool.ts';
-import type { KeptEntry } from './kept-files.ts';
-import { ShellThread } from './shell-thread.ts';
+import { type KeptEntry, ShellThread } from './shell-thread.ts';
 import { VirtualSandbox } from './virtual-sandbox.ts';
 
 /** Limits, and threads that are kept ready for the next sandboxes. */

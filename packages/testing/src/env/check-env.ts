@@ -1,8 +1,14 @@
 /** checkEnv: checks an environment against the ENV rules of the spec. */
-import type { EnvCapabilities, EnvDefinition, EnvHandle, OpenedEnv } from '@toolenv/core';
-import { openEnv, ToolEnvError } from '@toolenv/core';
+import {
+  type EnvCapabilities,
+  type EnvDefinition,
+  type EnvHandle,
+  type OpenedEnv,
+  openEnv,
+  ToolEnvError,
+} from '@toolenv/core';
 import { findPlugin, type ToolSource } from '@toolenv/core/plugins';
-import { leaksOf, networkUseOf } from '../leaks.ts';
+import { expectNoLeaks, networkUseOf } from '../leaks.ts';
 import { type CheckOptions, type Report, Reporter } from '../report.ts';
 import { thrown, Violation } from '../violation.ts';
 import { checkBaselines, checkLabels } from './env-baseline-checks.ts';
@@ -12,9 +18,8 @@ import { fuzzEnv, fuzzRules, maxFuzzLength } from './env-fuzz.ts';
 import { checkOrder } from './env-order-checks.ts';
 import { checkReplay } from './env-replay-checks.ts';
 import { checkSignals } from './env-signals.ts';
-import { type AnyEnvDefinition, EnvSubject } from './env-subject.ts';
+import { type AnyEnvDefinition, EnvSubject, FaultyTools } from './env-subject.ts';
 import { checkWarnings } from './env-warnings.ts';
-import { FaultyTools } from './faulty-tools.ts';
 
 export interface CheckEnvOptions<Options = Record<string, unknown>> extends CheckOptions {
   /** The environment's own options. */
@@ -190,8 +195,5 @@ async function checkLeaks(
   if (used.length > 0 && !networked) {
     throw new Violation('ENV-36', 'no use of the network without "networked" declared', used.join(', '));
   }
-  const left = await leaksOf(work);
-  if (left.length > 0) {
-    throw new Violation('ENV-34', 'no timer or handle after the environment is closed', left.join(', '));
-  }
+  await expectNoLeaks('ENV-34', 'after the environment is closed', work);
 }

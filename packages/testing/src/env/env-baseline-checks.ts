@@ -1,10 +1,19 @@
 /** Checks with known players: an oracle must win, a player that does nothing must lose, and no label may leak. */
-import type { Action, Observation, Script, Scripted, Transition } from '@toolenv/core';
-import { type RewardSpec, rewardTolerance, scriptedPolicy, sumRewards, weigh } from '@toolenv/core';
+import {
+  type Action,
+  type Observation,
+  type RewardSpec,
+  rewardTolerance,
+  type Script,
+  type Scripted,
+  scriptedPolicy,
+  sumRewards,
+  type Transition,
+  weigh,
+} from '@toolenv/core';
 import type { RuleId } from '../rules.ts';
 import { brief, causeText, Violation } from '../violation.ts';
-import { type EnvSubject, nothing, wrongCall } from './env-subject.ts';
-import { failedElsewhere } from './failed-elsewhere.ts';
+import { type EnvSubject, failedElsewhere, nothing, wrongCall } from './env-subject.ts';
 import { plainTransition } from './transition-rules.ts';
 
 export async function checkBaselines(subject: EnvSubject): Promise<void> {

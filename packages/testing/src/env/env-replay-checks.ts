@@ -2,8 +2,7 @@
 import { type Action, isParseFailure, maxConcurrency, scriptedPolicy } from '@toolenv/core';
 import type { RuleId } from '../rules.ts';
 import { Violation } from '../violation.ts';
-import type { EnvSubject } from './env-subject.ts';
-import { failedElsewhere } from './failed-elsewhere.ts';
+import { type EnvSubject, failedElsewhere } from './env-subject.ts';
 import { watchImpureCalls } from './impure-calls.ts';
 
 /** Number of episodes that run side by side. */

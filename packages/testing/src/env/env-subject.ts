@@ -1,10 +1,18 @@
 /** What the checks of an environment share: the open environment, tasks to play, and actions to take. */
-import type { Action, EnvDefinition, EnvHandle, Observation, Rewards } from '@toolenv/core';
-import { deriveSeed } from '@toolenv/core';
+import {
+  type Action,
+  deriveSeed,
+  type EnvDefinition,
+  type EnvHandle,
+  type Observation,
+  type Rewards,
+  type Tool,
+  type ToolFactory,
+} from '@toolenv/core';
+import { type ToolSource, toolFactory } from '@toolenv/core/plugins';
 import fc from 'fast-check';
 import type { Reporter } from '../report.ts';
 import type { Violation } from '../violation.ts';
-import type { FaultyTools } from './faulty-tools.ts';
 import { fuzzActions } from './fuzz-actions.ts';
 import { type Watch, WatchedEnv } from './watched-env.ts';
 
@@ -94,3 +102,58 @@ export const wrongCall: Action = {
   toolCalls: [{ id: 'call-0', name: 'no_such_tool_here', arguments: {} }],
   stopReason: 'tool_call',
 };
+
+/** `none`: the tools work. `hang`: calls never settle. `fail`: calls reject. */
+type Fault = 'none' | 'hang' | 'fail';
+
+export class FaultyTools {
+  fault: Fault = 'none';
+  /** Names of the tools that were created. */
+  readonly names: Set<string> = new Set();
+  readonly factories: Record<string, ToolFactory<never>> = {};
+
+  /** @param folders Folders from which referenced plugins are searched for. */
+  constructor(
+    { roles }: Pick<EnvDefinition, 'roles'>,
+    given: Record<string, ToolSource>,
+    folders: readonly string[],
+  ) {
+    for (const [role, fallback] of Object.entries(roles)) {
+      const tool = given[role] ?? fallback;
+      this.factories[role] = async (material) => {
+        const factory = await toolFactory(tool, { from: folders });
+        return this.#faulty(await factory(material));
+      };
+    }
+  }
+
+  #faulty(tool: Tool): Tool {
+    this.names.add(tool.name);
+    const { name, description, inputSchema, outputSchema, annotations } = tool;
+    return {
+      name,
+      description,
+      inputSchema,
+      outputSchema,
+      annotations,
+      execute: (args, context) => {
+        if (this.fault === 'hang') return new Promise(() => {});
+        if (this.fault === 'fail') return Promise.reject(new Error('a fault injected by the check'));
+        return tool.execute(args, context);
+      },
+      release: async (episodeId) => tool.release?.(episodeId),
+      close: async () => tool.close?.(),
+    };
+  }
+}
+
+/** A failing tool does not count: state that episodes share may have made it fail. */
+const abortedElsewhere = /"outcome":\{"kind":"aborted","cause":\{"code":"(?!infrastructure\.tool_)/;
+
+/**
+ * Whether a judge or a server failed, which says nothing of the environment. WARN-6 names it.
+ * @param transition As JSON.
+ */
+export function failedElsewhere(transition: string): boolean {
+  return abortedElsewhere.test(transition);
+}

@@ -1,8 +1,7 @@
 /** Actions as a model might write them: right calls, wrong calls, no calls, and excessive text. */
 import type { Action, ParseFailure, ToolCall, ToolDescription } from '@toolenv/core';
 import fc, { type Arbitrary } from 'fast-check';
-import { anyCharacter } from '../any-character.ts';
-import { brokenArguments, schemaValues } from '../schema-values.ts';
+import { anyCharacter, brokenArguments, schemaValues } from '../schema-values.ts';
 
 /** The empty name, names that every object inherits, and names that look like attacks. */
 const trickyNames = [

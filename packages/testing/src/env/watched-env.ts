@@ -2,6 +2,7 @@
 import {
   type Action,
   type Env,
+  type Message,
   type Observation,
   type Rewards,
   ToolEnvError,
@@ -11,7 +12,6 @@ import { validate, wireSchemas } from '@toolenv/core/schemas';
 import { withTimeout } from '../in-time.ts';
 import { notJson } from '../json-value.ts';
 import { brief, causeText, thrown, thrownText, Violation } from '../violation.ts';
-import { observationViolations } from './observation-rules.ts';
 import {
   checkTransitionForm,
   plainTransition,
@@ -174,4 +174,28 @@ function hintFor(error: unknown): string | undefined {
   const isAbsent = error instanceof TypeError && /of (undefined|null)\b/.test(error.message);
   if (!isAbsent) return undefined;
   return 'What is read there may be absent: a score has no answer if the episode ends without one (answer?.trim()), and a model may leave out any value.';
+}
+
+/** @param first The first observation of the conversation. */
+function* observationViolations(observation: Observation, first: Observation): Generator<Violation> {
+  const { messages } = observation;
+  const last = messages.at(-1);
+  if (last?.role === 'assistant') {
+    const received = `the assistant's ${brief(last.content)}`;
+    yield new Violation('ENV-37', 'a message after that of the assistant', received);
+  }
+  const empty = messages.findIndex(({ role, content }) => role === 'user' && content.trim() === '');
+  if (empty >= 0) {
+    const expected = `text in message ${empty + 1}, of the user`;
+    yield new Violation('WARN-2', expected, brief(messages[empty]!.content));
+  }
+  const task = first.messages.filter(isTask).map(({ content }) => content);
+  const isGone = (content: string) => !messages.some((message) => message.content.includes(content));
+  if (task.length > 0 && task.every(isGone)) {
+    yield new Violation('WARN-1', `the task ${brief(task.at(-1))} in every observation`, brief(messages));
+  }
+}
+
+function isTask({ role, content }: Message): boolean {
+  return (role === 'user' || role === 'system') && content.trim() !== '';
 }

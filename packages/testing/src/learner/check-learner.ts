@@ -7,10 +7,17 @@ import type { Learner, Rows, TokenBatch, TokenOutputs, TokenRow } from '@toolenv
 import { answered } from '../in-time.ts';
 import { type CheckOptions, type Report, Reporter } from '../report.ts';
 import type { RuleId } from '../rules.ts';
-import { normTolerance, outputTolerance, signTolerance } from '../tolerances.ts';
 import { brief, Violation } from '../violation.ts';
 import { checkCritic } from './check-critic.ts';
-import { atMask, expectForm, expectNear, sum } from './token-rows.ts';
+import {
+  atMask,
+  expectForm,
+  expectNear,
+  normTolerance,
+  outputTolerance,
+  signTolerance,
+  sum,
+} from './token-rows.ts';
 
 export interface CheckLearnerOptions extends CheckOptions {
   /** Names the learner in the report. Default `learner`. */

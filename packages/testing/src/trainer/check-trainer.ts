@@ -7,11 +7,9 @@ import type { TrainEvent, Trainer } from '@toolenv/core/plugins';
 import { type CheckOptions, type Report, Reporter } from '../report.ts';
 import type { RuleId } from '../rules.ts';
 import { brief, Violation } from '../violation.ts';
-import { machines, openBandit } from './bandit.ts';
-import { BanditModel } from './bandit-model.ts';
+import { BanditModel, machines, openBandit } from './bandit-model.ts';
 import { checkEvaluations, checkMetrics, checkOrder, checkRollouts } from './event-rules.ts';
-import { checkRefusals, checkStepsOption } from './option-rules.ts';
-import { TrainerSubject } from './trainer-subject.ts';
+import { checkRefusals, checkStepsOption, TrainerSubject } from './trainer-subject.ts';
 
 export interface CheckTrainerOptions<Options = Record<string, unknown>> extends CheckOptions {
   /**

@@ -6,11 +6,11 @@ import { type EnvHandle, ToolEnvError } from '@toolenv/core';
 import type { Run, TrainEvent, Trainer } from '@toolenv/core/plugins';
 import { validate } from '@toolenv/core/schemas';
 import { withTimeout } from '../in-time.ts';
+import { checkOptionsSchema } from '../options-schema.ts';
 import type { Reporter } from '../report.ts';
 import type { RuleId } from '../rules.ts';
 import { brief, thrown, Violation } from '../violation.ts';
-import { type BanditTask, machines, openBandit } from './bandit.ts';
-import { BanditModel } from './bandit-model.ts';
+import { BanditModel, type BanditTask, machines, openBandit } from './bandit-model.ts';
 
 /** Settings of the check's runs, for the options that a trainer has under these names. */
 const settings: Readonly<Record<string, unknown>> = {
@@ -168,4 +168,27 @@ export class TrainerSubject {
     }
     return played;
   }
+}
+
+/** A value that few options accept. */
+const odd = { 'no such': ['value'] };
+
+export function checkStepsOption({ options }: Trainer): void {
+  checkOptionsSchema('TRN-1', options);
+  const { steps } = (options.properties ?? {}) as Record<string, unknown>;
+  if (steps === undefined)
+    throw new Violation('TRN-1', 'an option "steps", the number of updates', brief(options));
+}
+
+export async function checkRefusals(subject: TrainerSubject): Promise<void> {
+  await refuses(subject, 'no_such_option', 1);
+  for (const name of subject.optionNames) {
+    if (!subject.accepts(name, odd)) await refuses(subject, name, odd);
+  }
+}
+
+async function refuses(subject: TrainerSubject, name: string, value: unknown): Promise<void> {
+  const received = await subject.first({ [name]: value });
+  if (ToolEnvError.isInstance(received) && received.code.startsWith('usage.')) return;
+  throw new Violation('TRN-1', `a usage.* error for the option ${name}: ${brief(value)}`, brief(received));
 }

@@ -1,5 +1,5 @@
 /** toScore, toKeepUpWith and toBeat: judge an evaluation. */
-import { ToolEnvError } from '@toolenv/core';
+import { type EnvDefinition, ToolEnvError } from '@toolenv/core';
 import {
   type ComparisonBounds,
   comparisonVerdict,
@@ -7,7 +7,36 @@ import {
   type Scored,
   scoreVerdict,
 } from '@toolenv/training';
+import { type CheckEnvOptions, checkEnv } from '../env/check-env.ts';
+import { type Report, reportText } from '../report.ts';
+import { rules as allRules, type RuleId } from '../rules.ts';
 import type { EvaluationResult } from './evaluate.ts';
+
+/** They extend Vitest's `expect`. */
+export interface ToolEnvMatchers<Result = void> {
+  /**
+   * For an evaluation: each mean score is within its bounds, as it is, with the noise that it has:
+   * `expect(result).toScore({ em: { atLeast: 0.8 } })`. A metric is a reward component, or `reward`.
+   */
+  toScore(bounds: Readonly<Record<string, ScoreBounds>>): Result;
+  /**
+   * For an evaluation: its scores are not worse than those of the baseline by more than chance. Fails only if the whole interval of the
+   * difference, paired by task, is below −margin. An agent that did not change fails in at most 0.5 % of all builds.
+   */
+  toKeepUpWith(baseline: Scored, bounds?: ComparisonBounds): Result;
+  /** For an evaluation: its scores are better than those of the baseline by more than chance. The whole interval is above the margin. */
+  toBeat(baseline: Scored, bounds?: ComparisonBounds): Result;
+  /**
+   * For an environment (its definition or reference), or the report of any check: the rules hold. `await expect(env).toPass('ENV-7')`;
+   * without rules, all rules hold and nothing warns. Fails if a rule that is named was not checked.
+   */
+  toPass(rules?: RuleId | readonly RuleId[], options?: CheckEnvOptions): Promise<Result>;
+}
+
+declare module 'vitest' {
+  // biome-ignore lint/suspicious/noExplicitAny: it must be declared as Vitest declares it.
+  interface Matchers<T = any> extends ToolEnvMatchers {}
+}
 
 /** What a matcher of Vitest returns. */
 export interface Matched {
@@ -65,4 +94,40 @@ function matched(
     ...(transcripts === undefined ? [] : [`Transcripts: ${transcripts}`]),
   ];
   return { pass, message: () => lines.join('\n') };
+}
+
+type Subject = Report | EnvDefinition<unknown, unknown> | string;
+
+/** Rules of the spec hold. */
+export async function toPass(
+  received: unknown,
+  rules?: RuleId | readonly RuleId[],
+  options: CheckEnvOptions = {},
+): Promise<Matched> {
+  const wanted = rules === undefined ? undefined : [rules].flat();
+  const unknown = wanted?.find((rule) => !Object.hasOwn(allRules, rule));
+  if (unknown !== undefined)
+    throw new TypeError(`toPass: there is no rule ${unknown}: give one such as ENV-7.`);
+  const report = await reportOf((await received) as Subject, wanted, options);
+  const findings = report.findings.filter(({ rule }) => wanted?.includes(rule) ?? true);
+  const warnings = report.warnings.filter(({ rule }) => wanted?.includes(rule) ?? true);
+  const unchecked = (wanted ?? []).flatMap((rule) => {
+    const isKnown = rule.startsWith('WARN-') || report.passed.includes(rule);
+    if (isKnown || findings.some((finding) => finding.rule === rule)) return [];
+    const reason =
+      report.skipped.find((each) => each.rule === rule)?.reason ?? 'the check is of another kind';
+    return [`${rule} was not checked: ${reason}.`];
+  });
+  const pass = findings.length + warnings.length + unchecked.length === 0;
+  return { pass, message: () => [reportText({ ...report, findings, warnings }), ...unchecked].join('\n') };
+}
+
+async function reportOf(
+  subject: Subject,
+  rules: readonly RuleId[] | undefined,
+  options: CheckEnvOptions,
+): Promise<Report> {
+  if (typeof subject === 'object' && 'findings' in subject) return subject;
+  const chosen = rules ? { ...options, rules } : options;
+  return typeof subject === 'string' ? checkEnv(subject, chosen) : checkEnv(subject, chosen);
 }

@@ -1,6 +1,6 @@
 /** A reporter of Vitest that prints the evaluations of a run: means, failed tasks, and where their transcripts are. */
 import type { Reporter, TestCase } from 'vitest/node';
-import type { EvaluationNote } from './evaluation-note.ts';
+import type { EvaluationNote } from './evaluate.ts';
 
 /** Failed tasks that are shown of each evaluation. */
 const maxTasks = 5;

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { openBandit } from '../../../testing/src/trainer/bandit.ts';
+import { openBandit } from '../../../testing/src/trainer/bandit-model.ts';
 import { bestCheckpoint } from '../../src/index.ts';
 import { banditRun, metricOf } from '../bandit-run.ts';
 

@@ -6,7 +6,7 @@ import type { TaskResult } from '@toolenv/core';
 import type { TrainEvent } from '@toolenv/core/plugins';
 import { type Curriculum, mixEnvs, withCurriculum } from '@toolenv/core/wrappers';
 import { expect, onTestFinished, test } from 'vitest';
-import { type BanditTask, openBandit } from '../../../testing/src/trainer/bandit.ts';
+import { type BanditTask, openBandit } from '../../../testing/src/trainer/bandit-model.ts';
 import { banditRun } from '../bandit-run.ts';
 
 async function newFolder(): Promise<string> {

@@ -12,8 +12,7 @@ import {
 } from '@toolenv/core';
 import type { PolicyHandle, Scorer } from '@toolenv/core/plugins';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openBandit } from '../../../../testing/src/trainer/bandit.ts';
-import { BanditModel } from '../../../../testing/src/trainer/bandit-model.ts';
+import { BanditModel, openBandit } from '../../../../testing/src/trainer/bandit-model.ts';
 import { GroupFiles } from '../../../src/rollouts/workers/group-files.ts';
 import { readPlan } from '../../../src/rollouts/workers/rollout-plan.ts';
 import { type RolloutWorkerOptions, runRolloutWorker } from '../../../src/rollouts/workers/rollout-worker.ts';
