@@ -9,7 +9,7 @@ import { findPlugin, type PluginTypes, pluginKinds } from '@toolenv/core/plugins
 import { metricNames } from '@toolenv/training';
 import { Help, type Option } from 'commander';
 import { commands, madeCommand } from '../../packages/cli/src/commands/commands.ts';
-import { helpGroup, helpHeadings, helpTexts } from '../../packages/cli/src/flags/help-texts.ts';
+import { helpGroup, helpHeadings, helpTexts } from '../../packages/cli/src/flags/command-help.ts';
 import { commandOption, envOptionFlags } from '../../packages/cli/src/flags/option-flag.ts';
 import { propertiesOf } from '../../packages/cli/src/flags/schema-flags.ts';
 import { type Details, detailsOf } from '../../packages/cli/src/subject/plugin-details.ts';

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readMetrics } from '@toolenv/training';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { helpTexts } from '../../packages/cli/src/flags/help-texts.ts';
+import { helpTexts } from '../../packages/cli/src/flags/command-help.ts';
 import { runShell } from './shell.ts';
 
 const root = join(import.meta.dirname, '../..');

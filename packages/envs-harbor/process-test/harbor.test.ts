@@ -6,7 +6,7 @@ import { recordEnv, replayEnv } from '@toolenv/core/recording';
 import { assertConforms, checkEnv } from '@toolenv/testing';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { missing, PodmanService } from '../../sandbox/process-test/podman-service.ts';
-import { ownLabels } from '../../sandbox/src/container/owner.ts';
+import { ownLabels } from '../../sandbox/src/process-owner.ts';
 import harbor from '../src/harbor-v1.ts';
 import { newFolder, smallest, writeFiles } from '../test/task-folder.ts';
 import { changeAttacks, commandAttacks, programAttacks } from './harbor-attacks.ts';

@@ -27,10 +27,11 @@ export {
   type McpServer,
   type McpUrl,
   parseServer,
+  type ServerAdditions,
+  withAdditions,
 } from './client/mcp-server.ts';
 export type { McpTool, McpToolResult } from './client/mcp-tool.ts';
 export type { McpPrimitive } from './client/primitive-tools.ts';
-export { type ServerAdditions, withAdditions } from './client/server-additions.ts';
 export type { ServerOptions } from './client/server-options.ts';
 export type { McpLogin } from './client/stored-login.ts';
 export { type InitResult, initMcpEnv } from './env/init-mcp-env.ts';

@@ -13,8 +13,8 @@ import {
   removeImage,
 } from '../src/container/index.ts';
 import { orphans } from '../src/container/orphans.ts';
-import { ownLabels } from '../src/container/owner.ts';
 import { packedTar } from '../src/container/tar.ts';
+import { ownLabels } from '../src/process-owner.ts';
 import { image, missing, PodmanService } from './podman-service.ts';
 
 const roomy = { bytes: 2 ** 20, entries: 100 };

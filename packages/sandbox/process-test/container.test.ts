@@ -4,8 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Container } from '../src/container/container.ts';
 import container from '../src/container/container-v1.ts';
 import { connectDocker } from '../src/container/docker-client.ts';
-import { label, ownLabels } from '../src/container/owner.ts';
-import { thisProcess } from '../src/process-owner.ts';
+import { label, ownLabels, thisProcess } from '../src/process-owner.ts';
 import { providerCases } from '../test/provider-cases.ts';
 import { image, missing, PodmanService } from './podman-service.ts';
 

@@ -1,9 +1,8 @@
 /** What every provider checks before it runs a command. */
-
 import { posix } from 'node:path';
 import { type CommandOptions, type CommandResult, ToolEnvError } from '@toolenv/core';
 import { maxCommandLength, workFolder } from './limits.ts';
-import { fileProblem } from './sandbox-errors.ts';
+import { fileProblem, sandboxFault } from './sandbox-errors.ts';
 
 /**
  * The result of a command that cannot be started; `undefined` for every other command.
@@ -41,4 +40,30 @@ function failed(why: string): CommandResult {
 export function sandboxPath(path: string, folder: string = workFolder): string {
   if (path.includes('\0')) throw fileProblem(path, 'a path has no NUL character');
   return posix.resolve(folder, path);
+}
+
+/** Runs the calls of a sandbox one after another, and none after it was closed. */
+export class Serial {
+  #previous: Promise<unknown> = Promise.resolve();
+  /** Why nothing runs any more. */
+  #ended: unknown;
+
+  /** @throws Whatever `end` was given. */
+  run<Result>(call: () => Promise<Result>): Promise<Result> {
+    const result = this.#previous.then(() => {
+      if (this.#ended) throw this.#ended;
+      return call();
+    });
+    this.#previous = result.catch(() => {});
+    return result;
+  }
+
+  /** Lets no further call run. */
+  end(reason: unknown = sandboxFault('The sandbox is closed: open another.')): void {
+    this.#ended ??= reason;
+  }
+
+  get hasEnded(): boolean {
+    return this.#ended !== undefined;
+  }
 }

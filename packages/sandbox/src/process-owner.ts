@@ -1,5 +1,6 @@
 /** Names the process that made something, so that a later process can tell whether its maker still runs. */
 import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 
 /** This process: its number, and when it began. A number is used again; both together are not. */
 export function thisProcess(): string {
@@ -26,4 +27,18 @@ function startOf(pid: number): string {
   } catch {
     return '';
   }
+}
+
+/** The label of every container and image of this package. */
+export const label = 'dev.toolenv.sandbox';
+const machineLabel = 'dev.toolenv.machine';
+const ownerLabel = 'dev.toolenv.owner';
+
+export function ownLabels(): Record<string, string> {
+  return { [label]: 'v1', [machineLabel]: hostname(), [ownerLabel]: thisProcess() };
+}
+
+/** Whether the process that made a container or image has ended. Those of another machine are left alone. */
+export function isOrphan(labels: Readonly<Record<string, string>>): boolean {
+  return labels[machineLabel] === hostname() && !stillRuns(labels[ownerLabel] ?? '');
 }

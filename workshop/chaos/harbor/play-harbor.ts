@@ -15,7 +15,7 @@ import {
 import { copyTasks, taskNamed } from '../../../packages/envs-harbor/process-test/harbor-tasks.ts';
 import type { PlayedTask } from '../../../packages/envs-harbor/src/task/read-tasks.ts';
 import { PodmanService } from '../../../packages/sandbox/process-test/podman-service.ts';
-import { ownLabels } from '../../../packages/sandbox/src/container/owner.ts';
+import { ownLabels } from '../../../packages/sandbox/src/process-owner.ts';
 
 export interface Played {
   episodes: number;

@@ -14,8 +14,8 @@ import { didYouMean, integerMistake, nearest, unsafeInteger } from '@toolenv/cor
 import type { Player, WrittenTurn } from '@toolenv/view';
 import { arrived, recordView, rewardsText } from '../display/episode-view.ts';
 import { paint } from '../display/guarded-output.ts';
-import { LateStatus } from '../display/late-status.ts';
 import { callView, indented, messageView, toolSignature } from '../display/message-view.ts';
+import { LateStatus } from '../display/progress.ts';
 import { columns, safeLine, wrapText } from '../display/terminal-text.ts';
 import { parseJson } from '../flags/schema-flags.ts';
 

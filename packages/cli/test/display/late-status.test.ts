@@ -1,6 +1,6 @@
 /** The line that says what a command is doing, and what the running tool of `toolenv play` says in it. */
 import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
-import { LateStatus } from '../../src/display/late-status.ts';
+import { LateStatus } from '../../src/display/progress.ts';
 import { TerminalPlayer } from '../../src/play/terminal-player.ts';
 
 let written: string[];

@@ -1,7 +1,7 @@
 /** The help of each command: the options that matter first, groups, and examples that are right. */
 import { expect, it } from 'vitest';
 import { commands } from '../../src/commands/commands.ts';
-import { helpTexts } from '../../src/flags/help-texts.ts';
+import { helpTexts } from '../../src/flags/command-help.ts';
 import { helpOf, shortHelpOf } from '../help-of.ts';
 
 const { isTTY, columns } = process.stdout;

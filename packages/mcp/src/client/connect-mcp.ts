@@ -2,9 +2,8 @@
 import { asClause, messageOf, ToolEnvError } from '@toolenv/core';
 import { Deadline } from '@toolenv/core/tools';
 import { isUnauthorized } from './client-error.ts';
-import { hideInArguments } from './hide-arguments.ts';
 import { Connection, defaultConnectTimeout, type McpConnection, type McpOptions } from './mcp-connection.ts';
-import { describeServer, type McpServer } from './mcp-server.ts';
+import { describeServer, hideInArguments, type McpServer } from './mcp-server.ts';
 import { ServerLink } from './server-link.ts';
 
 /**

@@ -21,8 +21,14 @@ import {
 } from './mcp-client.ts';
 import { defaultConnectTimeout, type McpOptions, noTimeout } from './mcp-connection.ts';
 import { createClient } from './mcp-hooks.ts';
-import type { McpCommand, McpEndpoint, McpUrl } from './mcp-server.ts';
-import { type ExpandedServer, hideSecrets, withVariables } from './server-additions.ts';
+import {
+  type ExpandedServer,
+  hideSecrets,
+  type McpCommand,
+  type McpEndpoint,
+  type McpUrl,
+  withVariables,
+} from './mcp-server.ts';
 import { ServerProcess } from './server-process.ts';
 import { StoredLogin } from './stored-login.ts';
 

@@ -12,8 +12,7 @@ import { withinDeadline } from '@toolenv/core/tools';
 import { MessageLines } from '../exact-message.ts';
 import { ServerGone } from './client-error.ts';
 import { Greeting, lastError } from './greeting.ts';
-import { describeServer, type McpCommand } from './mcp-server.ts';
-import { type ExpandedServer, hideSecrets } from './server-additions.ts';
+import { describeServer, type ExpandedServer, hideSecrets, type McpCommand } from './mcp-server.ts';
 
 /** Characters of stderr that are kept to explain why a server failed: enough for a long stack, and what is logged after it. */
 const stderrTail = 1 << 16;

@@ -5,9 +5,8 @@ import { didYouMean } from '@toolenv/core/schemas';
 import { ToolNames, usableToolName } from '@toolenv/core/tools';
 import type { McpHooks } from '../client/mcp-hooks.ts';
 import { type McpLease, type McpPool, type McpPoolOptions, openMcpPool } from '../client/mcp-pool.ts';
-import type { McpEndpoint } from '../client/mcp-server.ts';
+import { type McpEndpoint, type ServerAdditions, withAdditions } from '../client/mcp-server.ts';
 import type { McpTool } from '../client/mcp-tool.ts';
-import { type ServerAdditions, withAdditions } from '../client/server-additions.ts';
 
 /** What a server may depend on, if each episode has its own. */
 export interface McpServerContext<Task = unknown, Options = unknown> {

@@ -8,7 +8,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type ProcessLimits, workFolder } from '../limits.ts';
 import { attempt, Cgroup, tryRead } from './cgroup.ts';
-import { killGroup } from './kill-group.ts';
 
 export type BubblewrapLimits = ProcessLimits & { bwrap: string };
 
@@ -231,4 +230,19 @@ function bwrapCommand({ disk, bwrap }: BubblewrapLimits): string[] {
     // Holds the namespaces as long as its stdin is open.
     ...['--', '/bin/sh', '-c', 'echo ready; exec cat 3>&- >/dev/null 2>&1'],
   ];
+}
+
+/** Kills a process and its group, whose leader it is. Processes in a namespace of processes that it has made end with it. */
+export function killGroup({
+  pid,
+  exitCode,
+  signalCode,
+}: {
+  pid?: number | undefined;
+  exitCode: number | null;
+  signalCode: string | null;
+}): void {
+  if (pid === undefined || exitCode !== null || signalCode !== null) return;
+  // It may have ended.
+  attempt(() => process.kill(-pid, 'SIGKILL'), false);
 }

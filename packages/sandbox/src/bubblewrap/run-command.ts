@@ -2,8 +2,7 @@
 import { constants } from 'node:os';
 import type { Readable } from 'node:stream';
 import { wastedOutput, workFolder } from '../limits.ts';
-import { type Bubble, closeEntrances } from './bubble.ts';
-import { killGroup } from './kill-group.ts';
+import { type Bubble, closeEntrances, killGroup } from './bubble.ts';
 
 export interface CommandEnd {
   stdout: Buffer;

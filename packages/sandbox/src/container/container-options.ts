@@ -1,5 +1,5 @@
 /** How a container is made, and the request that makes it. */
-import { ownLabels } from './owner.ts';
+import { ownLabels } from '../process-owner.ts';
 
 /** How a container is made. */
 export interface ContainerOptions {

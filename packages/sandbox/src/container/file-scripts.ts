@@ -1,9 +1,9 @@
 /** Scripts that read, write and list files in a container, with no more than the programs of busybox. Each ends with one of these codes. */
 import type { CommandOptions, CommandResult, Sandbox, SandboxEntry } from '@toolenv/core';
 import { quoted } from '../carried-shell.ts';
+import { Serial } from '../command-checks.ts';
 import { maxEntries, maxFileSize } from '../limits.ts';
 import { fileProblem } from '../sandbox-errors.ts';
-import { Serial } from '../serial.ts';
 
 /** Exit code → what is wrong with the path. */
 const problems: Readonly<Record<number, string>> = {

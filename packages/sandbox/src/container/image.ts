@@ -1,9 +1,9 @@
 /** Images: what an image says of itself, how one is built, and how it is removed. */
 import type { IncomingMessage } from 'node:http';
 import { messageOf } from '@toolenv/core';
+import { ownLabels } from '../process-owner.ts';
 import { sandboxUsage } from '../sandbox-errors.ts';
 import { type DockerClient, DockerError } from './docker-client.ts';
-import { ownLabels } from './owner.ts';
 import { type FilesToPack, packedTar } from './tar.ts';
 
 /** What an image sets for the commands of its containers. */

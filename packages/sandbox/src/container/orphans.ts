@@ -1,9 +1,9 @@
 /** orphans: containers and images that an ended process of this machine has left. */
 import type { SandboxOrphan } from '@toolenv/core/plugins';
+import { isOrphan, label } from '../process-owner.ts';
 import { removeContainer } from './container.ts';
 import type { DockerClient } from './docker-client.ts';
 import { removeImage } from './image.ts';
-import { isOrphan, label } from './owner.ts';
 
 interface Listed {
   Id: string;

@@ -10,7 +10,7 @@ import {
   type SandboxProvider,
 } from '@toolenv/core/plugins';
 import { registerSecret } from '@toolenv/core/secrets';
-import { isOrphan, label, ownLabels } from '../container/owner.ts';
+import { isOrphan, label, ownLabels } from '../process-owner.ts';
 import { sandboxFault, sandboxUsage } from '../sandbox-errors.ts';
 import { SparePool } from '../spare-pool.ts';
 import { prepareScript } from './command-script.ts';

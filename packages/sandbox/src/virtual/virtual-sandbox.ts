@@ -1,9 +1,8 @@
 /** VirtualSandbox: a shell and files in JavaScript, in a thread of its own. No process is started, and no file of the machine is seen. */
 import type { CommandOptions, CommandResult, Sandbox, SandboxEntry } from '@toolenv/core';
-import { refusedCommand, sandboxPath } from '../command-checks.ts';
+import { refusedCommand, Serial, sandboxPath } from '../command-checks.ts';
 import { fileTime, maxEntries, maxFileSize, type SandboxLimits } from '../limits.ts';
 import { fileProblem, sandboxFault } from '../sandbox-errors.ts';
-import { Serial } from '../serial.ts';
 import { KeptFiles, type ShellThread, type ThreadAnswer, type ThreadEnd } from './shell-thread.ts';
 
 /** Milliseconds that a thread has to stop a command by itself, which keeps its variables. */

@@ -4,7 +4,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { AnswerTooLarge, boundedFetch } from '../../src/client/bounded-fetch.ts';
+import { AnswerTooLarge, boundedFetch } from '../../src/client/index.ts';
 
 async function answered<T>(listener: RequestListener, read: (url: string) => Promise<T>): Promise<T> {
   const server = createServer(listener).listen(0, '127.0.0.1');
