@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { type JsonSchema, type OpenedEnv, ToolEnvError } from '@toolenv/core';
 import { registerSecret } from '@toolenv/core/secrets';
-import type { EpisodeOptions, ServeOptions } from '@toolenv/serving';
+import type { EnvService, EpisodeOptions, ServeOptions } from '@toolenv/serving';
 import { flagName } from '../display/terminal-text.ts';
 import { httpFlags, readHttpFlags } from '../flags/http-flags.ts';
 import { importPackage, optionalSchema } from '../flags/import-optional.ts';
@@ -160,12 +160,7 @@ function refuse(message: string): ToolEnvError {
   return new ToolEnvError('usage.arguments', message);
 }
 
-interface Service {
-  url?: string;
-  closed: Promise<void>;
-  drain?(milliseconds: number): Promise<void>;
-  close(): Promise<void>;
-}
+type Service = Pick<EnvService, 'closed' | 'close'> & Partial<EnvService>;
 
 /** @param http Absent to serve over stdio. */
 type Start = (

@@ -51,14 +51,9 @@ export class Boxes {
    * @throws ToolEnvError `usage.sandbox` if there is no such image, or if it does not build.
    */
   image({ image: source }: Pick<BoxSpec, 'image'>): Promise<Image> {
-    const key = JSON.stringify(source);
-    let image = this.#images.get(key);
-    if (!image) {
-      image = 'name' in source ? this.#found(source.name) : this.#built(source);
-      image.catch(() => this.#images.delete(key));
-      this.#images.set(key, image);
-    }
-    return image;
+    return once(this.#images, source, () =>
+      'name' in source ? this.#found(source.name) : this.#built(source),
+    );
   }
 
   /** Starts a container. @throws ToolEnvError As {@link image} does; `infrastructure.sandbox` if it does not start. */
@@ -87,14 +82,8 @@ export class Boxes {
   /** What a verifier would execute in its container, in which nothing of the agent is yet. Asked once for each image. */
   executed(box: Box, verifier: VerifierSpec): Promise<Executed> {
     const { user, env, box: spec } = verifier;
-    const key = JSON.stringify([spec.image, spec.env, box.folder, user, env]);
-    let executed = this.#executed.get(key);
-    if (!executed) {
-      executed = executedIn(box, verifier);
-      executed.catch(() => this.#executed.delete(key));
-      this.#executed.set(key, executed);
-    }
-    return executed;
+    const asked = [spec.image, spec.env, box.folder, user, env];
+    return once(this.#executed, asked, () => executedIn(box, verifier));
   }
 
   /** Removes a container, while the caller goes on: a busy daemon takes its time. One that cannot be removed is named in a warning. */
@@ -152,6 +141,21 @@ export class Boxes {
     });
     return this.#found(name);
   }
+}
+
+/** The result of the first `make` of a key, unless it failed. */
+function once<Result>(
+  made: Map<string, Promise<Result>>,
+  of: unknown,
+  make: () => Promise<Result>,
+): Promise<Result> {
+  const key = JSON.stringify(of);
+  const found = made.get(key);
+  if (found) return found;
+  const result = make();
+  result.catch(() => made.delete(key));
+  made.set(key, result);
+  return result;
 }
 
 /** What `work` returns. @throws ToolEnvError `infrastructure.sandbox` in the place of what the daemon's client throws. */

@@ -129,7 +129,7 @@ function readArtifacts(file: string, key: string, given: TaskFile['artifacts'] =
     if (!source.startsWith('/') || source.includes('\0') || source.split('/').includes('..'))
       throw taskMistake(file, at, `"${source}" must be an absolute path without ".."`);
     const path = posix.normalize(source).replace(/(.)\/$/, '$1');
-    const taken = guarded.find((folder) => within(path, folder) || within(folder, path));
+    const taken = guarded.find((folder) => isWithin(path, folder) || isWithin(folder, path));
     if (taken !== undefined)
       throw taskMistake(
         file,
@@ -146,6 +146,7 @@ function withConventional(declared: readonly Artifact[]): readonly Artifact[] {
   return isDeclared ? declared : [{ source: conventional, exclude: [] }, ...declared];
 }
 
-function within(path: string, folder: string): boolean {
+/** Whether a path is the folder, or lies below it. */
+export function isWithin(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder === '/' ? '/' : `${folder}/`);
 }

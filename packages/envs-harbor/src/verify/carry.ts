@@ -37,18 +37,13 @@ export async function carryArtifacts(
   const carried: { files: ArchivedFile[]; skipped: string[] } = { files: [], skipped: [] };
   const left = { ...limits };
   for (const { source, exclude } of artifacts) {
-    const found = await container.archive(source, left).catch((error: unknown) => {
-      if (isMissing(error)) return undefined;
-      throw error;
-    });
+    const found = await readWithin(left, () => container.archive(source, left));
     if (!found) continue;
     const out = new Set(
       found.files.filter(({ path }) => isExcluded(source, path, exclude)).map(({ path }) => path),
     );
     carried.files.push(...found.files.filter(({ path }) => !out.has(path)));
     carried.skipped.push(...found.skipped.map(({ path, type }) => `${path} (${type})`));
-    left.entries -= found.files.length + found.skipped.length;
-    left.bytes -= found.files.reduce((sum, { bytes }) => sum + (bytes?.length ?? 0), 0);
   }
   return { ...carried, cleared: artifacts.map(({ source }) => source), links: [] };
 }
@@ -63,13 +58,21 @@ export function together(one: Carried, other: Carried): Carried {
   };
 }
 
-/** Whether the daemon finds nothing at a path. */
-export function isMissing(error: unknown): boolean {
-  return (
-    ToolEnvError.isInstance(error) &&
-    error.code === 'usage.sandbox_file' &&
-    error.cause instanceof DockerError
-  );
+/** What is read, which leaves less of the limits; `undefined` if the daemon finds nothing at the path. */
+async function readWithin<Found extends { files: { bytes?: Uint8Array }[]; skipped: unknown[] }>(
+  left: ArchiveLimits,
+  read: () => Promise<Found>,
+): Promise<Found | undefined> {
+  try {
+    const found = await read();
+    left.entries -= found.files.length + found.skipped.length;
+    left.bytes -= found.files.reduce((sum, { bytes }) => sum + (bytes?.length ?? 0), 0);
+    return found;
+  } catch (error) {
+    const isMissing = ToolEnvError.isInstance(error) && error.code === 'usage.sandbox_file';
+    if (isMissing && error.cause instanceof DockerError) return undefined;
+    throw error;
+  }
 }
 
 /** Whether a pattern fits the path below the artifact or a part of it, as `tar --exclude` has it: `*` also fits `/`. */
@@ -121,15 +124,10 @@ export async function carryChanges(
     .map((path) => `${path} (the verifier would execute or follow it)`);
   const left = { ...limits };
   for (const folder of foldersOf(paths, parents)) {
-    const found = await container.changedFiles(folder, taken, left).catch((error: unknown) => {
-      if (isMissing(error)) return undefined;
-      throw error;
-    });
+    const found = await readWithin(left, () => container.changedFiles(folder, taken, left));
     if (!found) continue;
     files.push(...found.files);
     skipped.push(...found.skipped.map(({ path, type }) => `${path} (${type})`));
-    left.entries -= found.files.length + found.skipped.length;
-    left.bytes -= found.files.reduce((sum, { bytes }) => sum + (bytes?.length ?? 0), 0);
   }
   const isFolder = ({ bytes, target }: ChangedFile) => !bytes && target === undefined;
   return {

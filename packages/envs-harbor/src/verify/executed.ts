@@ -2,6 +2,7 @@
 import { posix } from 'node:path';
 import type { Container } from '@toolenv/sandbox/container';
 import type { VerifierSpec } from '../task/harbor-task.ts';
+import { isWithin } from '../task/read-verifier.ts';
 
 /** The machine's programs, libraries and settings; the verifier's own folders; what is no disk. */
 const system = [
@@ -144,8 +145,4 @@ function withParents(folder: string): string[] {
 function childOf(path: string, folder: string): string {
   const prefix = folder === '/' ? '/' : `${folder}/`;
   return path.startsWith(prefix) ? path.slice(prefix.length).split('/')[0]! : '';
-}
-
-function isWithin(path: string, folder: string): boolean {
-  return path === folder || path.startsWith(folder === '/' ? '/' : `${folder}/`);
 }

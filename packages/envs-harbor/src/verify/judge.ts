@@ -1,6 +1,6 @@
 /** judge: runs the tests of a step in a container, and reads what they say. */
 import { ToolEnvError } from '@toolenv/core';
-import type { Container, FileToPack } from '@toolenv/sandbox/container';
+import { type Container, type FileToPack, quoted } from '@toolenv/sandbox/container';
 import { asFault, type Box } from '../box/boxes.ts';
 import { folderFiles } from '../box/folder-files.ts';
 import type { VerifierSpec } from '../task/harbor-task.ts';
@@ -95,7 +95,7 @@ function clearing(own: readonly string[], owner: string, folder: string, carried
     'folder() { for p in "$@"; do [ -d "$p" ] && [ ! -L "$p" ] || rm -rf -- "$p"; done; }',
     ...batches([logFolder, ...own, ...cleared]).map((paths) => `rm -rf -- ${paths}`),
     ...batches(folders).map((paths) => `folder ${paths}`),
-    `mkdir -p ${logFolder} ${quote(folder)} && chmod 755 ${logFolder} && chown ${quote(owner)} ${logFolder} || exit 1`,
+    `mkdir -p ${logFolder} ${quoted(folder)} && chmod 755 ${logFolder} && chown ${quoted(owner)} ${logFolder} || exit 1`,
     `[ ! -f ${script} ] || chmod +x ${script}`,
   ];
   return lines.join('\n');
@@ -116,8 +116,10 @@ function linking(links: Carried['links']): string {
     *) rm -f -- "$1" && cp -p -- "$real" "$1" ;;
   esac
 }`,
-    ...links.map(({ path, target }) => `rm -rf -- ${quote(path)}; ln -s -- ${quote(target)} ${quote(path)}`),
-    ...links.map(({ path }) => `settle ${quote(path)}`),
+    ...links.map(
+      ({ path, target }) => `rm -rf -- ${quoted(path)}; ln -s -- ${quoted(target)} ${quoted(path)}`,
+    ),
+    ...links.map(({ path }) => `settle ${quoted(path)}`),
     'true',
   ];
   return lines.join('\n');
@@ -129,7 +131,7 @@ function batches(paths: readonly string[], most = 20): string[] {
   return Array.from({ length: count }, (_, index) =>
     paths
       .slice(index * most, (index + 1) * most)
-      .map(quote)
+      .map(quoted)
       .join(' '),
   );
 }
@@ -137,10 +139,6 @@ function batches(paths: readonly string[], most = 20): string[] {
 function shown(paths: readonly string[]): string[] {
   const first = paths.slice(0, shownPaths);
   return paths.length > first.length ? [...first, `and ${paths.length - first.length} more`] : first;
-}
-
-function quote(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 /** What is carried, and over it the tests of the task and of the step. */

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { type Duplex, pipeline, Readable } from 'node:stream';
 import { messageOf } from '@toolenv/core';
+import { tryJson } from '@toolenv/core/schemas';
 import { sandboxUsage } from '../sandbox-errors.ts';
 
 /** An answer of the daemon that is not a success. */
@@ -73,7 +74,7 @@ export class DockerClient {
     body?: object,
     options: Pick<DockerRequest, 'silence'> = {},
   ): Promise<unknown> {
-    return parse(await textOf(await this.stream(method, path, { body, ...options })));
+    return tryJson(await textOf(await this.stream(method, path, { body, ...options })));
   }
 
   /**
@@ -143,7 +144,7 @@ export class DockerClient {
 /** Why the daemon refuses a request. */
 async function refusal(response: IncomingMessage): Promise<DockerError> {
   const { statusCode = 0 } = response;
-  const answer = parse(await textOf(response).catch(() => ''));
+  const answer = tryJson(await textOf(response).catch(() => ''));
   const said = (Object(answer) as { message?: unknown }).message;
   return new DockerError(statusCode, typeof said === 'string' ? said : `status ${statusCode}`);
 }
@@ -157,14 +158,6 @@ async function textOf(response: IncomingMessage): Promise<string> {
     if (length > maxAnswerLength) throw new LongAnswer('the answer of the daemon is too long');
   }
   return Buffer.concat(parts).toString();
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /**

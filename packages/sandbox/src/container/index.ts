@@ -1,5 +1,6 @@
 /** @toolenv/sandbox/container: containers and images of Docker and podman, for packages that need more than `container-v1`. */
 
+export { quoted } from '../carried-shell.ts';
 export type { Change, ChangedFile } from './changes.ts';
 export {
   Container,
