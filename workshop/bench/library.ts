@@ -1,28 +1,22 @@
 /** Steps of the environments of the library, each played by its oracle. */
 import { type Env, openEnv, type Policy, scriptedPolicy } from '@toolenv/core';
-import { findPlugin } from '@toolenv/core/plugins';
+import { findPlugin, listPlugins } from '@toolenv/core/plugins';
 import { median } from './median.ts';
 
-/** The environments, with the number of episodes of one round. Each episode plays another task. */
-const library: Readonly<Record<string, number>> = {
-  '@toolenv/envs-classic/arithmetic-v1': 100,
-  '@toolenv/envs-classic/bank-v1': 100,
-  '@toolenv/envs-classic/household-v1': 100,
-  '@toolenv/envs-classic/sql-v1': 100,
-  '@toolenv/envs-classic/wordle-v1': 100,
-  // Each of their episodes starts a thread or a process.
-  '@toolenv/envs-code/code-v1': 4,
-  '@toolenv/envs-code/math-v1': 4,
-  '@toolenv/envs-code/terminal-v1': 4,
-  '@toolenv/envs-mcp/files-v1': 4,
-};
+/** The environments that need no data. */
+const library = listPlugins()
+  .filter(({ kind, ref }) => kind === 'envs' && /^@toolenv\/envs-(classic|code|mcp)\//.test(ref))
+  .map(({ ref }) => ref);
+
+/** Episodes of a round, each of which plays another task. Each of the others starts a thread or a process. */
+const episodesOf = (ref: string) => (ref.startsWith('@toolenv/envs-classic/') ? 100 : 4);
 
 const rounds = 5;
 
 /** Microseconds per step by environment, resets included: the median of the rounds. */
 export async function measureLibrary(): Promise<Record<string, number>> {
   const times: Record<string, number> = {};
-  for (const [ref, episodes] of Object.entries(library)) times[ref] = await measureOracle(ref, episodes);
+  for (const ref of library) times[ref] = await measureOracle(ref, episodesOf(ref));
   return times;
 }
 

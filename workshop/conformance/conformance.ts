@@ -6,6 +6,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { listPlugins } from '@toolenv/core/plugins';
 import { bridgeQuestions, createQuestions, createWorld, writeRecords } from '@toolenv/envs-qa';
 import { checkEnv, reportText } from '@toolenv/testing';
 import { median } from '../bench/median.ts';
@@ -32,26 +33,19 @@ await writeFile(
     .join('\n'),
 );
 
-const envs: [ref: string, options: Record<string, unknown>][] = [
-  ['@toolenv/envs-classic/arithmetic-v1', {}],
-  ['@toolenv/envs-classic/bank-v1', {}],
-  ['@toolenv/envs-classic/household-v1', {}],
-  ['@toolenv/envs-classic/sql-v1', {}],
-  ['@toolenv/envs-classic/wordle-v1', {}],
-  ['@toolenv/envs-code/code-v1', {}],
-  ['@toolenv/envs-code/math-v1', {}],
-  ['@toolenv/envs-code/terminal-v1', {}],
-  ['@toolenv/envs-mcp/files-v1', {}],
-  ['@toolenv/envs-qa/2wikimultihopqa-v1', { path }],
-  ['@toolenv/envs-qa/bridge-v1', {}],
-  ['@toolenv/envs-qa/claims-v1', {}],
-  ['@toolenv/envs-qa/comparison-v1', {}],
-  ['@toolenv/envs-qa/compose-v1', {}],
-  ['@toolenv/envs-qa/hotpotqa-v1', { path }],
-  ['@toolenv/envs-qa/lookup-v1', {}],
-  ['@toolenv/envs-qa/musique-full-v1', { path: allHops }],
-  ['@toolenv/envs-qa/musique-v1', { path: allHops }],
-];
+/** Where a data set of the environment is. */
+const paths: Readonly<Record<string, string>> = {
+  '2wikimultihopqa-v1': path,
+  'hotpotqa-v1': path,
+  'musique-full-v1': allHops,
+  'musique-v1': allHops,
+};
+const envs = listPlugins()
+  .filter(({ kind, ref }) => kind === 'envs' && /^@toolenv\/envs-(?!harbor)/.test(ref))
+  .map(({ ref }): [string, Record<string, unknown>] => {
+    const path = paths[ref.split('/')[2]!];
+    return [ref, path ? { path } : {}];
+  });
 
 let failed = false;
 for (const [ref, options] of envs) {
