@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { type EnvDefinition, ToolEnvError } from '@toolenv/core';
+import { type JsonSchema, ToolEnvError } from '@toolenv/core';
 import { completeOptions, loadPlugin, type PluginKind, type PolicyDefinition } from '@toolenv/core/plugins';
 import {
   type CheckEnvOptions,
@@ -81,45 +81,38 @@ async function* checkReference(
 ): Reports {
   const found = { kind, plugin: await loadPlugin(kind, ref, { from }) } as AnyPlugin;
   if (found.kind !== 'envs') yield* checkAny(found, ref, options);
-  else yield await checkEnv(ref, { ...options, from, options: envOptions(found.plugin, options) });
+  else yield await checkEnv(ref, { ...given(found.plugin, options, options.envOptions), from });
 }
 
 async function* checkAny({ kind, plugin }: AnyPlugin, name: string, options: SubjectOptions): Reports {
-  const { actions: calls, material, pairs } = options;
+  const { actions: calls, material } = options;
   switch (kind) {
     case 'envs':
-      yield await checkEnv(plugin, { ...options, options: envOptions(plugin, options) });
+      yield await checkEnv(plugin, given(plugin, options, options.envOptions));
       break;
     case 'tools': {
       const tool = material === undefined ? plugin : () => plugin.create(material);
       yield named(name, await checkTool(tool, { ...options, calls }));
       break;
     }
-    case 'sandboxes': {
-      const given = readPairs(plugin.options, pairs, '--option');
-      yield named(name, await checkSandbox(plugin, { ...options, timeout: undefined, options: given }));
+    case 'sandboxes':
+      yield named(name, await checkSandbox(plugin, { ...given(plugin, options), timeout: undefined }));
       break;
-    }
-    case 'trainers': {
-      const given = readPairs(plugin.options, pairs, '--option');
-      yield named(name, await checkTrainer(plugin, { ...options, options: given }));
+    case 'trainers':
+      yield named(name, await checkTrainer(plugin, given(plugin, options)));
       break;
-    }
     case 'losses':
     case 'advantages': {
       // A part is checked in the trainer that takes it.
       const { needsCritic } = plugin as Partial<AdvantageEstimator>;
       const taker = await loadPlugin('trainers', needsCritic ? criticTrainer : defaultTrainer);
       const trainer = trainerWithPart(taker, kind, plugin, name);
-      const given = readPairs(trainer.options, pairs, '--option');
-      yield named(name, await checkTrainer(trainer, { ...options, options: given }));
+      yield named(name, await checkTrainer(trainer, given(trainer, options)));
       break;
     }
-    case 'scorers': {
-      const given = readPairs(plugin.options, pairs, '--option');
-      yield named(name, await checkScorer(plugin, { ...options, options: given }));
+    case 'scorers':
+      yield named(name, await checkScorer(plugin, given(plugin, options)));
       break;
-    }
     case 'policies':
       yield* checkPolicyPlugin(plugin, name, options);
   }
@@ -190,11 +183,10 @@ async function pairsFor(
 async function* checkPolicyPlugin(
   definition: PolicyDefinition,
   name: string,
-  { pairs, ...options }: SubjectOptions,
+  options: SubjectOptions,
   preset: Record<string, unknown> = {},
 ): Reports {
-  const given = { ...readPairs(definition.options, pairs, '--option'), ...preset };
-  const complete = completeOptions(definition.options, given, name);
+  const complete = completeOptions(definition.options, given(definition, options, preset).options, name);
   const policy = await definition.open(complete, { seed: options.seed });
   const { learner } = policy;
   // An action of a large model takes longer than a step of an environment.
@@ -211,11 +203,13 @@ async function* checkPolicyPlugin(
   }
 }
 
-function envOptions(
-  { options }: EnvDefinition,
-  { pairs, envOptions }: SubjectOptions,
-): Record<string, unknown> {
-  return { ...readPairs(options, pairs, '--option'), ...envOptions };
+/** For the checks of a plugin: with the options that its schema reads from the pairs, and those of `set`. */
+function given(
+  { options: schema }: { options: JsonSchema },
+  options: SubjectOptions,
+  set: Record<string, unknown> = {},
+): SubjectOptions & { options: Record<string, unknown> } {
+  return { ...options, options: { ...readPairs(schema, options.pairs, '--option'), ...set } };
 }
 
 function named(subject: string, report: Report): Report {
