@@ -163,7 +163,7 @@ function optionTable(options: JsonSchema): string {
   const rows = Object.entries(propertiesOf(options)).map(([name, property]) => {
     const { default: value, description = '', enum: choices } = property;
     const default_ = value === undefined ? '' : code(String(value));
-    return [code(name), default_, prose(choices ? `${description}: ${choices.join(', ')}` : description)];
+    return [code(name), default_, prose(choices ? `${choices.join(', ')}: ${description}` : description)];
   });
   return section('Options', table(['option', 'default', 'meaning'], rows));
 }
