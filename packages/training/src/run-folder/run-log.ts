@@ -23,7 +23,7 @@ export class RunLog {
   /** Whether the files may have lines of steps after the checkpoint that the run resumes from. */
   #stale: boolean;
 
-  /** @param options.resume The folder has an earlier part of the run. */
+  /** @param options With `resume`, the folder has an earlier part of the run. */
   constructor(out: string, { resume = false }: { resume?: boolean } = {}) {
     this.#out = out;
     this.#stale = resume;

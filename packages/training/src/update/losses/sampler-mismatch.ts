@@ -60,7 +60,7 @@ export function lossOf({ options, parts }: Pick<AlgorithmContext<LossOptions>, '
 }
 
 /**
- * Refuses a loss that cannot use the correction of the run, as {@link assertCorrection} does.
+ * Refuses a loss that cannot use the correction of the run, as `assertCorrection` does.
  * @throws ToolEnvError `usage.bad_option`
  */
 export function checkLoss(
