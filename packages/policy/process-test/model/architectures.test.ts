@@ -37,6 +37,8 @@ const architectures = [
   'gemma3',
   'phi3',
   'phi3-window',
+  'cohere2',
+  'cohere2-bias-yarn',
 ];
 
 describe.each(architectures)('%s', (name) => {

@@ -38,6 +38,7 @@ test.each([
     sliding_window: 4,
   },
   { model_type: 'phi3' as const, sliding_window: 4 },
+  { model_type: 'cohere2' as const, sliding_window: 4, sliding_window_pattern: 2 },
 ])('%j agrees too', async (fields) => {
   const config = { ...tinyConfig, ...fields };
   const model = () => createModel(config, randomWeights(config, 1));

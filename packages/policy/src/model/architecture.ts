@@ -11,8 +11,14 @@ export interface Architecture {
   queryKeyNorm?: 'each' | 'together';
   /** The names of a layer's norms. */
   norms: { beforeAttention?: string; afterAttention?: string; beforeMlp?: string; afterMlp?: string };
+  /** Whether norms subtract the mean first, as LayerNorm does (arXiv 1607.06450). */
+  centred: boolean;
   /** What norms add to their weights. */
   normOffset: 0 | 1;
+  /** Whether the MLP reads what attention reads, and not what attention adds to it. */
+  parallel: boolean;
+  /** Which values of a head a rotary position turns together: those half a head apart, or neighbours. */
+  rotaryPairs: 'halves' | 'neighbours';
   /** The gate's activation, and the field of config.json that names it. */
   activation: { name: 'silu' | 'gelu_pytorch_tanh'; field: string };
   /** Factors of the embeddings, of attention's scores beside 1/√(head width), of what a layer adds, and of the logits. */
@@ -32,6 +38,8 @@ export interface LayerKind {
 interface Entry {
   /** What transformers takes for fields that config.json leaves out. */
   defaults?: Partial<ModelConfig>;
+  /** The field of config.json that has the epsilon of the norms. Default: `rms_norm_eps`. */
+  epsilonField?: string;
   differences(config: ModelConfig): Partial<Architecture>;
 }
 
@@ -39,7 +47,10 @@ const llama: Architecture = {
   biased: [],
   fused: false,
   norms: { beforeAttention: 'input_layernorm', beforeMlp: 'post_attention_layernorm' },
+  centred: false,
   normOffset: 0,
+  parallel: false,
+  rotaryPairs: 'halves',
   activation: { name: 'silu', field: 'hidden_act' },
   factors: { embeddings: 1, scores: 1, additions: 1, logits: 1 },
   layer: () => ({ windowed: false, rotary: 'rotary' }),
@@ -147,6 +158,28 @@ const entries: Record<ModelType, Entry> = {
 
   // arXiv 2404.14219
   phi3: { differences: (config) => ({ fused: true, ...withWindows(config, () => true) }) },
+
+  // arXiv 2504.00698
+  cohere2: {
+    defaults: { tie_word_embeddings: true, sliding_window: 4096, rms_norm_eps: 1e-5 },
+    epsilonField: 'layer_norm_eps',
+    differences: (config) => {
+      const { sliding_window_pattern: pattern = 4, logit_scale: logits = 0.0625 } = config;
+      return {
+        biased: attentionBiases(config),
+        norms: { beforeAttention: 'input_layernorm' },
+        centred: true,
+        parallel: true,
+        rotaryPairs: 'neighbours',
+        factors: { ...llama.factors, logits },
+        ...withWindows(
+          config,
+          (layer) => (layer + 1) % pattern !== 0,
+          (_layer, isWindowed) => (isWindowed ? 'rotary' : undefined),
+        ),
+      };
+    },
+  },
 };
 
 export const modelTypes: readonly ModelType[] = Object.keys(entries) as ModelType[];
@@ -158,6 +191,11 @@ export function architectureOf(config: ModelConfig): Architecture {
 /** The fields that a config.json may leave out, with the values that transformers takes for them. */
 export function defaultsOf(type: ModelType): Partial<ModelConfig> {
   return entries[type].defaults ?? {};
+}
+
+/** The field of config.json that has the epsilon of the norms. */
+export function epsilonFieldOf(type: ModelType): string {
+  return entries[type].epsilonField ?? 'rms_norm_eps';
 }
 
 function attentionBiases({ attention_bias: has }: ModelConfig): string[] {

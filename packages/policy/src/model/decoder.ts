@@ -103,7 +103,16 @@ function decoderLayer<T>(
   lowRank?: LowRank<T>,
 ): T {
   const { num_attention_heads: heads, num_key_value_heads: keyValueHeads } = config;
-  const { fused, queryKeyNorm, norms, activation, factors, layer: kindOf } = architectureOf(config);
+  const {
+    fused,
+    queryKeyNorm,
+    norms,
+    parallel,
+    rotaryPairs,
+    activation,
+    factors,
+    layer: kindOf,
+  } = architectureOf(config);
   const { linear, norm } = parameters(ops, config, lowRank);
   const at = `model.layers.${layer}`;
   const size = headWidth(config);
@@ -123,7 +132,13 @@ function decoderLayer<T>(
     if (!rotary) return x;
     const table: readonly Dim[] = [tableLength(config), size / 2];
     const [cos, sin] = [`${rotary}.cos`, `${rotary}.sin`].map((name) => ops.input(name, 'float32', table));
-    return ops.rotary(x, positions, cos!, sin!);
+    return ops.rotary(rotaryPairs === 'neighbours' ? apart(x) : x, positions, cos!, sin!);
+  };
+  /** Neighbours half a head apart. Scores stay as they are, because queries and keys are ordered alike. */
+  const apart = (x: T) => {
+    const shape = ops.shapeOf(x);
+    const pairs = ops.reshape(x, [...shape.slice(0, -1), size / 2, 2]);
+    return ops.reshape(ops.transpose(pairs, [0, 1, 2, 4, 3]), shape);
   };
 
   const entering = normed(before, norms.beforeAttention);
@@ -137,7 +152,7 @@ function decoderLayer<T>(
   const merged = ops.reshape(mixed, ['N', heads * size]);
   const hidden = plus(before, linear(merged, `${at}.self_attn.o_proj`), norms.afterAttention);
 
-  const inner = normed(hidden, norms.beforeMlp);
+  const inner = parallel ? entering : normed(hidden, norms.beforeMlp);
   const [gate, up] = fused
     ? (ops.split(linear(inner, `${at}.mlp.gate_up_proj`), 1, 2) as [T, T])
     : (['gate', 'up'].map((part) => linear(inner, `${at}.mlp.${part}_proj`)) as [T, T]);
@@ -166,7 +181,7 @@ export function logits<T>(ops: Ops<T>, config: ModelConfig, hidden: T): T {
 
 function parameters<T>(ops: Ops<T>, config: ModelConfig, lowRank?: LowRank<T>) {
   const shapes = parameterShapes(config);
-  const { normOffset } = architectureOf(config);
+  const { centred, normOffset } = architectureOf(config);
   const weight = (name: string) => ops.input(name, 'float32', shapes.get(name)!);
   const linear = (x: T, name: string) => {
     const bias = shapes.has(`${name}.bias`) ? weight(`${name}.bias`) : undefined;
@@ -177,9 +192,15 @@ function parameters<T>(ops: Ops<T>, config: ModelConfig, lowRank?: LowRank<T>) {
   const norm = (x: T, name: string) => {
     const given = weight(`${name}.weight`);
     const scale = normOffset === 0 ? given : ops.add(given, ops.scalar(normOffset));
-    return ops.rmsNorm(x, scale, config.rms_norm_eps);
+    return ops.rmsNorm(centred ? minusMean(ops, x) : x, scale, config.rms_norm_eps);
   };
   return { weight, linear, norm };
+}
+
+/** Over the last axis. */
+function minusMean<T>(ops: Ops<T>, x: T): T {
+  const count = ops.shapeOf(x).at(-1) as number;
+  return ops.sub(x, times(ops, ops.sum(x, [-1]), 1 / count));
 }
 
 function times<T>(ops: Ops<T>, x: T, factor: number): T {

@@ -11,7 +11,8 @@ export type ModelType =
   | 'smollm3'
   | 'olmo2'
   | 'gemma3_text'
-  | 'phi3';
+  | 'phi3'
+  | 'cohere2';
 
 export interface ModelConfig {
   model_type: ModelType;
@@ -24,6 +25,7 @@ export interface ModelConfig {
   /** Default: hidden_size / num_attention_heads. */
   head_dim?: number;
   max_position_embeddings: number;
+  /** The epsilon of the norms. Cohere2 calls it `layer_norm_eps`. */
   rms_norm_eps: number;
   rope_theta: number;
   rope_scaling?: RopeScaling;
@@ -40,7 +42,7 @@ export interface ModelConfig {
   use_sliding_window?: boolean | null;
   /** Qwen: the first layer with a window. */
   max_window_layers?: number;
-  /** Gemma 3: one layer of so many has no window. Default 6. */
+  /** Gemma 3, Cohere2: one layer of so many has no window. Default 6, and 4 in Cohere2. */
   sliding_window_pattern?: number;
   /** Gemma 3: the base of the rotary positions in layers with a window. */
   rope_local_base_freq?: number;
@@ -54,6 +56,8 @@ export interface ModelConfig {
   attention_multiplier?: number;
   residual_multiplier?: number;
   logits_scaling?: number;
+  /** Cohere2: the factor of the logits. Default 0.0625. */
+  logit_scale?: number;
 }
 
 export function headWidth(config: ModelConfig): number {

@@ -1,6 +1,6 @@
 /** Reads and checks the configuration of a model in a parsed config.json. */
 import { ToolEnvError } from '@toolenv/core';
-import { architectureOf, defaultsOf, modelTypes, slidingAttention } from './architecture.ts';
+import { architectureOf, defaultsOf, epsilonFieldOf, modelTypes, slidingAttention } from './architecture.ts';
 import { checkFields } from './check-fields.ts';
 import { headWidth, type ModelConfig } from './model-config.ts';
 import { readRopeScaling } from './rope-scaling.ts';
@@ -42,6 +42,7 @@ const schema = {
     attention_multiplier: factor,
     residual_multiplier: factor,
     logits_scaling: factor,
+    logit_scale: factor,
   },
   required: [
     'vocab_size',
@@ -79,6 +80,7 @@ export function readModelConfig(
     ...given,
     tie_word_embeddings: given.tie_word_embeddings ?? defaultsOf(type).tie_word_embeddings ?? false,
     num_key_value_heads: given.num_key_value_heads ?? given.num_attention_heads,
+    rms_norm_eps: given[epsilonFieldOf(type)] ?? defaultsOf(type).rms_norm_eps,
     head_dim: given.head_dim ?? defaultsOf(type).head_dim,
     ...ropeOf(given, defaultsOf(type).rope_theta, unsupported),
   } as ModelConfig & Record<string, unknown>;
@@ -140,6 +142,8 @@ function refuseUnsupported(
       `${field} is ${JSON.stringify(config[field]).slice(0, 40)}, which is not supported; use a checkpoint with ${value}`,
     );
   }
+  if (config.model_type === 'cohere2' && config.sliding_window === null)
+    throw unsupported('sliding_window is null, which is not supported; use a checkpoint with a number');
   const other = config.layer_types?.find((kind) => kind !== slidingAttention && kind !== 'full_attention');
   if (other !== undefined)
     throw unsupported(

@@ -75,7 +75,7 @@ test.each([
   [
     'model_type',
     'gemma2',
-    /model_type "gemma2".*llama, mistral, qwen2, qwen3, granite, smollm3, olmo2, gemma3_text, phi3/,
+    /model_type "gemma2".*llama, mistral, qwen2, qwen3, granite, smollm3, olmo2, gemma3_text, phi3, cohere2/,
   ],
   ['rope_scaling', { type: 'dynamic', factor: 2 }, /rope_scaling.*"dynamic"/],
   ['rope_parameters', { rope_type: 'longrope' }, /rope_scaling.*"longrope"/],

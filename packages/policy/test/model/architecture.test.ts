@@ -115,3 +115,26 @@ test('Granite scales embeddings, scores, additions and logits', () => {
   const scores = 0.015625 * Math.sqrt(1152 / 4);
   expect(traits.factors).toEqual({ embeddings: 12, scores, additions: 0.22, logits: 1 / 8 });
 });
+
+test('Cohere 2 is read in its published form: layers with a window know positions, and a layer of four has neither', () => {
+  const { rms_norm_eps: _, ...others } = sizes;
+  const given = { ...others, model_type: 'cohere2', num_hidden_layers: 8 };
+  const readOne = (fields: object) => {
+    const config = readModelConfig('config.json', { ...given, ...fields });
+    return { config, traits: architectureOf(config) };
+  };
+  // Command R7B.
+  const { config, traits } = readOne({ layer_norm_eps: 1e-6, logit_scale: 0.25, sliding_window_pattern: 4 });
+  expect(config).toMatchObject({ rms_norm_eps: 1e-6, tie_word_embeddings: true, rope_theta: 10_000 });
+  expect(traits).toMatchObject({ window: 4096, factors: { logits: 0.25 } });
+  expect([2, 3, 4, 7].map((layer) => traits.layer(layer))).toEqual([
+    { windowed: true, rotary: 'rotary' },
+    { windowed: false, rotary: undefined },
+    { windowed: true, rotary: 'rotary' },
+    { windowed: false, rotary: undefined },
+  ]);
+  const defaults = readOne({});
+  expect(defaults.config.rms_norm_eps).toBe(1e-5);
+  expect(defaults.traits.factors.logits).toBe(0.0625);
+  expect(() => readOne({ sliding_window: null })).toThrow(/sliding_window is null, which is not supported/);
+});

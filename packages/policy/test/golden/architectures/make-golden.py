@@ -12,6 +12,7 @@ import torch
 from safetensors.torch import save_file
 from transformers import (
     AutoModelForCausalLM,
+    Cohere2Config,
     Gemma3TextConfig,
     GraniteConfig,
     LlamaConfig,
@@ -108,6 +109,17 @@ cases = {
     ),
     "phi3": Phi3Config(**common, **rope(1e4)),
     "phi3-window": Phi3Config(**{**common, "num_key_value_heads": 4}, **rope(1e4), sliding_window=8),
+    "cohere2": Cohere2Config(**four_layers, **rope(1e4), sliding_window=8, logit_scale=1.5),
+    # Windows as long as the context: the layers still have positions. Without them, the gradients of the keys' biases would be 0.
+    "cohere2-bias-yarn": Cohere2Config(
+        **common,
+        **rope(1e4, **yarn),
+        attention_bias=True,
+        tie_word_embeddings=False,
+        sliding_window=64,
+        layer_types=["sliding_attention"] * 2,
+        logit_scale=0.8,
+    ),
 }
 
 
