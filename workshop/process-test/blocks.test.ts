@@ -86,6 +86,8 @@ const lines = inLanguage('sh').flatMap((block) =>
 test('command lines of toolenv name commands, flags and plugins that exist', async () => {
   const plugins = entryPoints().map(({ name }) => name);
   const faults: string[] = [];
+  /** Words → their help. Pages repeat each other's lines. */
+  const helps = new Map<string, string>();
   let checked = 0;
   for (const { page, words } of lines) {
     const at = words.indexOf('toolenv');
@@ -101,7 +103,8 @@ test('command lines of toolenv name commands, flags and plugins that exist', asy
     const known = argv.filter(
       (word, place) => !isVariable.test(word) && !isVariable.test(argv[place + 1] ?? ''),
     );
-    const help: string = await helpOf(...known).catch(({ message }) => message);
+    const help = helps.get(known.join(' ')) ?? (await helpOf(...known).catch(({ message }) => message));
+    helps.set(known.join(' '), help);
     vi.restoreAllMocks();
     if (!help.startsWith(`Usage: toolenv ${argv[0]}`)) faults.push(`${line}: ${help.split('\n')[0]}`);
     // The environment of a file has flags of its own. Other tests of this project run these lines.

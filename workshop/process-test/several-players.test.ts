@@ -12,7 +12,7 @@ const ppo =
   '--trainer @toolenv/trainer-ppo/ppo-v1 --tasks-per-step 64 --group-size 1 --credit turn --lambda 0.9 --beta 0 --entropy-coefficient 0.04 --learning-rate 1e-3 --critic-learning-rate 1e-3 --epochs 2 --mini-batches 4';
 
 test.each([
-  ['auction.ts', '0123456789', `--steps 40 ${grpo}`, 10],
+  ['auction.ts', '0123456789', `--steps 20 ${grpo}`, 3],
   ['rock-paper-scissors.ts', 'RPS01', `--steps 40 ${grpo}`, 30],
   ['tic-tac-toe.ts', '123456789XO', `--steps 20 ${ppo}`, 20],
 ])(
