@@ -128,12 +128,13 @@ function conditions(): string[] {
   return ['node', 'import', 'module-sync', 'default', ...given, ...own];
 }
 
-/** Each folder and its parents. */
+/** Each folder and its parents, each once: two folders of one project have the same parents. */
 function* upwards(from: string | readonly string[]): Generator<string> {
+  const seen = new Set<string>();
   for (const start of [from].flat()) {
-    for (let folder = resolve(start); ; folder = dirname(folder)) {
+    for (let folder = resolve(start); !seen.has(folder); folder = dirname(folder)) {
+      seen.add(folder);
       yield folder;
-      if (folder === dirname(folder)) break;
     }
   }
 }
