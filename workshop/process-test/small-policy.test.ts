@@ -30,7 +30,7 @@ test('the small policy learns in the environment of the template', async () => {
   onTestFinished(() => rm(out, { recursive: true, force: true }));
   await using env = await openEnv(safe, {}, { seed: 1 });
   await using policy = await loadPolicy(checkpoint);
-  const options = { steps: 8, tasksPerStep: 8, groupSize: 8, maxTokens: 48, learningRate: 1e-4 };
+  const options = { steps: 3, tasksPerStep: 8, groupSize: 8, maxTokens: 48, learningRate: 1e-4 };
   const opened: number[] = [];
   for await (const event of train({ env, policy, trainer: grpo, out: join(out, 'run'), ...options }))
     if (event.type === 'rollout') opened.push(event.metrics['rewards/opened/mean']!);
