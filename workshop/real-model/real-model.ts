@@ -9,7 +9,15 @@ import { checkGolden, checkParity, writeGolden } from './parity.ts';
 import { openReport } from './report.ts';
 import { checkAgent, checkServe } from './serving.ts';
 import { checkToolsInPrompt } from './tools-in-prompt.ts';
-import { checkCalls, checkExport, checkGrpoStep, checkResume, trainOnDemonstrations } from './training.ts';
+import {
+  checkCalls,
+  checkExport,
+  checkGrpoStep,
+  checkResume,
+  small,
+  trainOnDemonstrations,
+  usual,
+} from './training.ts';
 
 const { values } = parseArgs({
   options: {
@@ -42,8 +50,8 @@ async function checkShort(folder: string): Promise<void> {
   await report.part('parity', () => checkGolden(folder, report));
   await report.part('tools', () => checkToolsInPrompt(folder, report));
   await report.part('training', async () => {
-    const trained = await trainOnDemonstrations(folder, 2, report);
-    await checkGrpoStep(trained, report);
+    const trained = await trainOnDemonstrations(folder, 2, small, report);
+    await checkGrpoStep(trained, small, report);
   });
   await report.part('serve', () => checkServe(folder, report));
 }
@@ -53,7 +61,7 @@ async function checkAll(folder: string): Promise<void> {
   await report.part('parity', () => checkParity(folder, python, report));
   await report.part('tools', () => checkToolsInPrompt(folder, report));
   await report.part('training', async () => {
-    const trained = await trainOnDemonstrations(folder, 20, report);
+    const trained = await trainOnDemonstrations(folder, 20, usual, report);
     await checkCalls(trained, 64, report);
     await report.part('resume', () => checkResume(trained, report));
     await report.part('export', () => checkExport(trained, folder, python, report));

@@ -17,7 +17,15 @@ import type { Report } from './report.ts';
 
 export const environment = '@toolenv/envs-classic/arithmetic-v1';
 
-const batchSize = 8;
+/** Episodes of a step. Fewer show as well that a step learns. */
+interface Size {
+  demonstrations: number;
+  tasks: number;
+  group: number;
+}
+export const usual: Size = { demonstrations: 8, tasks: 4, group: 4 };
+export const small: Size = { demonstrations: 2, tasks: 2, group: 2 };
+
 const lora = ['--lora-rank', '16'];
 /** Least share of calls that name the tool and fit its schema. */
 const wellFormed = 0.95;
@@ -28,7 +36,12 @@ interface Update {
 }
 
 /** Demonstrations, and supervised steps on them. @returns The folder of the trained policy. */
-export async function trainOnDemonstrations(folder: string, steps: number, report: Report): Promise<string> {
+export async function trainOnDemonstrations(
+  folder: string,
+  steps: number,
+  { demonstrations: batchSize }: Size,
+  report: Report,
+): Promise<string> {
   const demonstrations = await fresh('demonstrations');
   const out = await fresh('sft');
   await runCli(
@@ -96,9 +109,11 @@ async function grpoRun(
   policy: string,
   name: string,
   steps: number,
+  { tasks, group }: Size,
 ): Promise<{ out: string; words: string[] }> {
   const out = await fresh(name);
-  const size = ['--tasks-per-step', '4', '--group-size', '4', '--max-tokens', '64', '--evaluate-every', '0'];
+  const episodes = ['--tasks-per-step', String(tasks), '--group-size', String(group)];
+  const size = [...episodes, '--max-tokens', '64', '--evaluate-every', '0'];
   const words = [
     'train',
     environment,
@@ -114,8 +129,8 @@ async function grpoRun(
   return { out, words: [...words, '--checkpoint-every', '1', '--steps', String(steps), '--out', out] };
 }
 
-export async function checkGrpoStep(policy: string, report: Report): Promise<void> {
-  const { out, words } = await grpoRun(policy, 'grpo', 1);
+export async function checkGrpoStep(policy: string, size: Size, report: Report): Promise<void> {
+  const { out, words } = await grpoRun(policy, 'grpo', 1, size);
   const { seconds } = await runCli(...words);
   const [update] = await updatesOf(out);
   report.check(Number.isFinite(update?.metrics.grad_norm), 'a step of GRPO', `${seconds.toFixed(0)} s`);
@@ -123,9 +138,9 @@ export async function checkGrpoStep(policy: string, report: Report): Promise<voi
 
 /** Three steps at once, and three of which the last is made by a second process after the first was killed. */
 export async function checkResume(policy: string, report: Report): Promise<void> {
-  const whole = await grpoRun(policy, 'grpo', 3);
+  const whole = await grpoRun(policy, 'grpo', 3, usual);
   const { seconds } = await runCli(...whole.words);
-  const broken = await grpoRun(policy, 'grpo-killed', 3);
+  const broken = await grpoRun(policy, 'grpo-killed', 3, usual);
   const { child, finished } = startCli(...broken.words);
   const ended = finished.then(
     () => false,
