@@ -6,6 +6,9 @@ const planted = `mkdir -p /tests; printf '#!/bin/sh\\necho 1 > /logs/verifier/re
 const daemon = `(while :; do ${forge}; cp /tests/test.sh /app; sleep 0.1; done) > /dev/null 2>&1 &`;
 const replaced = `rm -f /bin/cmp /bin/awk; printf '#!/bin/sh\\nexit 0\\n' > /bin/cmp; cp /bin/cmp /bin/awk; chmod +x /bin/cmp /bin/awk`;
 
+// As deep as the longest path. podman takes the third power of the depth in time, so the names are long.
+const deep = 'for i in $(seq 500); do mkdir dddddddddd; cd dddddddddd; done';
+
 /** Of the task `errors`, whose artifact is /app/errors.txt. Its tests expect it to be as /tmp/expected. */
 export const commandAttacks: Readonly<Record<string, string>> = {
   'forged reward': forge,
@@ -20,8 +23,7 @@ export const commandAttacks: Readonly<Record<string, string>> = {
   'huge artifact': 'head -c 60000000 /dev/zero > /app/errors.txt',
   'sparse artifact': 'dd if=/dev/zero of=/app/errors.txt bs=1 count=1 seek=40G',
   'many artifacts': 'mkdir /app/errors.txt; cd /app/errors.txt; for i in $(seq 12000); do echo > $i; done',
-  'deep artifacts':
-    'mkdir /app/errors.txt; cd /app/errors.txt; for i in $(seq 900); do mkdir dddd; cd dddd; done',
+  'deep artifacts': `mkdir /app/errors.txt; cd /app/errors.txt; ${deep}`,
   'full disk': 'i=0; while :; do i=$((i + 1)); head -c 10000000 /dev/zero > /app/fill$i || break; done',
   'fork bomb': 'f() { f | f & }; f; sleep 2',
   'memory bomb': `awk 'BEGIN { x = "aaaaaaaa"; while (1) x = x x }'`,
@@ -73,7 +75,7 @@ export const changeAttacks: Readonly<Record<string, string>> = {
   'huge files': 'head -c 60000000 /dev/zero > out.txt',
   'many links to a large file': 'head -c 30000000 /dev/zero > a; for i in $(seq 300); do ln -s a l$i; done',
   'many files': 'mkdir many; cd many; for i in $(seq 12000); do echo > $i; done',
-  'deep folders': 'for i in $(seq 900); do mkdir dddd; cd dddd; done',
+  'deep folders': deep,
   'names that are no text': `n=$(head -c 250 /dev/zero | tr '\\0' '\\377'); echo 1 > "$n"; echo 1 > "$(printf 'a\\nb\\\\c "d')"; mkdir "$(printf '\\377')"`,
   'odd owners and times':
     'echo 1 > odd; chown 4294967294:2097152 odd; touch -d "1901-12-14 00:00" odd; echo 1 > late; touch -d "2400-01-01 00:00" late',
