@@ -12,7 +12,6 @@ import { openLines } from './line-index.ts';
 import { parquetRows } from './parquet-rows.ts';
 import { requireFile } from './read-failure.ts';
 import type { Row } from './row.ts';
-import { typedTexts } from './typed-texts.ts';
 
 /** How rows become tasks. */
 export interface DatasetOptions<Given, Task> extends HubSplit {
@@ -149,4 +148,32 @@ function isOf({ value, place }: Row, only: Readonly<Record<string, unknown>>): b
     const hint = didYouMean(column, Object.keys(value), 'Columns');
     throw brokenRow(place, `there is no "${column}", which "only" asks for. ${hint}`.replace(/\.$/, ''));
   });
+}
+
+/** A text that is no number, or that a number cannot hold exactly, stays, so that the schema refuses it with its value. */
+function typedTexts(row: object, schema: JsonSchema): object {
+  const properties = Object(schema.properties) as Readonly<Record<string, JsonSchema>>;
+  return Object.fromEntries(
+    Object.entries(row).flatMap(([name, text]) => {
+      const wanted = Object.hasOwn(properties, name) ? properties[name] : undefined;
+      const value = typeof text === 'string' ? typed(text, Object(wanted)) : text;
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+}
+
+function typed(text: string, { type, enum: choices }: { type?: unknown; enum?: unknown }): unknown {
+  const types: unknown[] = [type ?? []].flat();
+  if (type === undefined && Array.isArray(choices))
+    return choices.includes(text) ? text : (choices.find((choice) => String(choice) === text) ?? text);
+  if (types.length === 0 || types.includes('string')) return text;
+  const bare = text.trim();
+  if (bare === '') return types.includes('null') ? null : undefined;
+  if (types.includes('boolean') && /^(true|false)$/i.test(bare)) return bare.toLowerCase() === 'true';
+  const isNumber = types.includes('number') || types.includes('integer');
+  if (!isNumber || !/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(bare)) return text;
+  const value = Number(bare);
+  // A whole number that is too large, such as an id, would become another.
+  const isExact = Number.isFinite(value) && (!/^[+-]?\d+$/.test(bare) || Number.isSafeInteger(value));
+  return isExact ? value : text;
 }

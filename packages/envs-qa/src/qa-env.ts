@@ -12,8 +12,7 @@ import {
 } from '@toolenv/core';
 import { type AnswerScore, exactMatch, f1Score, substringMatch } from './answer-score.ts';
 import { readAnswer } from './answer-tag.ts';
-import { goldDocuments, shows } from './gold-documents.ts';
-import { documentsOf, type QaDocument, type QaRecord, type QaTask } from './qa-record.ts';
+import { documentsOf, goldTitles, type QaDocument, type QaRecord, type QaTask } from './qa-record.ts';
 
 /** Options of every family, and the limits of an episode. */
 export interface QaOptions extends Partial<EnvLimits> {
@@ -207,4 +206,29 @@ function oracle(task: QaTask): Script {
     }
     return `<answer>${task.answerable === false ? unanswerable : task.answer}</answer>`;
   };
+}
+
+interface GoldDocument {
+  title: string;
+  /** How its text begins, where several documents have the title. */
+  opening?: string;
+}
+
+/** Characters of a text that tell it from others with its title. */
+const openingLength = 80;
+
+/** In the order of the hops. Empty if the data names none. */
+function goldDocuments(task: QaTask): GoldDocument[] {
+  const { supporting_paragraphs: paragraphs } = task;
+  if (!paragraphs) return goldTitles(task).map((title) => ({ title }));
+  return paragraphs.map(([title, text]) => ({
+    title,
+    opening: text.trim().replaceAll(/\s+/g, ' ').slice(0, openingLength).trim(),
+  }));
+}
+
+/** Whether the model read the document's line. A document that was cut from a long result does not count as found. */
+function shows(result: string, { title, opening = '' }: GoldDocument): boolean {
+  const line = `${title}: ${opening}`;
+  return result.startsWith(line) || result.includes(`\n${line}`);
 }

@@ -1,5 +1,4 @@
 /** The Policy of a transformer: renders the chat template, samples tokens and parses tool calls. */
-
 import type { Action, EncodedRow, Observation, PlainText, PolicySpec, SamplingOptions } from '@toolenv/core';
 import type { TrainablePolicy } from '@toolenv/core/learner';
 import type { Ability, MemoryEstimate, PolicyHandle } from '@toolenv/core/plugins';
@@ -8,7 +7,6 @@ import { checkpointFolder } from '#checkpoint-folder';
 import { Chat, type ChatOptions } from './chat/chat.ts';
 import { chatAbilities, tokenizerAbilities } from './chat/chat-abilities.ts';
 import { encodeExample } from './chat/encode-example.ts';
-import { completesStop } from './chat/stop-text.ts';
 import { type Checkpoint, readCheckpoint } from './checkpoint/checkpoint.ts';
 import { writeFolder } from './checkpoint/write-folder.ts';
 import { type LearnerOptions, memoryBefore, TransformerLearner } from './learner/transformer-learner.ts';
@@ -182,4 +180,16 @@ export async function createPolicy(
   const { maxThoughtTokens } = options;
   const parts = { spec, chat, model, sampler, learner, maxThoughtTokens };
   return new TransformerPolicy({ ...parts, revision: checkpoint.revision });
+}
+
+/** Whether the last token completes a stop text. */
+function completesStop(
+  sampled: readonly number[],
+  stop: readonly string[],
+  decode: (tokens: Int32Array) => string,
+): boolean {
+  // A token is at least one byte. Decode one token more, because the first token of a text may lose its leading space.
+  const longest = 1 + Math.max(...stop.map((text) => Buffer.byteLength(text)));
+  const tail = decode(Int32Array.from(sampled.slice(-longest)));
+  return stop.some((text) => tail.includes(text));
 }

@@ -14,7 +14,7 @@ import {
 } from '@toolenv/tools-search';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createIndexSearch } from '../src/passages/index-search-v1.ts';
-import { fuseRanks } from '../src/passages/rank-fusion.ts';
+import { fuseRanks } from '../src/passages/passage-index.ts';
 import { snippet } from '../src/search-tool.ts';
 import { type EmbeddingsServer, startEmbeddings } from '../test/embeddings-server.ts';
 

@@ -14,7 +14,9 @@ import {
   computeLogprobs,
   defineTrainer,
   emptyUpdate,
+  estimateAdvantages,
   explainedVariance,
+  generalizedAdvantages,
   learnDefaults,
   learnedAdvantages,
   lengthOptions,
@@ -26,13 +28,14 @@ import {
   runOptimizerSteps,
   samplerMetrics,
   selectionOptions,
+  type TurnAdvantages,
   tokenMasks,
   tokenStatistics,
+  turnGeneralizedAdvantages,
   updateOptions,
   whiten,
   withoutZeroVariance,
 } from '@toolenv/training';
-import { estimateReturns } from './estimate-returns.ts';
 import { type PpoOptions, policyLossOptions, ppoOptions } from './ppo-options.ts';
 
 export const ppo: ConfigurableTrainer<PpoOptions & RunOptions> = defineTrainer<JsonSchema, PpoOptions>({
@@ -172,4 +175,26 @@ function meanScore(
 function withValues({ values, ...outputs }: TokenOutputs): TokenOutputs & { values: Rows } {
   if (values) return { ...outputs, values };
   throw new ToolEnvError('bug.critic', 'The learner gives no values: its addCritic must make forward do so.');
+}
+
+/** @param estimator The user's. The critic then learns advantage + value on each token. */
+function estimateReturns(
+  inputs: AdvantageInputs & { values: TokenValues },
+  estimator: AdvantageEstimator | undefined,
+  options: PpoOptions,
+): TurnAdvantages {
+  const { rows, rewards, values, mask, parents } = inputs;
+  const decisions = [...mask];
+  if (estimator) {
+    const advantages = estimateAdvantages(estimator, inputs, { ...options });
+    const returns = advantages.map((row, b) =>
+      row.map((advantage, t) => (mask[b]![t] === 1 ? advantage + values[b]![t]! : 0)),
+    );
+    return { advantages, returns, decisions };
+  }
+  if (options.credit === 'turn') {
+    const turns = rows.map((row) => row.turns);
+    return turnGeneralizedAdvantages(rewards, values, mask, turns, parents, options);
+  }
+  return { ...generalizedAdvantages(rewards, values, mask, parents, options), decisions };
 }

@@ -10,7 +10,7 @@ import { loadPolicy } from '@toolenv/policy';
 import { bestCheckpoint, readMetrics, toTrainingRows, train } from '@toolenv/training';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { timeless } from '../../training/test/timeless.ts';
-import { Batches } from '../src/data/batches.ts';
+import { Batches } from '../src/data/file-algorithm.ts';
 import { loadRows } from '../src/data/load-rows.ts';
 import { sft } from '../src/index.ts';
 import { scoreRows, supervisedGradient, supervisedMetrics } from '../src/supervised-loss.ts';

@@ -13,8 +13,8 @@ import {
   type RolloutBatch,
   type RunOptions,
 } from '@toolenv/training';
-import { learnRows } from './learn-rows.ts';
 import { type OptimizerSettings, optimizerOptions } from './sft-options.ts';
+import { learnRows } from './supervised-loss.ts';
 
 const rejectionOptions = {
   keep: {

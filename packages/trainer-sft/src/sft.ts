@@ -4,9 +4,8 @@ import type { TokenRow } from '@toolenv/core/learner';
 import { type ConfigurableTrainer, defineTrainer, type RunOptions } from '@toolenv/training';
 import { fileAlgorithm } from './data/file-algorithm.ts';
 import { loadRows } from './data/load-rows.ts';
-import { learnRows } from './learn-rows.ts';
 import { dataOptions, optimizerOptions, type SftOptions, sftOptions } from './sft-options.ts';
-import { scoreRows } from './supervised-loss.ts';
+import { learnRows, scoreRows } from './supervised-loss.ts';
 
 export const sft: ConfigurableTrainer<SftOptions & RunOptions> = defineTrainer<JsonSchema, SftOptions>({
   name: 'sft',

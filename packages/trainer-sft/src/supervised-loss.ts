@@ -1,7 +1,8 @@
 /** The loss of supervised learning: the mean cross-entropy of the tokens to learn, its gradient, and the loss of held-out rows. */
 import type { Learner, Rows, TokenOutputs, TokenRow } from '@toolenv/core/learner';
 import type { Metrics } from '@toolenv/core/plugins';
-import { countTokens, meanOverTokens } from '@toolenv/training';
+import { type AlgorithmContext, countTokens, meanOverTokens } from '@toolenv/training';
+import type { OptimizerSettings } from './sft-options.ts';
 
 /** [B][T] ∂loss/∂logprobs: −1 / (number of tokens to learn). It does not depend on the log-probabilities. */
 export function supervisedGradient(rows: readonly TokenRow[]): Rows {
@@ -46,4 +47,23 @@ export async function scoreRows(
     tokens += count;
   }
   return Object.fromEntries(Object.entries(totals).map(([name, total]) => [name, total / tokens]));
+}
+
+/** Learners whose backward pass says what a forward pass would. For the others, the loss takes a forward pass of its own. */
+const telling = new WeakSet<Learner>();
+
+export async function learnRows(
+  { options, learner, optimize }: AlgorithmContext<OptimizerSettings>,
+  rows: TokenRow[],
+): Promise<Metrics> {
+  const { learningRate, weightDecay, maxGradNorm, temperature } = options;
+  const before = telling.has(learner) ? undefined : await learner.forward({ rows, temperature });
+  const gradients = { dLogprobs: supervisedGradient(rows) };
+  const { gradNorm, outputs } = await optimize(rows, gradients, { learningRate, weightDecay, maxGradNorm });
+  if (outputs) telling.add(learner);
+  return {
+    ...supervisedMetrics(rows, outputs ?? before!),
+    grad_norm: gradNorm,
+    learned_tokens: rows.reduce((sum, { tokens }) => sum + tokens.length, 0),
+  };
 }

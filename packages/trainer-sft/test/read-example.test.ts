@@ -2,8 +2,8 @@
 import type { Message, Observation } from '@toolenv/core';
 import { describe, expect, test } from 'vitest';
 import type { Example } from '../src/data/example.ts';
+import { readPair } from '../src/data/load-pairs.ts';
 import { readExamples } from '../src/data/read-example.ts';
-import { readPair } from '../src/data/read-pair.ts';
 
 const question = { role: 'user', content: 'Where is it?' };
 const read = (line: unknown) => readExamples(JSON.stringify(line), 'data.jsonl:3');

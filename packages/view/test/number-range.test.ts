@@ -1,6 +1,6 @@
 /** Which ranges a condition takes. */
 import { describe, expect, it } from 'vitest';
-import { readRange } from '../src/recorded/number-range.ts';
+import { readRange } from '../src/recorded/episode-filter.ts';
 
 describe('readRange', () => {
   it.each([

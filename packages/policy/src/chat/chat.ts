@@ -15,11 +15,10 @@ import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import { hasLinearPatterns } from '../checkpoint/linear-patterns.ts';
 import { addedTokens, openTokenizer, specialTokenText, vocabularyOf } from '../checkpoint/tokenizer.ts';
 import { commonPrefix } from '../common-prefix.ts';
+import type { TokenLimit } from '../grammar/call-constraints.ts';
 import { CallConstraints } from '../grammar/call-constraints.ts';
-import type { TokenLimit } from '../grammar/token-limit.ts';
-import { ChatTemplate } from './chat-template.ts';
+import { ChatTemplate, middleOf } from './chat-template.ts';
 import { presentTime } from './present-time.ts';
-import { middleOf } from './rendered-text.ts';
 import { addedTurn, type TemplateForm, templateForm } from './template-form.ts';
 import { templateMessage, withoutSystem, withThoughtAsText } from './template-message.ts';
 

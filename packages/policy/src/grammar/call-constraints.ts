@@ -3,7 +3,6 @@ import { ToolEnvError } from '@toolenv/core';
 import { Automaton, type State } from './automaton.ts';
 import type { Sequence } from './part.ts';
 import { type Bytes, type TokenizerParts, tokenBytes } from './token-bytes.ts';
-import type { TokenLimit } from './token-limit.ts';
 import { TokenTrie } from './token-trie.ts';
 import { ofTool, type Tool, type TurnFormat, turnFormat, turnGrammar } from './turn-grammar.ts';
 
@@ -104,4 +103,15 @@ export class CallConstraints {
     const message = `${folder}: no token continues a call, because the vocabulary lacks bytes of the names or values that the tools take: leave constrainCalls out.`;
     throw new ToolEnvError('usage.constrain_calls', message);
   }
+}
+
+/** TokenLimit: which tokens may be drawn next in a sequence. */
+export interface TokenLimit {
+  /** A bit for each token of the vocabulary, 32 in an entry; `undefined` if all may be drawn. */
+  readonly allowed: Uint32Array | undefined;
+  /**
+   * Goes on after a token, before the next is drawn.
+   * @throws ToolEnvError if no token may follow.
+   */
+  accept(token: number): void;
 }

@@ -30,13 +30,13 @@ import {
 } from '../runtime/resident-tensor.ts';
 import { type Executable, gradientOf, type Runtime, type Tensors, tensor } from '../runtime/runtime.ts';
 import type { Shapes } from '../runtime/shape.ts';
-import { attentionLength } from './attention-length.ts';
 import { createParameterGroup } from './create-parameter-group.ts';
 import { type Critic, createCritic, readCritic, writeCritic } from './critic.ts';
 import { adapterShapes, LoraAdapter, type LoraOptions } from './lora.ts';
 import { lossScale, minLossScale, scaled } from './loss-scale.ts';
 import { gatherSlots, type PaddedBatch, padRows, scatterSlots } from './padded-batch.ts';
 import { momentShapes, type ParameterGroup } from './parameter-group.ts';
+import { attentionLength } from './prefix-tree.ts';
 import {
   type BatchKind,
   checkpointedLayers,

@@ -2,7 +2,6 @@
 import { createRng, type Rng, ToolEnvError } from '@toolenv/core';
 import { architectureOf } from '../model/architecture.ts';
 import { samplingProgram } from '../model/cached-attention.ts';
-import { causalMask } from '../model/causal-mask.ts';
 import { type Model, parameterCount } from '../model/model.ts';
 import { Programs } from '../runtime/programs.ts';
 import {
@@ -232,4 +231,17 @@ function drawingSlots(rows: readonly Row[]): DrawingSlot[] {
   return rows.flatMap(({ slot, copies, draws }, row) =>
     draws ? [slot, ...copies].map((drawing) => ({ slot: drawing, row })) : [],
   );
+}
+
+/**
+ * [T, T]: 0 at the positions that a row attends to, −1e9 at the others. A row attends to its own position and earlier ones, at most
+ * `window` of them.
+ */
+function causalMask(time: number, window: number = time): Float32Array {
+  const mask = new Float32Array(time * time);
+  for (let row = 0; row < time; row++) {
+    mask.fill(-1e9, row * time, row * time + Math.max(0, row + 1 - window));
+    mask.fill(-1e9, row * time + row + 1, (row + 1) * time);
+  }
+  return mask;
 }

@@ -1,6 +1,6 @@
 /** Draws the next token from a distribution. */
 import type { Rng } from '@toolenv/core';
-import type { TokenLimit } from '../grammar/token-limit.ts';
+import type { TokenLimit } from '../grammar/call-constraints.ts';
 import { type Truncation, truncateDistribution, truncates } from './truncate-distribution.ts';
 
 export interface Drawing extends Truncation {

@@ -4,10 +4,10 @@ import { hiddenStates, linearFunctional } from '../../src/learner/token-outputs.
 import { samplingProgram } from '../../src/model/cached-attention.ts';
 import { parameterShapes } from '../../src/model/decoder.ts';
 import type { ModelConfig } from '../../src/model/model-config.ts';
-import { gradients } from '../../src/runtime/onnx/gradients.ts';
 import type { Value } from '../../src/runtime/onnx/graph-builder.ts';
 import { OnnxOps } from '../../src/runtime/onnx/onnx-ops.ts';
 import { decodeGraph } from '../../src/runtime/onnx/onnx-proto.ts';
+import { gradients } from '../../src/runtime/onnx/onnx-runtime.ts';
 import { LaidOutWeights } from '../../src/sampler/laid-out-weights.ts';
 import { runtime } from '../tiny-model.ts';
 

@@ -2,10 +2,9 @@
 import { InferenceSession, type Tensor as OrtTensor } from 'onnxruntime-node';
 import { expect, test } from 'vitest';
 import type { DeviceName } from '../../src/runtime/device-name.ts';
-import { gradients } from '../../src/runtime/onnx/gradients.ts';
 import { OnnxOps } from '../../src/runtime/onnx/onnx-ops.ts';
 import { decodeGraph } from '../../src/runtime/onnx/onnx-proto.ts';
-import { toOrt } from '../../src/runtime/onnx/ort-tensor.ts';
+import { gradients, toOrt } from '../../src/runtime/onnx/onnx-runtime.ts';
 import { type OpsCase, opsCases } from './ops-cases.ts';
 
 /** The encoded model of an operation's value and gradients. */

@@ -6,7 +6,7 @@ import { ToolEnvError } from '@toolenv/core';
 import { ensureDir, type FolderLock, lockFolder, refuseLostFolder } from '@toolenv/core/files';
 import { completeOptions } from '@toolenv/core/plugins';
 import { Field, FixedSizeList, Float32, Schema, Utf8 } from 'apache-arrow';
-import type { Embedder } from '../embeddings/embedder.ts';
+import type { Embedder } from '../embeddings/open-embedder.ts';
 import { openEmbedder } from '../embeddings/open-embedder.ts';
 import { setLanceThreads } from '../lance-threads.ts';
 import { type CompleteIndexOptions, type IndexOptions, indexOptionsSchema } from './index-options.ts';

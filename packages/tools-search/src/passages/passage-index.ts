@@ -12,8 +12,7 @@ import {
 import { ToolEnvError } from '@toolenv/core';
 import { LRUCache } from 'lru-cache';
 import type { SearchHit } from '../document.ts';
-import type { Embedder } from '../embeddings/embedder.ts';
-import { openEmbedder } from '../embeddings/open-embedder.ts';
+import { type Embedder, openEmbedder } from '../embeddings/open-embedder.ts';
 import { maxQueryLength } from '../index-rules.ts';
 import { setLanceThreads } from '../lance-threads.ts';
 import type { Retriever, SearchOptions } from '../retriever.ts';
@@ -28,7 +27,6 @@ import {
   wordIndexOf,
 } from './index-record.ts';
 import { lanceError } from './lance-error.ts';
-import { fuseRanks } from './rank-fusion.ts';
 
 export type SearchMode = 'bm25' | 'vector' | 'hybrid';
 
@@ -213,4 +211,21 @@ async function best(
     }))
     .sort((a, b) => b.score - a.score || (a.id < b.id ? -1 : 1))
     .slice(0, limit);
+}
+
+/** The paper's constant: how much less the first ranks count than they would by 1/rank. */
+const smoothing = 60;
+
+/** The best `limit` documents by Σ 1/(60 + rank) over the rankings, ranks counted from 1. Ties keep the order of first mention. */
+export function fuseRanks(rankings: readonly (readonly SearchHit[])[], limit: number): SearchHit[] {
+  const fused = new Map<string, SearchHit>();
+  for (const ranking of rankings) {
+    for (const [index, hit] of ranking.entries()) {
+      const score = 1 / (smoothing + index + 1);
+      const known = fused.get(hit.id!);
+      if (known) known.score += score;
+      else fused.set(hit.id!, { ...hit, score });
+    }
+  }
+  return [...fused.values()].sort((a, b) => b.score - a.score).slice(0, limit);
 }

@@ -1,10 +1,11 @@
 /** readExamples: one line of a data file becomes examples, whatever of the known formats it has. */
+import { isDeepStrictEqual } from 'node:util';
+import { type Message, type Trajectory, turnMessage } from '@toolenv/core';
 import { decodeTrajectory } from '@toolenv/core/recording';
 import { withoutNulls } from '@toolenv/core/schemas';
 import { outcomeScore } from '@toolenv/training';
 import { BadExample, type Example } from './example.ts';
 import { fieldsOf, parseJson, readMessages, readTools } from './messages.ts';
-import { trajectoryExamples } from './trajectory-examples.ts';
 
 const formats = 'messages, prompt and completion, text, segments, or a trajectory';
 
@@ -93,4 +94,36 @@ function readSegments(given: unknown): Example {
 function textOf(value: unknown, path: string): string {
   if (typeof value === 'string' && value !== '') return value;
   throw new BadExample(path, 'text', value);
+}
+
+/**
+ * One example for as long as the environment appends to a conversation; one more wherever the context was rewritten, which
+ * learns the turns from there on. A turn that says `learn: false` is context only. The tokens are made anew from the text, so that any policy can learn from the episode. An
+ * aborted episode gives none.
+ */
+function trajectoryExamples({ steps, outcome }: Trajectory): Example[] {
+  if (outcome.kind === 'aborted') return [];
+  const conversations: { messages: Message[]; learned: Set<number>; example: Example }[] = [];
+  for (const { observation, action, learn } of steps) {
+    const { messages: before, tools } = observation;
+    const messages = [...before, turnMessage(action)];
+    const grown = conversations.findLastIndex(({ messages: past }) =>
+      isDeepStrictEqual(withoutEmptyCalls(before.slice(0, past.length)), past),
+    );
+    const [{ learned } = { learned: new Set<number>() }] = grown < 0 ? [] : conversations.splice(grown, 1);
+    if (learn !== false) learned.add(before.filter(({ role }) => role === 'assistant').length);
+    const example = { content: { messages, tools }, learns: (at: number) => learned.has(at) };
+    conversations.push({ messages: withoutEmptyCalls(messages), learned, example });
+  }
+  return conversations.filter(({ learned }) => learned.size > 0).map(({ example }) => example);
+}
+
+/** An environment may write a turn without calls with an empty list of calls. */
+function withoutEmptyCalls(messages: readonly Message[]): Message[] {
+  return messages.map((message) => {
+    if (message.role !== 'assistant' || message.toolCalls === undefined || message.toolCalls.length > 0)
+      return message;
+    const { toolCalls: _, ...rest } = message;
+    return rest;
+  });
 }

@@ -1,8 +1,14 @@
 /** Which episodes to show: each condition that is given must hold. */
+import { isParseFailure } from '@toolenv/core';
 import { ToolEnvError } from '@toolenv/core/errors';
-import type { EpisodeSummary } from './episode-summary.ts';
-import { readRange } from './number-range.ts';
-import { mistakeCodes, outcomeKinds, type RecordedEpisode } from './recorded-episode.ts';
+import {
+  endOf,
+  type MistakeCode,
+  mistakeCodes,
+  mistakeOf,
+  outcomeKinds,
+  type RecordedEpisode,
+} from './recorded-episode.ts';
 
 export interface EpisodeConditions {
   /** A number or a range: `2`, `0..0.5`, `0.5..`, `>0`, `<=1`. */
@@ -72,4 +78,70 @@ export function containsText({ steps }: Pick<RecordedEpisode, 'steps'>, words: s
           has(text) || has('parseFailure' in call ? call.text : JSON.stringify(call.arguments)),
       ),
   );
+}
+
+const number = String.raw`[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?`;
+const comparison = new RegExp(`^(>=?|<=?)(${number})$`, 'i');
+const range = new RegExp(`^(${number})?\\.\\.(${number})?$`, 'i');
+
+const comparisons: Readonly<Record<string, (value: number, limit: number) => boolean>> = {
+  '>': (value, limit) => value > limit,
+  '>=': (value, limit) => value >= limit,
+  '<': (value, limit) => value < limit,
+  '<=': (value, limit) => value <= limit,
+};
+
+/** @throws ToolEnvError `usage.bad_flag`, naming the flag. */
+export function readRange(flag: string, text: string): (value: number) => boolean {
+  const compact = text.replaceAll(' ', '');
+  const [, sign = '', bound] = comparison.exec(compact) ?? [];
+  const compare = comparisons[sign];
+  if (compare) return (value) => compare(value, Number(bound));
+  const [, low, high] = range.exec(compact) ?? [];
+  if (low !== undefined || high !== undefined)
+    return (value) => value >= Number(low ?? -Infinity) && value <= Number(high ?? Infinity);
+  if (new RegExp(`^${number}$`, 'i').test(compact)) return (value) => value === Number(compact);
+  const message = `${flag} ${text}: give a number or a range, such as 0.5, 0..0.5, '>0' or '<=1'.`;
+  throw new ToolEnvError('usage.bad_flag', message);
+}
+
+export interface EpisodeSummary {
+  episodeId: string;
+  /** The training step; absent for an episode of an evaluation. */
+  step?: number;
+  group: number;
+  sample: number;
+  reward: number | null;
+  rewards: Readonly<Record<string, number | null>>;
+  /** As {@link endOf} says. */
+  end: string;
+  turns: number;
+  /** That the policy sampled; 0 if none were recorded. */
+  tokens: number;
+  /** Names of the tools that were called, each once. */
+  tools: string[];
+  calls: number;
+  /** What went wrong with calls, each kind once. */
+  mistakes: MistakeCode[];
+}
+
+export function summaryOf(episode: RecordedEpisode): EpisodeSummary {
+  const { episodeId, step, group, sample, reward, rewards, steps } = episode;
+  const records = steps.flatMap(({ calls }) => calls);
+  const tools = records.flatMap(({ call }) => (isParseFailure(call) ? [] : [call.name]));
+  const mistakes = records.flatMap((record) => mistakeOf(record) ?? []);
+  return {
+    episodeId,
+    ...(step !== undefined && { step }),
+    group,
+    sample,
+    reward,
+    rewards,
+    end: endOf(episode),
+    turns: steps.length,
+    tokens: steps.reduce((sum, { action }) => sum + (action.tokens?.action.length ?? 0), 0),
+    tools: [...new Set(tools)],
+    calls: records.length,
+    mistakes: [...new Set(mistakes)],
+  };
 }

@@ -1,13 +1,16 @@
 /** makeReport: runs as one HTML file that can be sent, and opened without a server. */
+import { createRedactor } from '@toolenv/core/recording';
+import { redacted, secretNames, shortestSecret } from '@toolenv/core/secrets';
 import type { MetricsLine } from '@toolenv/training';
+import type { RunOverview } from '../overview/run-overview.ts';
+import { chooseRows } from '../view/episode-choice.ts';
+import type { EpisodeRow } from '../view/episode-index.ts';
 import { routesOf } from '../view/routes.ts';
 import type { ViewOptions } from '../view/serve-view.ts';
 import type { RunHead, ViewedRun } from '../view/viewed-run.ts';
 import { ViewedRuns } from '../view/viewed-runs.ts';
-import { chooseEpisodes } from './choose-episodes.ts';
 import type { ReportData, ReportedRun } from './report-data.ts';
 import { type ReportParts, readReportParts, reportHtml } from './report-html.ts';
-import { withoutKeys } from './without-keys.ts';
 
 export type ReportOptions = Pick<ViewOptions, 'runs' | 'tokenTexts' | 'environment'>;
 
@@ -125,4 +128,81 @@ function shortened(lines: readonly MetricsLine[], maxSteps: number): MetricsLine
           .map(([name, value]) => [name, Number.isFinite(value) ? Number(value.toPrecision(5)) : value]),
       ),
     }));
+}
+
+/** Of a run. */
+const most = 48;
+const perDiagnosis = 4;
+
+/** @returns Numbers of episodes, each once. */
+export function chooseEpisodes(
+  rows: readonly EpisodeRow[],
+  { diagnoses }: Pick<RunOverview, 'diagnoses'>,
+): number[] {
+  const last = rows.at(-1)?.step;
+  const shown = diagnoses.flatMap(({ episodes }) =>
+    episodes ? chooseRows(rows, { ...episodes }).slice(-perDiagnosis) : [],
+  );
+  const chosen = [
+    ...shown,
+    ...mostDifferentGroup(rows.filter(({ step }) => step === last)),
+    ...latestOfEach(rows, ({ end }) => [end]),
+    ...latestOfEach(rows, ({ mistakes }) => mistakes),
+    ...mostDifferentGroup(rows.filter(({ step }) => step === rows[0]?.step)),
+    ...chooseRows(rows, { sort: '-reward' }).slice(0, perDiagnosis),
+    ...rows.slice(-most),
+  ];
+  return [...new Set(chosen.map(({ number }) => number))].slice(0, most);
+}
+
+/** The group in which the rewards of a step differ most: its episodes show what the trainer compares. */
+function mostDifferentGroup(rows: readonly EpisodeRow[]): EpisodeRow[] {
+  const groups = new Map<number, EpisodeRow[]>();
+  for (const row of rows) groups.set(row.group, [...(groups.get(row.group) ?? []), row]);
+  const spread = (group: readonly EpisodeRow[]) => {
+    const rewards = group.flatMap(({ reward }) => reward ?? []);
+    return rewards.length === 0 ? -1 : Math.max(...rewards) - Math.min(...rewards);
+  };
+  const sorted = [...groups.values()].sort((a, b) => spread(b) - spread(a));
+  return sorted[0]?.slice(0, 12) ?? [];
+}
+
+function latestOfEach(
+  rows: readonly EpisodeRow[],
+  keys: (row: EpisodeRow) => readonly string[],
+): EpisodeRow[] {
+  const latest = new Map<string, EpisodeRow>();
+  for (const row of rows) for (const key of keys(row)) latest.set(key, row);
+  return [...latest.values()];
+}
+
+/** A name that no value has. */
+const none = /(?!)/;
+
+/**
+ * Values with secret names leave the configuration, whatever they are. Elsewhere their values leave the texts, as do those of this
+ * process: an episode may have a field `password` that belongs to its task.
+ */
+function withoutKeys(run: ReportedRun): ReportedRun {
+  const { head, ...rest } = run;
+  const named = secretsIn([head.facts, head.changes, process.env]);
+  const everywhere = createRedactor({ keys: none, values: named });
+  return {
+    head: createRedactor({ values: named })(head),
+    ...everywhere(rest),
+  };
+}
+
+/** The texts below secret names. */
+function secretsIn(value: unknown, isSecret = false): string[] {
+  if (typeof value === 'string')
+    return isSecret && value.length >= shortestSecret && value !== redacted ? partsOf(value) : [];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, part]) => secretsIn(part, isSecret || secretNames.test(name)));
+}
+
+/** A scheme such as `Bearer` is not secret. */
+function partsOf(value: string): string[] {
+  const credential = /^[A-Za-z]+ +(\S+)$/.exec(value)?.[1];
+  return credential !== undefined && credential.length >= shortestSecret ? [value, credential] : [value];
 }

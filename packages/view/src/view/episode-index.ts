@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { successShare } from '@toolenv/training';
-import { type EpisodeSummary, summaryOf } from '../recorded/episode-summary.ts';
+import { type EpisodeSummary, summaryOf } from '../recorded/episode-filter.ts';
 import type { RecordedEpisode } from '../recorded/recorded-episode.ts';
 import type { Extent } from './extent.ts';
 import { LineTail, type Place } from './line-tail.ts';

@@ -5,13 +5,13 @@ import type { MetricsLine } from '@toolenv/training';
 import type { RunOverview } from '../overview/run-overview.ts';
 import type { WrittenTurn } from '../play/play-by-hand.ts';
 import { solutionOf } from '../play/solution.ts';
+import { containsText } from '../recorded/episode-filter.ts';
 import type { RecordedEpisode } from '../recorded/recorded-episode.ts';
 import { type Verdict, verdictOf } from '../recorded/verdict.ts';
 import { comparedScore, compareTasks, type TaskComparison } from '../tasks/compare-tasks.ts';
 import { type TaskMap, taskMap } from '../tasks/task-map.ts';
-import type { EpisodeQuery } from './episode-choice.ts';
-import type { EpisodeRow, Facets } from './episode-index.ts';
-import { listEpisodes } from './episode-list.ts';
+import { chooseRows, type EpisodeQuery } from './episode-choice.ts';
+import type { EpisodeIndex, EpisodeRow, Facets } from './episode-index.ts';
 import { type EpisodeTexts, type TokenTexts, textsOf } from './token-texts.ts';
 import type { RunHead } from './viewed-run.ts';
 import type { ViewedRuns } from './viewed-runs.ts';
@@ -155,4 +155,45 @@ function numberOf(query: URLSearchParams, name: string, initial = 0): number {
   if (text === null) return initial;
   if (/^\d{1,9}$/.test(text)) return Number(text);
   throw new ToolEnvError('usage.bad_query', `${name}=${text}: give a whole number from 0.`);
+}
+
+/**
+ * The numbers of the episodes.
+ * @throws ToolEnvError `usage.bad_flag` for a condition that cannot be read; the signal's reason.
+ */
+async function listEpisodes(
+  index: EpisodeIndex,
+  query: EpisodeQuery,
+  signal: AbortSignal,
+): Promise<number[]> {
+  const numbers = chooseRows(index.rows, query).map(({ number }) => number);
+  const { text } = query;
+  if (text === undefined || text === '') return numbers;
+  // The file is read in its own order.
+  const found = new Set(
+    await withText(
+      index,
+      [...numbers].sort((a, b) => a - b),
+      text,
+      signal,
+    ),
+  );
+  return numbers.filter((number) => found.has(number));
+}
+
+async function withText(
+  index: EpisodeIndex,
+  numbers: readonly number[],
+  words: string,
+  signal: AbortSignal,
+): Promise<number[]> {
+  const written = JSON.stringify(words).slice(1, -1).toLowerCase();
+  const found: number[] = [];
+  for await (const { number, text } of index.lines(numbers)) {
+    signal.throwIfAborted();
+    // Most lines are ruled out without being parsed. A line may write a character as \u and four digits.
+    if (!text.includes('\\u') && !text.toLowerCase().includes(written)) continue;
+    if (containsText(JSON.parse(text) as RecordedEpisode, words)) found.push(number);
+  }
+  return found;
 }

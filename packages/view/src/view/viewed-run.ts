@@ -2,13 +2,13 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf } from '@toolenv/core';
+import type { TokenReport } from '@toolenv/core/plugins';
 import { type ChangesLine, type MetricsLine, readChanges } from '@toolenv/training';
 import { overviewOf, type RunOverview } from '../overview/run-overview.ts';
 import { findRecordedRun, type RecordedRun, type RunFacts } from '../recorded/recorded-run.ts';
 import { EpisodeIndex } from './episode-index.ts';
 import { type Extent, nothingRead } from './extent.ts';
-import { LineTail } from './line-tail.ts';
-import { TokenIndex } from './token-index.ts';
+import { LineTail, type Place } from './line-tail.ts';
 
 /** What the page knows of a run before it asks for more. */
 export interface RunHead {
@@ -135,4 +135,35 @@ function parse(text: string): MetricsLine | undefined {
   } catch {
     return undefined;
   }
+}
+
+class TokenIndex {
+  readonly #tail: LineTail;
+  readonly #places = new Map<string, Place>();
+
+  constructor(file: string) {
+    this.#tail = new LineTail(file);
+  }
+
+  /** Reads what was written since the last call. Lines that are not JSON are left out. */
+  async update(): Promise<void> {
+    for await (const { text, offset, length } of this.#tail.read(() => this.#places.clear())) {
+      // The line begins with what names the episode; the rest is parsed when it is asked for.
+      const [, step, id] = /^\{"step":(\d+),"episodeId":("(?:[^"\\]|\\.)*")/.exec(text) ?? [];
+      if (id !== undefined) this.#places.set(key(Number(step), JSON.parse(id)), { offset, length });
+    }
+  }
+
+  /** Nothing for an episode that no update learned from. */
+  async turnsOf(episode: { step?: number; episodeId: string }): Promise<TokenReport['turns']> {
+    const place =
+      episode.step === undefined ? undefined : this.#places.get(key(episode.step, episode.episodeId));
+    if (!place) return [];
+    for await (const text of this.#tail.lines([place])) return (JSON.parse(text) as TokenReport).turns;
+    return [];
+  }
+}
+
+function key(step: number, episodeId: string): string {
+  return `${step} ${episodeId}`;
 }

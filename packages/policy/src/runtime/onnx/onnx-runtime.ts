@@ -1,25 +1,29 @@
 /** Runs programs on ONNX Runtime. */
 import { totalmem } from 'node:os';
-import type { InferenceSession } from '#onnxruntime';
+import { type InferenceSession, Tensor as OrtTensor } from '#onnxruntime';
 import { runSession } from '#run-session';
 import { chooseDevice, type Device } from '../device.ts';
+import { getOrInsert } from '../get-or-insert.ts';
 import type { Program } from '../ops.ts';
+import { Programs } from '../programs.ts';
+import { ResidentTensor } from '../resident-tensor.ts';
 import {
   type CompileOptions,
+  type DeviceMemory,
   type Executable,
   gradientOf,
   type Precision,
   type Runtime,
+  type Tensor,
   type Tensors,
 } from '../runtime.ts';
-import { gradients } from './gradients.ts';
-import type { BuiltModel } from './graph-builder.ts';
+import { anyShape } from '../shape.ts';
+import type { BuiltModel, Value } from './graph-builder.ts';
 import { OnnxOps } from './onnx-ops.ts';
-import { closeSession, openSession } from './open-session.ts';
-import { fromOrt, toOrt } from './ort-tensor.ts';
+import { closeSession, holdSession, openSession, releaseSession } from './open-session.ts';
 import { gaveUp } from './reason.ts';
 import type { OrtTensors } from './run-session.ts';
-import { webGpuMemory } from './webgpu-memory.ts';
+import { pullBack } from './tape.ts';
 
 export interface OnnxRuntimeOptions {
   /** Threads that compute one operation. Default: one per physical core, which is ONNX Runtime's choice. */
@@ -142,4 +146,68 @@ function buildModel(
 /** Bytes that this process may have. */
 function totalMemory(): number {
   return Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
+}
+
+/**
+ * The gradients of the scalar `loss` with respect to `sources`.
+ * @throws RangeError if the loss does not depend on one of the sources.
+ */
+export function gradients(ops: OnnxOps, loss: Value, sources: readonly Value[]): Value[] {
+  const found = pullBack([...ops.tape], new Map([[loss, ops.scalar(1)]]), sources, (a, b) => ops.add(a, b));
+  return sources.map((source) => {
+    const gradient = found.get(source);
+    if (!gradient) throw new RangeError(`The loss does not depend on "${source.name}".`);
+    return gradient;
+  });
+}
+
+/** ONNX Runtime's view of each tensor, so that weights are wrapped once and not at every run. */
+const wrapped = new WeakMap<Tensor, OrtTensor>();
+
+/** A tensor in a device's memory. ONNX Runtime frees it through the session that made it, which stays open until then. */
+class SessionTensor extends ResidentTensor<OrtTensor> {
+  readonly #session: InferenceSession;
+
+  constructor(handle: OrtTensor, session: InferenceSession) {
+    super(handle, handle.dims);
+    this.#session = session;
+    holdSession(session, this);
+  }
+
+  override dispose(): void {
+    super.dispose();
+    void releaseSession(this.#session, this);
+  }
+}
+
+export function toOrt(value: Tensor): OrtTensor {
+  if (value instanceof ResidentTensor) return value.handle;
+  return getOrInsert(wrapped, value, () => {
+    const { data, dims } = value;
+    return data instanceof Float32Array
+      ? new OrtTensor('float32', data, dims)
+      : new OrtTensor('int32', data, dims);
+  });
+}
+
+/** @param session The session whose output the tensor is. */
+export function fromOrt(value: OrtTensor, session: InferenceSession): Tensor {
+  if (value.location !== 'cpu') return new SessionTensor(value, session);
+  return { data: value.data as Float32Array | Int32Array, dims: value.dims };
+}
+
+function webGpuMemory(compile: Runtime['compile']): DeviceMemory {
+  const programs = new Programs();
+  const through = async (tensor: Tensor, stays: boolean) => {
+    const { length: rank } = tensor.dims;
+    const program = await programs.get(`${stays ? 'copy' : 'read'} ${rank}`, () =>
+      compile((ops) => ({ copy: ops.input('tensor', 'float32', anyShape(rank)) }), { stays: () => stays }),
+    );
+    return (await program.run({ tensor })).copy!;
+  };
+  return {
+    isRemote: true,
+    copy: (tensor) => through(tensor, true),
+    read: (tensor) => through(tensor, false),
+  };
 }
