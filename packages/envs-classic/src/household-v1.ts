@@ -9,11 +9,6 @@ const system = `You are in a house. The last line of each of your turns is a com
 ${help}
 You can carry one object at a time.`;
 
-interface HouseholdTask {
-  goal: Goal;
-  house: House;
-}
-
 export default defineToolEnv({
   name: 'household-v1',
   description: 'Find things in a house and put them in order, by text commands. Episodes are long.',
@@ -40,7 +35,7 @@ export default defineToolEnv({
       validation: shuffled.slice(0, tenth),
       test: shuffled.slice(tenth, tenth + fifth),
     };
-    return generatedTasks(options.tasks, (split, index): HouseholdTask => {
+    return generatedTasks(options.tasks, (split, index): { goal: Goal; house: House } => {
       const rng = createRng(seed, 'household', split, index);
       const goal = rng.pick(own[split]);
       const { object: kind, target: except } = goal;

@@ -100,12 +100,6 @@ export const ppoOptions = {
       default: 0.1,
       description: 'target of the adaptive beta: mean KL per token, in nats',
     },
-    klHorizon: {
-      type: 'integer',
-      minimum: 1,
-      default: 10_000,
-      description: 'number of episodes in which the adaptive beta changes by at most a fifth',
-    },
   },
 } as const;
 

@@ -72,6 +72,9 @@ export const ppo: ConfigurableTrainer<PpoOptions & RunOptions> = defineTrainer<J
 });
 export default ppo;
 
+/** Episodes in which the adaptive beta changes by a fifth at most. */
+const klHorizon = 10_000;
+
 /** One update, from the scored episodes of a rollout. */
 async function update(
   { step, seed, ...played }: RolloutBatch,
@@ -106,7 +109,7 @@ async function update(
   if (kl) {
     penalty.kl = meanOverEpisodes(kl, action, episodes);
     penalty['actor/reward_kl_penalty_coeff'] = beta;
-    const seek = { target: options.klTarget, horizon: options.klHorizon };
+    const seek = { target: options.klTarget, horizon: klHorizon };
     if (options.klControl === 'adaptive')
       memory.klCoefficient = adaptBeta(beta, penalty.kl, trajectories.length, seek);
   }

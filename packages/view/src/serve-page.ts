@@ -17,11 +17,6 @@ const types: Readonly<Record<string, string>> = {
 /** The pages that the package has. */
 type PageName = 'index.html' | 'play.html';
 
-interface PageFile {
-  type: string;
-  bytes: Buffer;
-}
-
 /** What the page asks. A question may be left before it is answered. */
 export type Get = (query: URLSearchParams, signal: AbortSignal) => Promise<object>;
 /** What the page changes. */
@@ -99,7 +94,10 @@ export async function servePage({ page, port, get, post = {}, follow }: PageServ
  * @param page What `/` is.
  * @throws ToolEnvError `usage.page_not_built`.
  */
-async function readPageFile(path: string, page: PageName): Promise<PageFile | undefined> {
+async function readPageFile(
+  path: string,
+  page: PageName,
+): Promise<{ type: string; bytes: Buffer } | undefined> {
   const name = path === '/' ? `/${page}` : path;
   const type = types[extname(name)];
   if (type === undefined || !/^(\/[\w-][\w.-]*)+$/.test(name)) return undefined;

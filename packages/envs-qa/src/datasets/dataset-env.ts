@@ -18,8 +18,6 @@ export interface DatasetOptions extends QaOptions {
   path: string;
   validationPath?: string;
   testPath?: string;
-  /** Seeds the division of `path` into splits. Independent of the run's seed, so that no run trains on another run's test questions. */
-  splitSeed?: number;
   /** Records of each split, drawn by `sampleSeed`. Default: all. */
   trainCount?: number;
   validationCount?: number;
@@ -85,7 +83,6 @@ function datasetOptions(format: string, corpus: string): Record<string, JsonSche
     },
     validationPath: { ...file, description: 'file of the validation split (default: 10 % of path)' },
     testPath: { ...file, description: 'file of the test split (default: 10 % of path)' },
-    splitSeed: { type: 'integer', default: 0, description: 'seeds the division of path into splits' },
     trainCount: { ...count, description: `training questions, ${all}` },
     validationCount: { ...count, description: `validation questions, ${all}` },
     testCount: { ...count, description: `test questions, ${all}` },
@@ -101,7 +98,7 @@ function datasetOptions(format: string, corpus: string): Record<string, JsonSche
 
 /** Streams each file once, and holds the records that are drawn. A file of which none is drawn is not read. */
 async function drawRecords(
-  { path, validationPath, testPath, splitSeed = 0, sampleSeed = 0, ...counts }: DatasetOptions,
+  { path, validationPath, testPath, sampleSeed = 0, ...counts }: DatasetOptions,
   format: RecordFormat,
   isAsked: (record: QaRecord) => boolean,
 ): Promise<Record<Split, QaRecord[]>> {
@@ -119,16 +116,19 @@ async function drawRecords(
   if (shared.some((split) => samples[split].size > 0)) {
     for await (const record of streamRecords(path, format)) {
       if (!isAsked(record)) continue;
-      const split = splitOf(record, splitSeed);
+      const split = splitOf(record);
       samples[shared.includes(split) ? split : 'train'].add(record);
     }
   }
   return { train: samples.train.items, validation: samples.validation.items, test: samples.test.items };
 }
 
-/** Divides the records 80/10/10 % by a hash of their ids. Both records of a question of MuSiQue-Full have one id. */
-function splitOf({ _id }: QaRecord, seed: number): Split {
-  const bucket = deriveSeed(seed, 'split', _id) % 10;
+/**
+ * Divides the records 80/10/10 % by a hash of their ids, whatever the run's seed, so that no run trains on another run's test questions.
+ * Both records of a question of MuSiQue-Full have one id.
+ */
+function splitOf({ _id }: QaRecord): Split {
+  const bucket = deriveSeed(0, 'split', _id) % 10;
   if (bucket === 0) return 'test';
   return bucket === 1 ? 'validation' : 'train';
 }

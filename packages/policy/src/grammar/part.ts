@@ -27,17 +27,15 @@ export function exactly(bytes: Bytes): Part {
   };
 }
 
-/** A text, and what follows it. */
-interface Continued {
-  bytes: Bytes;
-  after(): Sequence;
-}
-
 /**
- * One of the texts. It is one part, however many they are.
+ * One of the texts, and what follows it. It is one part, however many texts there are.
  * @param key Names the texts.
  */
-export function among(key: string, texts: readonly Continued[], read: Bytes = ''): Part {
+export function among(
+  key: string,
+  texts: readonly { bytes: Bytes; after(): Sequence }[],
+  read: Bytes = '',
+): Part {
   return {
     key: `${key} ${read}`,
     read: (byte) => {

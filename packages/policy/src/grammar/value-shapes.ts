@@ -97,15 +97,9 @@ function shapesOf(flat: FlatSchema, toValue: (schema: unknown) => Value): Shape[
   });
 }
 
-function impliedTypes({
-  properties,
-  required,
-  additionalProperties,
-  items,
-  prefixItems,
-}: FlatSchema): string[] {
-  if (properties ?? required ?? additionalProperties) return ['object'];
-  return (items ?? prefixItems) ? ['array'] : allTypes;
+function impliedTypes(flat: FlatSchema): string[] {
+  if (flat.properties ?? flat.required ?? flat.additionalProperties) return ['object'];
+  return (flat.items ?? flat.prefixItems) ? ['array'] : allTypes;
 }
 
 function isOfType(value: unknown, type: string): boolean {

@@ -92,26 +92,18 @@ export class ExpressionParser extends TokenReader {
   }
 
   #or(): Expression {
-    let value = this.#and();
-    while (this.skip('name', 'or')) {
-      this.deepen();
-      const [left, right] = [value, this.#and()];
-      value = (scope) => {
-        const first = left(scope);
-        return isTrue(first) ? first : right(scope);
-      };
-    }
-    return value;
+    return this.#logic('or', () => this.#logic('and', () => this.#not()));
   }
 
-  #and(): Expression {
-    let value = this.#not();
-    while (this.skip('name', 'and')) {
+  /** The right side is evaluated only if the left one does not decide. */
+  #logic(operator: 'or' | 'and', parse: () => Expression): Expression {
+    let value = parse();
+    while (this.skip('name', operator)) {
       this.deepen();
-      const [left, right] = [value, this.#not()];
+      const [left, right] = [value, parse()];
       value = (scope) => {
         const first = left(scope);
-        return isTrue(first) ? right(scope) : first;
+        return isTrue(first) === (operator === 'or') ? first : right(scope);
       };
     }
     return value;

@@ -224,10 +224,8 @@ const own: Record<string, Filter> = {
     }, start),
   ),
   title: ofText((text) => text.split(titleBreak).map(capitalize).join(''), false),
-  tojson: takes(
-    ['ensure_ascii', 'indent', 'separators', 'sort_keys'],
-    (value, [asciiOnly, indent, separators, sorted], meter) =>
-      json(value, styleOf({ asciiOnly, indent, separators, sorted }, meter), meter),
+  tojson: takes(['ensure_ascii', 'indent', 'separators', 'sort_keys'], (value, style, meter) =>
+    json(value, styleOf(style, meter), meter),
   ),
   trim: takes(['chars'], (value, [characters], meter) => {
     const text = str(value, meter);
@@ -344,14 +342,7 @@ function selecting(ofAttribute: boolean, wanted: boolean): Filter {
   };
 }
 
-interface JsonOptions {
-  asciiOnly: Value;
-  indent: Value;
-  separators: Value;
-  sorted: Value;
-}
-
-function styleOf({ asciiOnly, indent, separators, sorted }: JsonOptions, meter: Meter): JsonStyle {
+function styleOf([asciiOnly, indent, separators, sorted]: readonly Value[], meter: Meter): JsonStyle {
   const isIndented = indent !== undefined && indent !== null;
   let space = isIndented ? textOf(indent) : undefined;
   if (isIndented && space === undefined) {

@@ -5,6 +5,15 @@ import { areEqual, Callable, intOf, Tuple, type Value } from './values.ts';
 
 const ended = Symbol('ended');
 
+interface LoopSettings {
+  /** Whether the loop has a round for an item. Asked late, because earlier rounds may change the answer. */
+  passes?: ((item: Value) => boolean) | undefined;
+  depth?: number;
+  /** Runs the loop with other items; the depth is that of the new loop. */
+  recurse?: ((items: Value, depth: number) => Value) | undefined;
+  meter: Meter;
+}
+
 export class Loop extends Callable {
   readonly #pull: () => Value | typeof ended;
   readonly #depth: number;
@@ -16,24 +25,7 @@ export class Loop extends Callable {
   #current: Value;
   #changed: Value[] | undefined;
 
-  /**
-   * @param passes Whether the loop has a round for an item. Asked late, because earlier rounds may change the answer.
-   * @param recurse Runs the loop with other items; the depth is that of the new loop.
-   */
-  constructor(
-    items: readonly Value[],
-    {
-      passes = () => true,
-      depth = 0,
-      recurse,
-      meter,
-    }: {
-      passes?: ((item: Value) => boolean) | undefined;
-      depth?: number;
-      recurse?: ((items: Value, depth: number) => Value) | undefined;
-      meter: Meter;
-    },
-  ) {
+  constructor(items: readonly Value[], { passes = () => true, depth = 0, recurse, meter }: LoopSettings) {
     super('loop', (args) => {
       if (!recurse) throw new Error('a loop that is not recursive cannot be called');
       return recurse(bind(args, ['iterable'])[0], depth + 1);
@@ -79,44 +71,32 @@ export class Loop extends Callable {
     return this.#index + 1 + this.#ahead.length;
   }
 
+  readonly #attributes: Readonly<Record<string, () => Value>> = {
+    index: () => this.#index + 1,
+    index0: () => this.#index,
+    revindex: () => this.#length() - this.#index,
+    revindex0: () => this.#length() - this.#index - 1,
+    first: () => this.#index === 0,
+    last: () => !this.#peek(),
+    length: () => this.#length(),
+    previtem: () => (this.#index === 0 ? undefined : this.#previous),
+    nextitem: () => (this.#peek() ? this.#ahead[0] : undefined),
+    depth: () => this.#depth + 1,
+    depth0: () => this.#depth,
+    cycle: () =>
+      new Callable('cycle', ({ values }) => {
+        if (values.length === 0) throw new Error('cycle needs values');
+        return values[intOf(this.#index) % values.length];
+      }),
+    changed: () =>
+      new Callable('changed', ({ values }) => {
+        const before = this.#changed && Tuple.from(this.#changed);
+        this.#changed = [...values];
+        return !(before && areEqual(before, Tuple.from(values), this.#meter));
+      }),
+  };
+
   override attribute(name: string): Value {
-    switch (name) {
-      case 'index':
-        return this.#index + 1;
-      case 'index0':
-        return this.#index;
-      case 'revindex':
-        return this.#length() - this.#index;
-      case 'revindex0':
-        return this.#length() - this.#index - 1;
-      case 'first':
-        return this.#index === 0;
-      case 'last':
-        return !this.#peek();
-      case 'length':
-        return this.#length();
-      case 'previtem':
-        return this.#index === 0 ? undefined : this.#previous;
-      case 'nextitem':
-        return this.#peek() ? this.#ahead[0] : undefined;
-      case 'depth':
-        return this.#depth + 1;
-      case 'depth0':
-        return this.#depth;
-      case 'cycle':
-        return new Callable(name, ({ values }) => {
-          if (values.length === 0) throw new Error('cycle needs values');
-          return values[intOf(this.#index) % values.length];
-        });
-      case 'changed':
-        return new Callable(name, ({ values }) => {
-          const given = Tuple.from(values);
-          const isSame =
-            this.#changed !== undefined && areEqual(Tuple.from(this.#changed), given, this.#meter);
-          this.#changed = [...values];
-          return !isSame;
-        });
-    }
-    return undefined;
+    return Object.hasOwn(this.#attributes, name) ? this.#attributes[name]!() : undefined;
   }
 }

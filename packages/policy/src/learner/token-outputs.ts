@@ -105,13 +105,13 @@ function actionStates<T>(ops: Ops<T>, hidden: T, { parts, branches }: BatchKind)
   return ops.gatherRows(hidden, ops.input('where', 'int32', ['M']), { distinct: parts === 1 && !branches });
 }
 
-/** A piece of the action tokens: states by the temperature, and what gives their log-probabilities and entropies. */
-interface LogitPart<T> {
-  cooled: T;
-  compute(cooled: T): T[];
-}
-
-function logitParts<T>(ops: Ops<T>, config: ModelConfig, states: T, { parts }: BatchKind): LogitPart<T>[] {
+/** The pieces of the action tokens: states by the temperature, and what gives their log-probabilities and entropies. */
+function logitParts<T>(
+  ops: Ops<T>,
+  config: ModelConfig,
+  states: T,
+  { parts }: BatchKind,
+): { cooled: T; compute(cooled: T): T[] }[] {
   const inverseTemperature = ops.input('inverseTemperature', 'float32', []);
   const targets = cut(ops, ops.input('targets', 'int32', ['M']), parts);
   // Divide the hidden states instead of the logits: the head has no bias, so the result is the same for less work.

@@ -17,13 +17,6 @@ interface Past {
   length: number;
 }
 
-/** The first `count` positions of a row of buffers. */
-interface Piece {
-  of: Buffers;
-  row: number;
-  count: number;
-}
-
 const nothing: Past = { isActive: false, row: 0, length: 0 };
 
 export class ResidentKvCache implements KvCache {
@@ -172,10 +165,13 @@ export class ResidentKvCache implements KvCache {
     this.#pasts = new Map([...pastsOf(slots, true), ...pastsOf(others, false)]);
   }
 
-  /** New buffers, each row of which has the row's pieces one after another. Their capacity is at least `least`. */
+  /**
+   * New buffers, each row of which has the row's pieces one after another: the first `count` positions of a row of other buffers. Their
+   * capacity is at least `least`.
+   */
   async #gather(
     [first, second]: readonly [Buffers, Buffers],
-    rows: readonly (readonly Piece[])[],
+    rows: readonly (readonly { of: Buffers; row: number; count: number }[])[],
     least = 1,
   ): Promise<Buffers> {
     const lengths = rows.map((pieces) => pieces.reduce((sum, { count }) => sum + count, 0));

@@ -57,13 +57,10 @@ function readVectors(reply: unknown, count: number): Float32Array[] | undefined 
 
 const name = '@huggingface/transformers';
 
-interface Vectors {
-  tolist(): number[][];
-}
 type Extractor = ((
   texts: string[],
   options: { pooling: 'mean' | 'cls'; normalize: boolean },
-) => Promise<Vectors>) & { dispose(): Promise<unknown> };
+) => Promise<{ tolist(): number[][] }>) & { dispose(): Promise<unknown> };
 interface Transformers {
   env: { allowRemoteModels: boolean };
   pipeline(task: 'feature-extraction', model: string): Promise<Extractor>;

@@ -40,17 +40,12 @@ export async function loadPairs(
   throw new ToolEnvError('usage.no_examples', `${file} has no pair of at most ${maxLength} tokens.`);
 }
 
-interface ExamplePair {
-  chosen: Example;
-  rejected: Example;
-}
-
 /**
  * `prompt`, `chosen` and `rejected` as plain text, or as messages with `tools`. Without a `prompt`, the messages that both
  * begin with are the prompt. Only the turns after the prompt are learned.
  * @throws BadExample
  */
-export function readPair(text: string): ExamplePair {
+export function readPair(text: string): { chosen: Example; rejected: Example } {
   const { prompt, chosen, rejected, tools } = parseLine(text);
   if (typeof chosen === 'string' && typeof rejected === 'string') {
     if (typeof prompt !== 'string')

@@ -12,12 +12,6 @@ import { BadExample } from './example.ts';
 type Fields = Record<string, unknown>;
 type AssistantMessage = Extract<Message, { role: 'assistant' }>;
 
-/** The messages, and whether each of the assistant's is learned: OpenAI's `weight: 0` leaves a message out. */
-export interface ReadMessages {
-  messages: Message[];
-  learned: boolean[];
-}
-
 /** What is known when messages are read. */
 interface Around {
   /** What the calls may call: their schemas say which arguments may be null. */
@@ -28,9 +22,14 @@ interface Around {
 
 /**
  * @param given Without null properties, except in arguments.
+ * @returns The messages, and whether each of the assistant's is learned: OpenAI's `weight: 0` leaves a message out.
  * @throws BadExample
  */
-export function readMessages(given: unknown, path: string, { tools, before = [] }: Around): ReadMessages {
+export function readMessages(
+  given: unknown,
+  path: string,
+  { tools, before = [] }: Around,
+): { messages: Message[]; learned: boolean[] } {
   if (!Array.isArray(given) || given.length === 0) throw new BadExample(path, 'a list of messages', given);
   const calls = new Map<string, string>();
   for (const message of before) remember(message, calls);

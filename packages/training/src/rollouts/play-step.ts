@@ -35,23 +35,14 @@ export interface PlayedStep {
  * @param results What the environment may choose tasks by.
  */
 export async function playStep(
-  {
-    env,
-    policy,
-    seed,
-    signal,
-    onProgress,
-    scorer,
-  }: Pick<Run, 'policy' | 'seed' | 'signal' | 'onProgress'> & {
-    env: EnvHandle<unknown>;
-    scorer?: GroupScorer | undefined;
-  },
+  run: Run & { env: EnvHandle<unknown>; scorer?: GroupScorer | undefined },
   options: RunOptions,
   step: number,
   algorithm: Pick<Algorithm, 'resample' | 'learnsUnscored'>,
   watch: AbortWatch,
   results: ReadonlyMap<number, TaskResult>,
 ): Promise<PlayedStep> {
+  const { env, policy, seed, signal, onProgress, scorer } = run;
   const { deadline, onDeadline, onBug, onImages, maxTokens, temperature, topP, topK, minP } = options;
   const { maxStaleness, tasksPerStep, groupSize } = options;
   const started = performance.now();

@@ -64,21 +64,15 @@ const folderName = /^step-(\d+)$/;
  * Saves under `<out>/checkpoints/step-<N>` and returns that folder. The folder appears by a rename, so that a killed run
  * leaves no incomplete checkpoint. The weights of an existing checkpoint of the step are kept, since a run repeats its steps
  * exactly; its state is replaced. Only then are older checkpoints removed.
+ * @param kept.keep How many of the newest checkpoints stay.
+ * @param kept.best The step of a checkpoint that stays in any case.
  * @throws ToolEnvError `infrastructure.checkpoint` if it cannot be written; `infrastructure.folder_lost`. Earlier checkpoints stay.
  */
 export async function saveCheckpoint(
   out: string,
   learner: Pick<Learner, 'save'>,
   state: CheckpointState,
-  {
-    keep = 3,
-    best,
-  }: {
-    /** How many of the newest checkpoints stay. Default 3. */
-    keep?: number;
-    /** The step of a checkpoint that stays in any case. */
-    best?: number | undefined;
-  } = {},
+  { keep = 3, best }: { keep?: number; best?: number | undefined } = {},
 ): Promise<string> {
   const earlier = await checkpointsOf(out);
   const folder = join(out, 'checkpoints', `step-${state.step}`);

@@ -95,15 +95,9 @@ export function defineTrainer<const Schema extends JsonSchema, Options = Options
   return trainerOf(definition, options);
 }
 
-/** A part that the user has chosen, and the value of the option that chooses it. */
-interface ChosenPart {
-  name: string;
-  part: TrainerPart;
-}
-
 /**
  * @param options The schema of all options, with the defaults of this trainer.
- * @param chosen The user's parts, by option.
+ * @param chosen The user's parts by option, and the value of the option that chooses each.
  */
 function trainerOf<Options>(
   definition: Pick<
@@ -111,7 +105,7 @@ function trainerOf<Options>(
     'name' | 'description' | 'learnsFrom' | 'improves' | 'resolve' | 'create'
   >,
   options: JsonSchema,
-  chosen: Readonly<Record<string, ChosenPart>> = {},
+  chosen: Readonly<Record<string, { name: string; part: TrainerPart }>> = {},
 ): ConfigurableTrainer<Options & RunOptions> {
   const { name, description, learnsFrom, improves, create } = definition;
   type Whole = ConfigurableTrainer<Options & RunOptions>;

@@ -69,7 +69,7 @@ async function* keepRun(
   const isNew = !(resume && existsSync(join(out, configFile)));
   if (isNew) await writeConfig(out, config);
   else await forgetEnd(out);
-  const files = new RunFiles(out, { ...settings, title });
+  const files = openRunFiles(out, title, settings);
   const reports = await Reports.begin(sinks, { name: title, folder: out, config });
   let isAtWork = false;
   let end: RunEnd = 'killed';
@@ -135,51 +135,37 @@ function isTokenReports(tokens: unknown): boolean {
   );
 }
 
-interface RunFilesOptions extends Pick<TrainSettings, 'resume' | 'trajectories' | 'tensorboard'> {
-  /** Title of the curves. */
-  title: string;
-}
-
-class RunFiles {
-  readonly #out: string;
-  readonly #options: RunFilesOptions;
-  readonly #log: RunLog;
-  #board: TensorBoardLog | undefined;
+/** The files that a run writes as it goes: metrics, episodes, what was learned of their tokens, TensorBoard's events and the curves. */
+function openRunFiles(out: string, title: string, settings: TrainSettings) {
+  const { trajectories, tensorboard } = settings;
+  const log = new RunLog(out, settings);
+  let board: TensorBoardLog | undefined;
   /** The lines of metrics.jsonl, once the curves have been drawn. */
-  #lines: MetricsLine[] | undefined;
-
-  constructor(out: string, options: RunFilesOptions) {
-    this.#out = out;
-    this.#options = options;
-    this.#log = new RunLog(out, options);
-  }
-
-  /** Writes an event. A checkpoint redraws the curves. */
-  async write(event: TrainEvent): Promise<void> {
-    if (event.type === 'rollout' && this.#options.trajectories)
-      await this.#log.writeEpisodes(event.trajectories, { step: event.step });
-    await this.#log.write(event);
-    if (event.type === 'update' && event.tokens && this.#options.trajectories)
-      await this.#log.writeTokens(event.tokens, event.step);
-    if (this.#options.tensorboard) await (await this.#openBoard()).write(event);
-    if (event.type === 'checkpoint') await this.drawCurves();
-    else this.#lines?.push({ type: event.type, step: event.step, metrics: event.metrics });
-  }
-
-  /** Loads the encoder of TensorBoard's files only for a run that writes them. */
-  async #openBoard(): Promise<TensorBoardLog> {
-    if (this.#board) return this.#board;
-    const { TensorBoardLog } = await import('../reports/tensorboard-log.ts');
-    this.#board = new TensorBoardLog(join(this.#out, 'tensorboard'));
-    return this.#board;
-  }
+  let lines: MetricsLine[] | undefined;
 
   /** Draws curves.svg, if a step has been played. */
-  async drawCurves(): Promise<void> {
-    this.#lines ??= await readMetrics(this.#out);
-    const groups = chartGroups(this.#lines);
+  const drawCurves = async () => {
+    lines ??= await readMetrics(out);
+    const groups = chartGroups(lines);
     if (groups.length === 0) return;
     const charts = groups.map(({ name, unit, curves }) => ({ title: name, valueLabel: unit, curves }));
-    await writeAtomic(join(this.#out, 'curves.svg'), svgCharts(this.#options.title, charts));
-  }
+    await writeAtomic(join(out, 'curves.svg'), svgCharts(title, charts));
+  };
+  /** Writes an event. A checkpoint redraws the curves. */
+  const write = async (event: TrainEvent) => {
+    if (event.type === 'rollout' && trajectories)
+      await log.writeEpisodes(event.trajectories, { step: event.step });
+    await log.write(event);
+    if (event.type === 'update' && event.tokens && trajectories)
+      await log.writeTokens(event.tokens, event.step);
+    if (tensorboard) {
+      // Only a run that writes TensorBoard's files loads their encoder.
+      const { TensorBoardLog } = await import('../reports/tensorboard-log.ts');
+      board ??= new TensorBoardLog(join(out, 'tensorboard'));
+      await board.write(event);
+    }
+    if (event.type === 'checkpoint') await drawCurves();
+    else lines?.push({ type: event.type, step: event.step, metrics: event.metrics });
+  };
+  return { write, drawCurves };
 }

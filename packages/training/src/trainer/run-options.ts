@@ -148,12 +148,11 @@ const tokenOptions: readonly (keyof RunOptions)[] = [
 ];
 
 /** The options of the loop that a trainer leaves out. */
-export function optionsLeftOut({
-  learnsFrom,
-  improves,
-}: Pick<Trainer, 'learnsFrom' | 'improves'>): readonly (keyof RunOptions)[] {
-  if (improves === 'prompts') return tokenOptions;
-  return learnsFrom === 'data' ? rolloutOptions : [];
+export function optionsLeftOut(
+  trainer: Pick<Trainer, 'learnsFrom' | 'improves'>,
+): readonly (keyof RunOptions)[] {
+  if (trainer.improves === 'prompts') return tokenOptions;
+  return trainer.learnsFrom === 'data' ? rolloutOptions : [];
 }
 
 /** JSON Schemas of the options, by name. */

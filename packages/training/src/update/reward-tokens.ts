@@ -23,25 +23,18 @@ export interface TokenRewards {
 }
 
 /**
+ * @param given.lengthRewards [N] what `applyLengthRewards` added to each episode.
  * @param penalty The KL penalty to subtract; `undefined` if there is none or it is in the loss.
  * @param reference Measures the KL every `klEvery` steps if `beta` is 0.
  */
 export async function rewardTokens(
-  {
-    rows,
-    scored,
-    lengthRewards,
-  }: {
-    rows: readonly TrainingRow[];
-    scored: ScoredTokens;
-    /** [N] what `applyLengthRewards` added to each episode. */
-    lengthRewards?: readonly number[];
-  },
+  given: { rows: readonly TrainingRow[]; scored: ScoredTokens; lengthRewards?: readonly number[] },
   penalty: KlInReward | undefined,
   reference: Pick<Learner, 'forward'> | undefined,
   options: { step: number; beta: number } & Pick<UpdateOptions, 'klEvery' | 'normaliseProcessRewards'> &
     Pick<RunOptions, 'temperature'>,
 ): Promise<TokenRewards> {
+  const { rows, scored, lengthRewards } = given;
   const { scoredRows, oldLogprobs, referenceLogprobs } = scored;
   const { step, beta, klEvery, temperature } = options;
   const scores = options.normaliseProcessRewards ? normalisedRewards(rows) : rows.map((row) => row.rewards);

@@ -32,17 +32,11 @@ const ofMicrosoft = new Set([
   'SkipSimplifiedLayerNormalization',
 ]);
 
-/** A constant that ONNX Runtime reads where it is, because a model with all weights would exceed the 2 GiB of a message. */
-export interface ExternalData {
-  path: string;
-  data: Uint8Array;
-}
-
-/** A model, the names of its inputs, and its constants that are not in the message. */
 export interface BuiltModel {
   model: Uint8Array;
   inputs: string[];
-  externalData: ExternalData[];
+  /** Constants that ONNX Runtime reads where they are, because a model with all weights would exceed the 2 GiB of a message. */
+  externalData: { path: string; data: Uint8Array }[];
 }
 
 export class GraphBuilder {

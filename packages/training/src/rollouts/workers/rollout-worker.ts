@@ -74,7 +74,7 @@ export async function runRolloutWorker(options: RolloutWorkerOptions): Promise<v
     grace = setTimeout(() => stop.abort(signal!.reason), options.drain);
   };
   signal?.addEventListener('abort', drain, { once: true });
-  const worker = new RolloutWorker(options, { name, leases, stop: stop.signal });
+  const worker = new RolloutWorker({ ...options, name, leases, stop: stop.signal });
   try {
     await worker.run();
   } finally {
@@ -88,12 +88,15 @@ export async function runRolloutWorker(options: RolloutWorkerOptions): Promise<v
   }
 }
 
-class RolloutWorker {
-  readonly #options: RolloutWorkerOptions;
-  readonly #name: string;
-  readonly #leases: Leases;
+interface Worker extends RolloutWorkerOptions {
+  name: string;
+  leases: Leases;
   /** Ends groups that are being played. */
-  readonly #stop: AbortSignal;
+  stop: AbortSignal;
+}
+
+class RolloutWorker {
+  readonly #options: Worker;
   readonly #files: GroupFiles;
   readonly #policies: PolicyVersions;
   readonly #watch: AbortWatch;
@@ -107,15 +110,9 @@ class RolloutWorker {
   /** How often each group was played without a result. */
   readonly #vain: Map<number, number> = new Map();
 
-  constructor(
-    options: RolloutWorkerOptions,
-    { name, leases, stop }: { name: string; leases: Leases; stop: AbortSignal },
-  ) {
+  constructor(options: Worker) {
     const { folder, plan, env, concurrency, share } = options;
     this.#options = options;
-    this.#name = name;
-    this.#leases = leases;
-    this.#stop = stop;
     this.#files = new GroupFiles(folder.groups);
     this.#policies = new PolicyVersions(options.openPolicy);
     this.#watch = new AbortWatch(options.maxAborted);
@@ -152,7 +149,7 @@ class RolloutWorker {
           continue;
         }
         const isOver = groups.every(([number]) => this.#done.has(number));
-        if (plan.count !== undefined && isOver) return await this.#leases.removeFinished(this.#done);
+        if (plan.count !== undefined && isOver) return await this.#options.leases.removeFinished(this.#done);
         // Workers that live hold all that is left: look again ever more rarely, and in time for those that die.
         lookAt = performance.now() + idle;
         idle = Math.min(2 * idle, Math.max(poll, expiry / 4));
@@ -181,11 +178,11 @@ class RolloutWorker {
       const [number] = group;
       if (this.#done.has(number) || this.#playing.has(number)) continue;
       if (this.#files.has(number)) this.#markDone(number);
-      else if (await this.#leases.claim(number)) {
+      else if (await this.#options.leases.claim(number)) {
         // It may have been finished between the two looks.
         if (!this.#files.has(number)) return group;
         this.#markDone(number);
-        await this.#leases.release(number);
+        await this.#options.leases.release(number);
       }
     }
     return undefined;
@@ -210,17 +207,17 @@ class RolloutWorker {
     const { plan, onEvent } = this.#options;
     const { policy, version, release } = await this.#policies.hold(wanted);
     try {
-      const { takenOver } = this.#leases;
+      const { takenOver } = this.#options.leases;
       onEvent?.({ type: 'begun', group: number, episodes: plan.samples, version, takenOver });
       const trajectories = await this.#episodes(number, taskIndex, policy);
       const stamp = {
         taskIndex,
-        worker: this.#name,
+        worker: this.#options.name,
         ...(version && { policyVersion: version.policyVersion, restart: version.restart }),
       };
       const counts =
         !this.#isInVain(number, trajectories) && (await this.#files.write(number, trajectories, stamp));
-      await this.#leases.release(number);
+      await this.#options.leases.release(number);
       onEvent?.({ type: 'ended', group: number, trajectories, counts });
       for (const { outcome } of trajectories) this.#watch.add(outcome);
     } finally {
@@ -241,7 +238,7 @@ class RolloutWorker {
     // Timing decides the batches anyway, so conversations need not wait for one another's tools.
     const sampling = { temperature, maxTokens, topP, topK, minP, batchDelay: 10 };
     const bounds = { deadline, onDeadline, onBug, onImages };
-    const common = { env, policy, seed, ...bounds, retries, signal: this.#stop };
+    const common = { env, policy, seed, ...bounds, retries, signal: this.#options.stop };
     const played = await collect(rollout({ ...common, episodes, concurrency: samples, sampling }));
     for (const trajectory of played) trajectory.index = group * samples + trajectory.sample;
     return played;

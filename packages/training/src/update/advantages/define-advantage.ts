@@ -139,15 +139,11 @@ export function ofTurns(
 }
 
 /** [N][turns] the turns of each episode: Σ r·m of each, and the turn that it goes on from (−1 for the first). */
-export function turnsOf({
-  trajectories,
-  rows,
-  episodes,
-  rewards,
-}: Pick<AdvantageInputs, 'trajectories' | 'rows' | 'episodes' | 'rewards'>): {
+export function turnsOf(inputs: Pick<AdvantageInputs, 'trajectories' | 'rows' | 'episodes' | 'rewards'>): {
   rewards: number[][];
   parents: number[][];
 } {
+  const { trajectories, rows, episodes, rewards } = inputs;
   const sums = trajectories.map(({ steps }) => steps.map(() => 0));
   const ofEpisode = trajectories.map((): (typeof rows)[number][] => []);
   for (const [b, row] of rows.entries()) {

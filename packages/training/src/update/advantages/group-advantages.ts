@@ -87,23 +87,16 @@ function moments(values: readonly number[]): Moments {
  *
  * @param rewards [N][turns] each turn's rewards, outcome included; episodes differ in turns.
  * @param groups [N]
+ * @param options.scale Divides by the deviation of whole episodes, one number for all turns; not with `leaveOneOut`.
+ * @param options.parents [N][turns] the turn that each turn goes on from (`turnParents`). Default: the turn before.
  * @returns [N][turns]
  */
 export function turnAdvantages(
   rewards: readonly (readonly number[])[],
   groups: readonly number[],
-  {
-    scale,
-    leaveOneOut,
-    parents,
-  }: {
-    /** Divides by the deviation of whole episodes, one number for all turns; not with `leaveOneOut`. */
-    scale: RewardScale;
-    leaveOneOut: boolean;
-    /** [N][turns] the turn that each turn goes on from (`turnParents`). Default: the turn before. */
-    parents?: readonly (readonly number[])[];
-  },
+  options: { scale: RewardScale; leaveOneOut: boolean; parents?: readonly (readonly number[])[] },
 ): number[][] {
+  const { scale, leaveOneOut, parents } = options;
   const returns = rewards.map((turns, n) => turnReturns(turns, parents?.[n]));
   const episodes = returns.map(([whole = 0]) => whole);
   const divisors = rewardDivisors(episodes, groups, leaveOneOut ? 'none' : scale);
