@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { type Action, type Policy, ToolEnvError } from '@toolenv/core';
 import { readJsonLines, writeAtomic } from '@toolenv/core/files';
 import { openPolicy, type PolicyHandle, type PolicySource, type Run } from '@toolenv/core/plugins';
+import { tryObject } from '@toolenv/core/schemas';
 import { redactSecrets } from '@toolenv/core/secrets';
 import { withinDeadline } from '@toolenv/core/tools';
 import type { GepaOptions } from './gepa-options.ts';
@@ -139,20 +140,12 @@ async function readLines(file: string): Promise<ReflectionLine[]> {
   const lines: ReflectionLine[] = [];
   if (!existsSync(file)) return lines;
   for await (const { text } of readJsonLines(file, { skipHalfWritten: true })) {
-    const line = parsed(text) as Partial<ReflectionLine> | undefined;
+    const line = tryObject(text) as Partial<ReflectionLine> | undefined;
     const isAnswer = typeof line?.text === 'string' || typeof line?.refused === 'string';
     if (isAnswer && Number.isInteger(line?.step) && typeof line?.request === 'string')
       lines.push(line as ReflectionLine);
   }
   return lines;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** A new text, or why there is none, without words of the answer. */

@@ -2,6 +2,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { excerpt, messageOf, ToolEnvError } from '@toolenv/core';
 import { openRegular } from '@toolenv/core/files';
+import { isObject, tryJson } from '@toolenv/core/schemas';
 import { type Tensor, type Tensors, tensor } from '../runtime/runtime.ts';
 import { type Shapes, sizeOf } from '../runtime/shape.ts';
 import { type HalfFormat, narrow, widen } from './half-precision.ts';
@@ -159,15 +160,10 @@ async function readHeader(file: string, handle: FileHandle): Promise<Header> {
   if (data > size) throw damaged(file, 'its header is cut short');
   if (headerLength > maxHeaderLength) throw damaged(file, `its header has ${headerLength} bytes`);
   const json = await readBytes(file, handle, new Uint8Array(headerLength), 8);
-  let header: unknown;
-  try {
-    header = JSON.parse(Buffer.from(json.buffer).toString());
-  } catch {
-    throw damaged(file, 'its header is not JSON');
-  }
-  if (typeof header !== 'object' || header === null || Array.isArray(header))
-    throw damaged(file, 'its header is not an object');
-  const { __metadata__: metadata, ...entries } = header as Record<string, unknown>;
+  const header = tryJson(Buffer.from(json.buffer).toString());
+  if (header === undefined) throw damaged(file, 'its header is not JSON');
+  if (!isObject(header)) throw damaged(file, 'its header is not an object');
+  const { __metadata__: metadata, ...entries } = header;
   if (metadata !== undefined && !isMetadata(metadata)) throw damaged(file, 'its header has invalid metadata');
   const checked = new Map<string, Entry>();
   for (const [name, entry] of Object.entries(entries)) {
@@ -256,8 +252,7 @@ function isEntry(value: unknown): value is Entry {
 }
 
 function isMetadata(value: unknown): value is Record<string, string> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
-  return Object.values(value).every((each) => typeof each === 'string');
+  return isObject(value) && Object.values(value).every((each) => typeof each === 'string');
 }
 
 function byteWidth(storedType: StoredType): number {

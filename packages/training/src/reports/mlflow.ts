@@ -1,6 +1,7 @@
 /** mlflow: reports to an MLflow tracking server over its REST API (mlflow.org/docs/latest/rest-api.html). */
 import { basename } from 'node:path';
 import { messageOf, ToolEnvError } from '@toolenv/core';
+import { tryObject } from '@toolenv/core/schemas';
 import { registerNamedSecrets, registerSecret } from '@toolenv/core/secrets';
 import { boundedFetch } from '@toolenv/serving/client';
 import type { MetricSink, ReportedMetrics, ReportedRun, RunEnd } from './metric-sink.ts';
@@ -142,7 +143,7 @@ class MlflowSink implements MetricSink {
     }
     const { status } = response;
     if (status >= 500 || status === 408 || status === 429) throw failed(`it answered ${status}`);
-    const answer: Answer = parse(text) ?? {};
+    const answer: Answer = tryObject(text) ?? {};
     if (response.ok) return answer;
     const { error_code: code = String(status), message = text.slice(0, 200) } = answer;
     if (code === expected) return undefined;
@@ -160,14 +161,6 @@ function textAt(answer: Answer | undefined, ...path: string[]): string {
   const value = path.reduce<unknown>((part, name) => Object(part)[name], answer);
   if (typeof value === 'string') return value;
   throw new ToolEnvError('infrastructure.report', `MLflow answered without ${path.join('.')}.`);
-}
-
-function parse(text: string): Answer | undefined {
-  try {
-    return Object(JSON.parse(text));
-  } catch {
-    return undefined;
-  }
 }
 
 /** Dotted names and texts. Empty texts are left out, which MLflow refuses. */

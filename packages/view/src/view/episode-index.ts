@@ -1,6 +1,7 @@
 /** EpisodeIndex: a row for each episode of a file that may still grow, and the place where the episode stands in the file. */
 import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
+import { tryObject } from '@toolenv/core/schemas';
 import { successShare } from '@toolenv/training';
 import { type EpisodeSummary, summaryOf } from '../recorded/episode-filter.ts';
 import type { RecordedEpisode } from '../recorded/recorded-episode.ts';
@@ -149,12 +150,7 @@ function excerpt(text: string): string {
  * must be there.
  */
 function parse(text: string): RecordedEpisode | undefined {
-  try {
-    const episode: RecordedEpisode = JSON.parse(text);
-    if (episode.version !== 1 || !Array.isArray(episode.steps) || typeof episode.outcome.kind !== 'string')
-      return undefined;
-    return episode;
-  } catch {
-    return undefined;
-  }
+  const episode = tryObject(text) as Partial<RecordedEpisode> | undefined;
+  const isWhole = episode?.version === 1 && Array.isArray(episode.steps);
+  return isWhole && typeof episode.outcome?.kind === 'string' ? (episode as RecordedEpisode) : undefined;
 }

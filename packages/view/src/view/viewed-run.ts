@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf } from '@toolenv/core';
 import type { TokenReport } from '@toolenv/core/plugins';
+import { tryObject } from '@toolenv/core/schemas';
 import { type ChangesLine, type MetricsLine, readChanges } from '@toolenv/training';
 import { overviewOf, type RunOverview } from '../overview/run-overview.ts';
 import { findRecordedRun, type RecordedRun, type RunFacts } from '../recorded/recorded-run.ts';
@@ -129,12 +130,8 @@ export class ViewedRun {
 }
 
 function parse(text: string): MetricsLine | undefined {
-  try {
-    const line: MetricsLine = JSON.parse(text);
-    return Number.isInteger(line?.step) && Object(line.metrics) === line.metrics ? line : undefined;
-  } catch {
-    return undefined;
-  }
+  const line = tryObject(text) as MetricsLine | undefined;
+  return Number.isInteger(line?.step) && Object(line!.metrics) === line!.metrics ? line : undefined;
 }
 
 class TokenIndex {
