@@ -24,6 +24,8 @@ export type CreateAlgorithm<Options> = (
 ) => AnyAlgorithm | Promise<AnyAlgorithm>;
 
 type AnyAlgorithm = Algorithm | DataAlgorithm | PromptAlgorithm;
+/** An algorithm of any kind: what another kind has is absent. */
+type OfAnyKind = Partial<Algorithm & DataAlgorithm & PromptAlgorithm>;
 
 export class RunState {
   /** Updates done. */
@@ -38,7 +40,7 @@ export class RunState {
   readonly #reports: TokenReports = new TokenReports();
   readonly #history: TaskHistory = new TaskHistory();
   readonly #workers: WorkerRollouts | undefined;
-  #algorithm!: AnyAlgorithm;
+  #algorithm!: OfAnyKind;
   #scorer: GroupScorer | undefined;
   /** The share of the learning rate that each step has. */
   #schedule!: Schedule;
@@ -82,8 +84,8 @@ export class RunState {
   /** Releases what the run has opened. */
   async close(): Promise<void> {
     await this.#scorer?.close();
-    const algorithm: AnyAlgorithm | undefined = this.#algorithm;
-    if (algorithm && 'close' in algorithm) await algorithm.close?.();
+    const algorithm: OfAnyKind | undefined = this.#algorithm;
+    await algorithm?.close?.();
   }
 
   get isCheckpointDue(): boolean {
@@ -98,13 +100,13 @@ export class RunState {
 
   /** Whether the last step is done, or the last `patience` evaluations were no better than the best. */
   get isOver(): boolean {
-    return this.step >= this.#steps || this.#best.isOver || this.#ofPrompts?.isOver === true;
+    return this.step >= this.#steps || this.#best.isOver || this.#algorithm.isOver === true;
   }
 
   /** The steps that are left, each with its rollout. */
   steps(): AsyncGenerator<Step, void, void> {
     const range = { from: this.step, to: this.#steps };
-    const algorithm = this.#algorithm;
+    const algorithm = this.#algorithm as AnyAlgorithm;
     if ('learn' in algorithm) return dataSteps(algorithm, range);
     if ('play' in algorithm) return promptSteps(algorithm, this.#run, range);
     if (this.#workers) return workerSteps(algorithm, this.#workers, range, this.#scorer);
@@ -117,7 +119,7 @@ export class RunState {
     const { step } = this;
     this.isWhole = false;
     this.#rate = {};
-    const memory = { ...this.#memory };
+    const memory = { ...this.#algorithm.memory };
     const learned = await this.#times
       .update(() => learn({ step, seed: deriveSeed(seed, 'step', step) }))
       .catch((error: unknown) => {
@@ -133,7 +135,7 @@ export class RunState {
     return {
       type: 'update',
       step: this.step,
-      ...(this.#data?.steps !== undefined && { of: this.#steps }),
+      ...(this.#algorithm.learn && this.#algorithm.steps !== undefined && { of: this.#steps }),
       metrics: { ...learned, ...this.#rate, ...(staleness !== undefined && { staleness }) },
       ...(tokens.length > 0 && { tokens }),
     };
@@ -143,7 +145,7 @@ export class RunState {
     const { step } = this;
     const { result: scores, seconds } = await timed(async () => ({
       ...(await validationScores(this.#played, this.#options)),
-      ...(await this.#data?.evaluate?.()),
+      ...(await this.#algorithm.evaluate?.()),
     }));
     this.isEvaluationDue = false;
     this.#isBest = this.#best.judge(step, scores);
@@ -154,7 +156,7 @@ export class RunState {
     const { step } = this;
     const { out, seed } = this.#run;
     const due = this.isEvaluationDue && { evaluationDue: 1 };
-    const memory = { ...this.#memory, ...this.#best.memory, ...due };
+    const memory = { ...this.#algorithm.memory, ...this.#best.memory, ...due };
     const kept = { keep: this.#options.keepCheckpoints, best: this.#best.step };
     this.#isBest = false;
     // A checkpoint that cannot be written is not tried again.
@@ -170,14 +172,9 @@ export class RunState {
     await this.#workers?.finish(this.step);
   }
 
-  /** The numbers of the algorithm that a checkpoint keeps. A prompt trainer has a file of its own. */
-  get #memory(): Record<string, number> | undefined {
-    return 'play' in this.#algorithm ? undefined : this.#algorithm.memory;
-  }
-
   /** An update that failed before its first optimizer step has changed no weights: the finished steps can be saved. */
   #undo(memory: Record<string, number>): void {
-    if (this.#memory) Object.assign(this.#memory, memory);
+    Object.assign(this.#algorithm.memory ?? {}, memory);
     this.isWhole = true;
   }
 
@@ -206,25 +203,15 @@ export class RunState {
     const { out, resume } = this.#run;
     const resumed = resume ? await resumeCheckpoint(out, this.#saveable) : undefined;
     const { evaluationDue = 0, ...memory } = this.#best.restore(resumed?.memory ?? {});
-    if (this.#memory) Object.assign(this.#memory, memory);
+    Object.assign(this.#algorithm.memory ?? {}, memory);
     this.step = resumed?.step ?? 0;
     this.#saved = this.step;
     this.isEvaluationDue = evaluationDue === 1 || (this.#options.evaluateFirst && !resumed);
   }
 
-  /** The algorithm, if it learns from data. */
-  get #data(): DataAlgorithm | undefined {
-    return 'learn' in this.#algorithm ? this.#algorithm : undefined;
-  }
-
-  /** The algorithm, if it improves prompts. */
-  get #ofPrompts(): PromptAlgorithm | undefined {
-    return 'play' in this.#algorithm ? this.#algorithm : undefined;
-  }
-
   /** The run as evaluations play it: with the best texts so far, where an environment has such texts. */
   get #played(): Run {
-    const prompts = this.#ofPrompts?.prompts;
+    const { prompts } = this.#algorithm;
     if (!prompts) return this.#run;
     const { env, evaluateOn = {} } = this.#run;
     const withBest = <Handle extends EnvHandle<unknown>>(handle: Handle) =>
@@ -237,28 +224,25 @@ export class RunState {
 
   /** Steps of the whole run. */
   get #steps(): number {
-    return (this.#data ?? this.#ofPrompts)?.steps ?? this.#options.steps;
+    return this.#algorithm.steps ?? this.#options.steps;
   }
 
   /** The learner with the other parts of a checkpoint. Only an environment that chooses its tasks needs their history. */
   get #saveable(): Pick<Learner, 'save' | 'load'> {
-    if (this.#ofPrompts) return ofPrompts(this.#ofPrompts);
+    const { state } = this.#algorithm;
+    if (state) return this.#withTexts(state);
     const parts = [
       ...(this.#run.env?.draw ? [this.#history] : []),
       ...(this.#workers ? [this.#workers.groups] : []),
     ];
     return withParts(this.#times.learner, parts);
   }
-}
 
-/** Checkpoints of a prompt trainer: the best texts so far, as `--prompts` reads them, and the state of the algorithm. */
-function ofPrompts(algorithm: PromptAlgorithm): Pick<Learner, 'save' | 'load'> {
-  const texts = {
-    file: promptsFile,
-    write: () => `${JSON.stringify(algorithm.prompts, null, 2)}\n`,
-    // The state has them too.
-    read: () => {},
-  };
-  const nothing = { save: async () => {}, load: async () => {} };
-  return withParts(nothing, [texts, algorithm.state]);
+  /** Checkpoints of a prompt trainer: the best texts so far, as `--prompts` reads them, and the state of the algorithm. */
+  #withTexts(state: PromptAlgorithm['state']): Pick<Learner, 'save' | 'load'> {
+    const write = () => `${JSON.stringify(this.#algorithm.prompts, null, 2)}\n`;
+    // The state has the texts too.
+    const texts = { file: promptsFile, write, read: () => {} };
+    return withParts({ save: async () => {}, load: async () => {} }, [texts, state]);
+  }
 }
