@@ -53,18 +53,8 @@ const own: Record<string, Test> = {
   odd: (value, _, meter) => leaves(1)(value, [2], meter),
   even: (value, _, meter) => leaves(0)(value, [2], meter),
   divisibleby: leaves(0),
-  lower: (value, _, meter) =>
-    isCased(
-      str(value, meter),
-      (text) => text.toLowerCase(),
-      (text) => text.toUpperCase(),
-    ),
-  upper: (value, _, meter) =>
-    isCased(
-      str(value, meter),
-      (text) => text.toUpperCase(),
-      (text) => text.toLowerCase(),
-    ),
+  lower: ofCase((text) => text.toLowerCase()),
+  upper: ofCase((text) => text.toUpperCase()),
   escaped: (value) => value instanceof Markup,
   sameas: (value, [other]) => value === other,
   in: (value, [container], meter) => contains(container, value, meter),
@@ -84,6 +74,10 @@ export const tests: ReadonlyMap<string, Test> = new Map(
   }),
 );
 
-function isCased(text: string, cased: (text: string) => string, other: (text: string) => string): boolean {
-  return text === cased(text) && text !== other(text);
+/** Whether a text that has letters is as the change makes it. */
+function ofCase(change: (text: string) => string): Test {
+  return (value, _, meter) => {
+    const text = str(value, meter);
+    return text === change(text) && text.toLowerCase() !== text.toUpperCase();
+  };
 }

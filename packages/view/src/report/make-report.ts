@@ -1,7 +1,7 @@
 /** makeReport: runs as one HTML file that can be sent, and opened without a server. */
 import { createRedactor } from '@toolenv/core/recording';
 import { redacted, secretNames, shortestSecret } from '@toolenv/core/secrets';
-import type { MetricsLine } from '@toolenv/training';
+import { groupBy, type MetricsLine } from '@toolenv/training';
 import type { RunOverview } from '../overview/run-overview.ts';
 import { chooseRows } from '../view/episode-choice.ts';
 import type { EpisodeRow } from '../view/episode-index.ts';
@@ -157,8 +157,7 @@ export function chooseEpisodes(
 
 /** The group in which the rewards of a step differ most: its episodes show what the trainer compares. */
 function mostDifferentGroup(rows: readonly EpisodeRow[]): EpisodeRow[] {
-  const groups = new Map<number, EpisodeRow[]>();
-  for (const row of rows) groups.set(row.group, [...(groups.get(row.group) ?? []), row]);
+  const groups = groupBy(rows, ({ group }) => group);
   const spread = (group: readonly EpisodeRow[]) => {
     const rewards = group.flatMap(({ reward }) => reward ?? []);
     return rewards.length === 0 ? -1 : Math.max(...rewards) - Math.min(...rewards);

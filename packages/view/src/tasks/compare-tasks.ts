@@ -1,4 +1,5 @@
 /** compareTasks: the tasks of two evaluations, those that flipped first. */
+import { groupBy } from '@toolenv/training';
 import type { ScoreRow } from '../overview/score-rows.ts';
 import type { EpisodeRow } from '../view/episode-index.ts';
 import { areSolved } from './task-map.ts';
@@ -68,13 +69,8 @@ export function compareTasks(
 
 /** Scored episodes by the place of their task in the split and its content. */
 function byTask(rows: readonly EpisodeRow[], score: string): Map<string, EpisodeRow[]> {
-  const tasks = new Map<string, EpisodeRow[]>();
-  for (const row of rows) {
-    if (scoreOf(row, score) === null) continue;
-    const key = `${row.group} ${row.digest}`;
-    tasks.set(key, [...(tasks.get(key) ?? []), row]);
-  }
-  return tasks;
+  const scored = rows.filter((row) => scoreOf(row, score) !== null);
+  return groupBy(scored, ({ group, digest }) => `${group} ${digest}`);
 }
 
 function scoreOf({ reward, rewards }: EpisodeRow, score: string): number | null {

@@ -1,4 +1,5 @@
 /** taskMap: how each task went over the steps of training. */
+import { groupBy } from '@toolenv/training';
 import type { EpisodeRow } from '../view/episode-index.ts';
 
 /** What became of a task: whether more than half of the outcome of its groups is right. Without an outcome, it is half of the range that the run's rewards have. */
@@ -53,12 +54,7 @@ export function taskMap(episodes: readonly EpisodeRow[], { sort, kind, count }: 
   const scored = episodes.filter(({ step, reward }) => step !== undefined && reward !== null);
   const range = rangeOf(scored.map(({ reward }) => reward!));
   const columns = columnsOf(scored.map(({ step }) => step!));
-  const tasks = new Map<number, EpisodeRow[]>();
-  for (const row of scored) {
-    const known = tasks.get(row.task);
-    if (known) known.push(row);
-    else tasks.set(row.task, [row]);
-  }
+  const tasks = groupBy(scored, ({ task }) => task);
   const all = [...tasks.values()].map((rows) => rowOf(rows, columns, range));
   const counts = Object.fromEntries(
     taskKinds.map((name) => [name, all.filter((row) => row.kind === name).length]),
@@ -73,12 +69,8 @@ function rowOf(
   columns: TaskMap['columns'],
   [low, high]: TaskMap['range'],
 ): TaskRow {
-  const places = new Map<number, EpisodeRow[]>();
   const sorted = [...episodes].sort((a, b) => a.step! - b.step!);
-  for (const row of sorted) {
-    const column = columns.findIndex(([, last]) => row.step! <= last);
-    places.set(column, [...(places.get(column) ?? []), row]);
-  }
+  const places = groupBy(sorted, ({ step }) => columns.findIndex(([, last]) => step! <= last));
   const cells = [...places].map(([column, rows]): TaskCell => {
     const { step, group } = rows.at(-1)!;
     const reward = rows.reduce((sum, row) => sum + row.reward!, 0) / rows.length;
