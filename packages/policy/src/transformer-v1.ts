@@ -146,32 +146,18 @@ async function open(
   { seed, revision, signal }: OpeningRun,
 ): Promise<PolicyHandle> {
   refuseContradictions(options);
-  const {
-    checkpoint,
-    device,
-    precision,
-    rolloutPrecision,
-    threads,
-    loraRank,
-    gradientCheckpointing,
-    tokenBudget,
-  } = options;
+  const { checkpoint, rolloutPrecision, loraRank, loraAlpha, loraTargets, ...others } = options;
+  const { gradientCheckpointing, tokenBudget, ...ofPolicy } = others;
   const { loadPolicy } = await import('./transformer-policy.ts');
   const { tfjsRuntime } = await import('./runtime/tfjs/tfjs-runtime.ts');
   // LoraAdapter refuses unknown targets by name.
-  const targets = options.loraTargets as LoraTarget[] | undefined;
-  const lora = loraRank > 0 ? { rank: loraRank, alpha: options.loraAlpha, targets, seed } : undefined;
+  const targets = loraTargets as LoraTarget[] | undefined;
+  const lora = loraRank > 0 ? { rank: loraRank, alpha: loraAlpha, targets, seed } : undefined;
   return loadPolicy(checkpoint, {
+    ...ofPolicy,
     revision,
     signal,
     runtime: options.runtime === 'tfjs' ? await tfjsRuntime() : undefined,
-    device,
-    precision,
-    threads,
-    templateArguments: options.templateArguments,
-    toolPrompt: options.toolPrompt,
-    maxThoughtTokens: options.maxThoughtTokens,
-    date: options.date,
     sampler: { precision: rolloutPrecision },
     learner: { lora, gradientCheckpointing, tokenBudget },
   });

@@ -3,7 +3,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { excerpt, messageOf, ToolEnvError } from '@toolenv/core';
 import { openRegular } from '@toolenv/core/files';
 import { isObject, tryJson } from '@toolenv/core/schemas';
-import { type Tensor, type Tensors, tensor } from '../runtime/runtime.ts';
+import { bytesOf, type Tensor, type Tensors, tensor } from '../runtime/runtime.ts';
 import { type Shapes, sizeOf } from '../runtime/shape.ts';
 import { type HalfFormat, narrow, widen } from './half-precision.ts';
 
@@ -257,12 +257,4 @@ function isMetadata(value: unknown): value is Record<string, string> {
 
 function byteWidth(storedType: StoredType): number {
   return storedType === 'float32' ? 4 : 2;
-}
-
-function bytesOf({
-  buffer,
-  byteOffset,
-  byteLength,
-}: ArrayBufferView<ArrayBuffer | ArrayBufferLike>): Uint8Array {
-  return new Uint8Array(buffer, byteOffset, byteLength);
 }

@@ -78,6 +78,11 @@ export function gradientOf(input: string): string {
   return `gradient ${input}`;
 }
 
+/** The bytes of numbers, without a copy. */
+export function bytesOf({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength);
+}
+
 export function tensor(data: Tensor['data'], dims: readonly number[]): Tensor {
   return { data, dims };
 }

@@ -1,7 +1,7 @@
 /** Collects the nodes of an ONNX graph: names and shapes. Nothing is computed here. */
 import { getOrInsert } from '../get-or-insert.ts';
 import type { Dim, ElementType } from '../ops.ts';
-import type { Tensor } from '../runtime.ts';
+import { bytesOf, type Tensor } from '../runtime.ts';
 import {
   type AttributeProto,
   dataType,
@@ -158,10 +158,6 @@ function externalTensor({ name, type, shape, data }: Value & { data: ArrayBuffer
     { key: 'length', value: String(data.byteLength) },
   ];
   return { name, dataType: dataType[type], dims: shape as number[], externalData, dataLocation: 1 };
-}
-
-function bytesOf({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array {
-  return new Uint8Array(buffer, byteOffset, byteLength);
 }
 
 function attribute(name: string, value: Attributes[string]): AttributeProto {
