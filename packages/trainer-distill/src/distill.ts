@@ -26,7 +26,7 @@ import {
   samplerMetrics,
 } from '@toolenv/training';
 import { type DistillOptions, distillOptions } from './distill-options.ts';
-import { Teacher } from './teacher.ts';
+import { openTeacher, type Teacher } from './teacher.ts';
 
 export const distill: ConfigurableTrainer<DistillOptions & RunOptions> = trainerWith();
 export default distill;
@@ -47,7 +47,7 @@ function trainerWith(open?: PolicyHandle): ConfigurableTrainer<DistillOptions & 
     async create(context) {
       const { options, run } = context;
       refuseUnfit(context);
-      const teacher = await Teacher.open(open ?? options.teacher, run, options.deadline);
+      const teacher = await openTeacher(open ?? options.teacher, run, options.deadline);
       return {
         learnsUnscored: options.rewardCoefficient === 0,
         update: (batch) => update(batch, teacher, context),

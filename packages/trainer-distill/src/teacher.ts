@@ -3,74 +3,54 @@ import { type Policy, ToolEnvError } from '@toolenv/core';
 import type { Learner, Rows, TokenBatch } from '@toolenv/core/learner';
 import { openPolicy, type PolicyHandle, type Run } from '@toolenv/core/plugins';
 import { untilAborted } from '@toolenv/core/tools';
+import { BusyClock } from '@toolenv/training';
 
 /** Reads tokens as the `forward` of a learner does. */
-export class Teacher implements Pick<Learner, 'forward'> {
-  readonly #policy: PolicyHandle;
-  readonly #score: NonNullable<PolicyHandle['score']>;
-  readonly #signal: AbortSignal | undefined;
-  readonly #owned: boolean;
-  #seconds = 0;
-
-  private constructor(policy: PolicyHandle, isOwned: boolean, signal: AbortSignal | undefined) {
-    this.#policy = policy;
-    this.#score = scorerOf(policy);
-    this.#owned = isOwned;
-    this.#signal = signal;
-  }
-
-  /**
-   * @param source The name of a policy, which the run opens and closes, or an open policy.
-   * @throws ToolEnvError `usage.teacher_scores` for a policy that scores no tokens, `usage.teacher_tokens` for other tokens than
-   *   the student's, and what opening a policy throws.
-   */
-  static async open(
-    source: PolicyHandle | string,
-    { policy: student, seed, signal }: Pick<Run, 'policy' | 'seed' | 'signal'>,
-    deadline: number,
-  ): Promise<Teacher> {
-    const isOwned = typeof source === 'string';
-    const policy = isOwned ? await openPolicy(source, { seed, signal, deadline }) : source;
-    try {
-      const teacher = new Teacher(policy, isOwned, signal);
-      refuseOtherTokens(student, policy);
-      return teacher;
-    } catch (error) {
-      if (isOwned) await policy.close?.();
-      throw error;
-    }
-  }
-
-  /**
-   * @throws ToolEnvError `usage.teacher_context` for a row that is longer than the context of the teacher,
-   *   `infrastructure.teacher_logprobs` for numbers that are no log-probabilities, and what the policy throws; the signal's reason.
-   */
-  async forward(batch: TokenBatch): Promise<{ logprobs: Rows }> {
-    const { name, contextLength } = this.#policy.spec;
-    const longest = batch.rows.reduce((most, { tokens }) => Math.max(most, tokens.length), 0);
-    if (longest > contextLength) {
-      const message = `The teacher ${name} reads ${contextLength} tokens, and an episode has ${longest}: lower maxTokens or the turns of the environment, or take a teacher with a longer context.`;
-      throw new ToolEnvError('usage.teacher_context', message);
-    }
-    const began = performance.now();
-    const score = () => this.#score(batch, { signal: this.#signal });
-    const logprobs = await untilAborted(this.#signal, score).finally(() => {
-      this.#seconds += (performance.now() - began) / 1000;
-    });
-    refuseStrange(name, batch, logprobs);
-    return { logprobs };
-  }
-
+export interface Teacher extends Pick<Learner, 'forward'> {
   /** The seconds of reading since the last call of this method. */
-  takeSeconds(): number {
-    const seconds = this.#seconds;
-    this.#seconds = 0;
-    return seconds;
-  }
+  takeSeconds(): number;
+  close(): Promise<void>;
+}
 
-  async close(): Promise<void> {
-    if (this.#owned) await this.#policy.close?.();
+/**
+ * @param source The name of a policy, which the run opens and closes, or an open policy.
+ * @returns A teacher whose `forward` throws ToolEnvError `usage.teacher_context` for a row that is longer than its context,
+ *   `infrastructure.teacher_logprobs` for numbers that are no log-probabilities, and what the policy throws; the signal's reason.
+ * @throws ToolEnvError `usage.teacher_scores` for a policy that scores no tokens, `usage.teacher_tokens` for other tokens than
+ *   the student's, and what opening a policy throws.
+ */
+export async function openTeacher(
+  source: PolicyHandle | string,
+  { policy: student, seed, signal }: Pick<Run, 'policy' | 'seed' | 'signal'>,
+  deadline: number,
+): Promise<Teacher> {
+  const isOwned = typeof source === 'string';
+  const policy = isOwned ? await openPolicy(source, { seed, signal, deadline }) : source;
+  const close = async () => {
+    if (isOwned) await policy.close?.();
+  };
+  try {
+    const score = scorerOf(policy);
+    refuseOtherTokens(student, policy);
+    const clock = new BusyClock();
+    const forward = async (batch: TokenBatch) => {
+      refuseLong(batch, policy);
+      const logprobs = await clock.time(() => untilAborted(signal, () => score(batch, { signal })));
+      refuseStrange(policy.spec.name, batch, logprobs);
+      return { logprobs };
+    };
+    return { forward, takeSeconds: () => clock.take(), close };
+  } catch (error) {
+    await close();
+    throw error;
   }
+}
+
+function refuseLong({ rows }: TokenBatch, { spec: { name, contextLength } }: PolicyHandle): void {
+  const longest = rows.reduce((most, { tokens }) => Math.max(most, tokens.length), 0);
+  if (longest <= contextLength) return;
+  const message = `The teacher ${name} reads ${contextLength} tokens, and an episode has ${longest}: lower maxTokens or the turns of the environment, or take a teacher with a longer context.`;
+  throw new ToolEnvError('usage.teacher_context', message);
 }
 
 function scorerOf(policy: PolicyHandle): NonNullable<PolicyHandle['score']> {

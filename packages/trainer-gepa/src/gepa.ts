@@ -31,7 +31,7 @@ import {
 import { bestScore } from './best-score.ts';
 import { type GepaOptions, gepaOptions } from './gepa-options.ts';
 import { type Candidate, readState } from './read-state.ts';
-import { Reflection } from './reflection.ts';
+import { openReflection, type Reflection } from './reflection.ts';
 
 /** What a step has found. */
 interface Found {
@@ -102,7 +102,7 @@ class Evolution implements PromptAlgorithm {
     const length = await env.tasks.train.length;
     const start = Math.min(options.paretoTasks, length);
     refuseBudget(options, start);
-    const opened = await Reflection.open(run, options, reflection);
+    const opened = await openReflection(run, options, reflection);
     return new Evolution(context, env, { names, length, reflection: opened });
   }
 

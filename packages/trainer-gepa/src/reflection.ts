@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Action, type Policy, ToolEnvError } from '@toolenv/core';
 import { readJsonLines, writeAtomic } from '@toolenv/core/files';
-import { openPolicy, type PolicyHandle, type PolicySource, type Run } from '@toolenv/core/plugins';
+import { openPolicy, type PolicySource, type Run } from '@toolenv/core/plugins';
 import { tryObject } from '@toolenv/core/schemas';
 import { redactSecrets } from '@toolenv/core/secrets';
 import { withinDeadline } from '@toolenv/core/tools';
@@ -28,104 +28,82 @@ interface ReflectionLine {
 
 const maxKeptLength = 8000;
 
-export class Reflection {
-  readonly #policy: Policy;
-  /** Absent if the run's policy reflects, which others close. */
-  readonly #opened: PolicyHandle | undefined;
-  readonly #run: Run;
-  readonly #options: GepaOptions;
-  readonly #file: string;
-  #lines: ReflectionLine[];
-
-  private constructor(
-    run: Run,
-    options: GepaOptions,
-    { opened, file, lines }: { opened: PolicyHandle | undefined; file: string; lines: ReflectionLine[] },
-  ) {
-    this.#run = run;
-    this.#options = options;
-    this.#opened = opened;
-    this.#policy = opened ?? run.policy;
-    this.#file = file;
-    this.#lines = lines;
-  }
-
-  /** @throws ToolEnvError What opening the policy throws. */
-  static async open(
-    run: Run,
-    options: GepaOptions,
-    given: PolicySource | undefined = options.reflection,
-  ): Promise<Reflection> {
-    const { seed, signal, out, resume } = run;
-    const deadline = options.reflectionTimeout;
-    const file = join(out, 'reflections.jsonl');
-    const lines = resume ? await readLines(file) : [];
-    const opened = given === undefined ? undefined : await openPolicy(given, { seed, signal, deadline });
-    return new Reflection(run, options, { opened, file, lines });
-  }
-
+export interface Reflection {
   /**
    * A better text, or why there is none: an answer that is not as asked is refused, and the evolution goes on.
    * @throws ToolEnvError `usage.reflection_context` for a request that is too long for the policy; what the policy throws; the signal's
    *   reason.
    */
-  async ask({
-    step,
-    seed,
-    ...question
-  }: ReflectionQuestion & { step: number; seed: number }): Promise<Answer> {
-    const { maxTextLength, episodeCharacters } = this.#options;
-    const messages = reflectionMessages(question, { maxTextLength, episodeCharacters });
-    const { name, prompts } = question;
-    const limits = { longest: maxTextLength, old: prompts[name]! };
-    const request = createHash('sha256').update(JSON.stringify(messages)).digest('hex');
-    const known = this.#lines.find((line) => line.step === step + 1 && line.request === request);
-    if (known)
-      return known.text === undefined ? { refused: String(known.refused) } : checked(known.text, limits);
+  ask(question: ReflectionQuestion & Place): Promise<Answer>;
+  close(): Promise<void>;
+}
 
-    const action = await this.#act(messages, { step, seed });
-    const answer =
-      action === undefined ? { refused: 'it took too long' } : readAnswer(Object(action), limits);
-    const kept = redactSecrets(String(action?.text ?? '')).slice(0, maxKeptLength);
-    const line: ReflectionLine = { step: step + 1, name, request, ...answer, answer: kept };
-    // A resumed run may come to another request, after which the answers of later steps are of no use.
-    this.#lines = [...this.#lines.filter((other) => other.step <= step), line];
-    await writeAtomic(this.#file, this.#lines.map((each) => `${JSON.stringify(each)}\n`).join(''));
-    return answer;
-  }
+interface Place {
+  /** From 0. */
+  step: number;
+  seed: number;
+}
 
-  async close(): Promise<void> {
-    await this.#opened?.close?.();
-  }
+/** @throws ToolEnvError What opening the policy throws. */
+export async function openReflection(
+  run: Run,
+  options: GepaOptions,
+  given: PolicySource | undefined = options.reflection,
+): Promise<Reflection> {
+  const { seed, signal, out, resume } = run;
+  const { maxTextLength, episodeCharacters, reflectionTimeout: deadline } = options;
+  const file = join(out, 'reflections.jsonl');
+  let lines = resume ? await readLines(file) : [];
+  // The run's own policy is closed by others.
+  const opened = given === undefined ? undefined : await openPolicy(given, { seed, signal, deadline });
+  return {
+    async ask({ step, seed, ...question }) {
+      const messages = reflectionMessages(question, { maxTextLength, episodeCharacters });
+      const { name, prompts } = question;
+      const limits = { longest: maxTextLength, old: prompts[name]! };
+      const request = createHash('sha256').update(JSON.stringify(messages)).digest('hex');
+      const known = lines.find((line) => line.step === step + 1 && line.request === request);
+      if (known)
+        return known.text === undefined ? { refused: String(known.refused) } : checked(known.text, limits);
 
-  /** `undefined` if it took too long. */
-  async #act(
-    messages: ReturnType<typeof reflectionMessages>,
-    { step, seed }: { step: number; seed: number },
-  ): Promise<Action | undefined> {
-    const {
-      reflectionTokens: maxTokens,
-      reflectionTemperature: temperature,
-      reflectionTimeout,
-    } = this.#options;
-    const episodeId = `reflection-${step + 1}`;
-    const late = new Error('late');
-    const controller = new AbortController();
-    const limit = { after: reflectionTimeout, parent: this.#run.signal, reason: () => late };
-    const sampling = { maxTokens, temperature, seed, episodeId, signal: controller.signal };
-    try {
-      return await withinDeadline(limit, () => this.#policy.act({ messages, tools: [] }, sampling));
-    } catch (error) {
-      if (error === late) return undefined;
-      if (!ToolEnvError.isInstance(error) || !error.code.startsWith('context.')) throw error;
-      const remedy =
-        'lower episodeCharacters or minibatch, or choose a reflection policy with a longer context';
-      const message = `The reflection policy ${this.#policy.spec.name} cannot read the episodes (${error.message}): ${remedy}.`;
-      throw new ToolEnvError('usage.reflection_context', message, { cause: error });
-    } finally {
-      controller.abort();
-      await this.#policy.endEpisode?.(episodeId);
-    }
+      const action = await act(opened ?? run.policy, messages, { step, seed, signal, options });
+      const answer =
+        action === undefined ? { refused: 'it took too long' } : readAnswer(Object(action), limits);
+      const kept = redactSecrets(String(action?.text ?? '')).slice(0, maxKeptLength);
+      const line: ReflectionLine = { step: step + 1, name, request, ...answer, answer: kept };
+      // A resumed run may come to another request, after which the answers of later steps are of no use.
+      lines = [...lines.filter((other) => other.step <= step), line];
+      await writeAtomic(file, lines.map((each) => `${JSON.stringify(each)}\n`).join(''));
+      return answer;
+    },
+    close: async () => opened?.close?.(),
+  };
+}
+
+/** `undefined` if it took too long. */
+async function act(
+  policy: Policy,
+  messages: ReturnType<typeof reflectionMessages>,
+  { step, seed, signal: parent, options }: Place & { signal: Run['signal']; options: GepaOptions },
+): Promise<Action | undefined> {
+  const { reflectionTokens: maxTokens, reflectionTemperature: temperature, reflectionTimeout } = options;
+  const episodeId = `reflection-${step + 1}`;
+  const late = new Error('late');
+  const controller = new AbortController();
+  const limit = { after: reflectionTimeout, parent, reason: () => late };
+  const sampling = { maxTokens, temperature, seed, episodeId, signal: controller.signal };
+  try {
+    return await withinDeadline(limit, () => policy.act({ messages, tools: [] }, sampling));
+  } catch (error) {
+    if (error === late) return undefined;
+    if (!ToolEnvError.isInstance(error) || !error.code.startsWith('context.')) throw error;
+    const remedy =
+      'lower episodeCharacters or minibatch, or choose a reflection policy with a longer context';
+    const message = `The reflection policy ${policy.spec.name} cannot read the episodes (${error.message}): ${remedy}.`;
+    throw new ToolEnvError('usage.reflection_context', message, { cause: error });
+  } finally {
+    controller.abort();
+    await policy.endEpisode?.(episodeId);
   }
 }
 

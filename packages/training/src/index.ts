@@ -40,6 +40,7 @@ export { type ScoreBounds, scoreVerdict } from './evaluation/verdict.ts';
 export { abortShares } from './reports/abort-metrics.ts';
 export { metricNames } from './reports/metric-names.ts';
 export { headlineMetric, primaryMetric, scoreLabel } from './reports/primary-metric.ts';
+export { BusyClock } from './reports/timed-learner.ts';
 export { AbortWatch } from './rollouts/abort-watch.ts';
 export { drawEpisodes } from './rollouts/draw-episodes.ts';
 export { successShare } from './rollouts/success-share.ts';

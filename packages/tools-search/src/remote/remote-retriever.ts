@@ -1,16 +1,12 @@
-/** RemoteRetriever: a client of a retrieval server. Queries that wait at the same time share a request. */
+/** A client of a retrieval server. Queries that wait at the same time share a request. */
 import { setMaxListeners } from 'node:events';
 import { registerSecret } from '@toolenv/core/secrets';
 import { untilAborted } from '@toolenv/core/tools';
 import { LRUCache } from 'lru-cache';
 import type { SearchHit } from '../document.ts';
 import { type PostOptions, postJson } from '../post-json.ts';
-import type { Retriever, SearchOptions } from '../retriever.ts';
-import {
-  type RetrievalProtocol,
-  type RetrievalProtocolName,
-  retrievalProtocols,
-} from './retrieval-protocols.ts';
+import type { Retriever } from '../retriever.ts';
+import { type RetrievalProtocolName, retrievalProtocols } from './retrieval-protocols.ts';
 
 export interface RemoteRetrieverOptions {
   /** Base URL, such as `http://127.0.0.1:8000`, with or without the path of the protocol. */
@@ -35,85 +31,75 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-export class RemoteRetriever implements Retriever {
-  readonly #url: string;
-  readonly #protocol: RetrievalProtocol;
-  readonly #sent: PostOptions;
-  readonly #batch: number;
-  readonly #concurrency: number;
-  readonly #cache: LRUCache<string, Promise<readonly SearchHit[]>>;
+export function remoteRetriever({
+  url,
+  protocol: name,
+  token,
+  timeout,
+  retries,
+  concurrency,
+  batch,
+  cache,
+}: RemoteRetrieverOptions): Retriever {
+  const protocol = retrievalProtocols[name];
+  const base = url.replace(/\/+$/, '');
+  const address = base.endsWith(protocol.path) ? base : base + protocol.path;
+  const closed = new AbortController();
+  // Every request listens.
+  setMaxListeners(0, closed.signal);
+  registerSecret(token);
+  const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  const code = 'infrastructure.search_server';
+  const sent: PostOptions = { headers, timeout, retries, code, signal: closed.signal };
+  const kept = new LRUCache<string, Promise<readonly SearchHit[]>>({ max: cache });
   /** Queries by limit: a request has one. */
-  readonly #waiting = new Map<number, Waiting[]>();
-  readonly #closed = new AbortController();
-  #sending = 0;
+  const waiting = new Map<number, Waiting[]>();
+  let sending = 0;
 
-  constructor({ url, protocol, token, timeout, retries, concurrency, batch, cache }: RemoteRetrieverOptions) {
-    this.#protocol = retrievalProtocols[protocol];
-    // Every request listens.
-    setMaxListeners(0, this.#closed.signal);
-    const base = url.replace(/\/+$/, '');
-    this.#url = base.endsWith(this.#protocol.path) ? base : base + this.#protocol.path;
-    registerSecret(token);
-    const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` };
-    const code = 'infrastructure.search_server';
-    this.#sent = { headers, timeout, retries, code, signal: this.#closed.signal };
-    this.#batch = batch;
-    this.#concurrency = concurrency;
-    this.#cache = new LRUCache({ max: cache });
-  }
-
-  async search(
-    queries: readonly string[],
-    { limit, signal }: SearchOptions,
-  ): Promise<readonly (readonly SearchHit[])[]> {
-    signal?.throwIfAborted();
-    // Another episode may wait for the same request: this caller leaves, and the request continues.
-    return untilAborted(signal, () => Promise.all(queries.map((query) => this.#find(query, limit))));
-  }
-
-  async close(): Promise<void> {
-    this.#closed.abort();
-  }
-
-  #find(query: string, limit: number): Promise<readonly SearchHit[]> {
+  const find = (query: string, limit: number): Promise<readonly SearchHit[]> => {
     const key = `${limit} ${query}`;
-    const known = this.#cache.get(key);
+    const known = kept.get(key);
     if (known) return known;
     const hits = new Promise<readonly SearchHit[]>((resolve, reject) => {
-      const others = this.#waiting.get(limit) ?? [];
-      this.#waiting.set(limit, [...others, { query, resolve, reject }]);
+      waiting.set(limit, [...(waiting.get(limit) ?? []), { query, resolve, reject }]);
     });
-    this.#cache.set(key, hits);
+    kept.set(key, hits);
     // Do not cache failures: the next call may succeed.
-    hits.catch(() => this.#cache.delete(key));
+    hits.catch(() => kept.delete(key));
     // The queries of this turn of the event loop go together.
-    setImmediate(() => this.#send());
+    setImmediate(send);
     return hits;
-  }
+  };
 
   /** Sends what waits, while the server may get more requests. Queries that wait meanwhile make the next request larger. */
-  #send(): void {
-    for (const [limit, waiting] of this.#waiting) {
-      while (waiting.length > 0 && this.#sending < this.#concurrency) {
-        void this.#request(waiting.splice(0, this.#batch), limit);
-      }
-      if (waiting.length === 0) this.#waiting.delete(limit);
+  const send = () => {
+    for (const [limit, own] of waiting) {
+      while (own.length > 0 && sending < concurrency) void request(own.splice(0, batch), limit);
+      if (own.length === 0) waiting.delete(limit);
     }
-  }
+  };
 
-  async #request(batch: readonly Waiting[], limit: number): Promise<void> {
-    this.#sending += 1;
-    const queries = batch.map(({ query }) => query);
+  const request = async (asked: readonly Waiting[], limit: number): Promise<void> => {
+    sending += 1;
+    const queries = asked.map(({ query }) => query);
     try {
-      const body = this.#protocol.request(queries, limit);
-      const read = (reply: unknown) => this.#protocol.read(reply, queries.length, limit);
-      const hits = await postJson(this.#url, body, read, this.#sent);
-      for (const [index, { resolve }] of batch.entries()) resolve(hits[index]!);
+      const read = (reply: unknown) => protocol.read(reply, queries.length, limit);
+      const hits = await postJson(address, protocol.request(queries, limit), read, sent);
+      for (const [index, { resolve }] of asked.entries()) resolve(hits[index]!);
     } catch (error) {
-      for (const { reject } of batch) reject(error);
+      for (const { reject } of asked) reject(error);
     } finally {
-      this.#sending -= 1;
-      this.#send();
+      sending -= 1;
+      send();
     }
-  }
+  };
+
+  return {
+    async search(queries, { limit, signal }) {
+      signal?.throwIfAborted();
+      // Another episode may wait for the same request: this caller leaves, and the request continues.
+      return untilAborted(signal, () => Promise.all(queries.map((query) => find(query, limit))));
+    },
+    close: async () => closed.abort(),
+  };
 }

@@ -6,7 +6,7 @@ import type { OptionsOf } from '@toolenv/core/schemas';
 import { checkTopK, makeSearchTool, type SearchTool } from '../search-tool.ts';
 import { createSearchTool, type SearchMaterial, searchExample } from '../search-v1.ts';
 import { serveSearch } from '../serving/serve-search.ts';
-import { RemoteRetriever } from './remote-retriever.ts';
+import { remoteRetriever } from './remote-retriever.ts';
 
 export const remoteSearchOptions = {
   type: 'object',
@@ -68,7 +68,7 @@ export async function createRemoteSearch(
   // To try the protocol without another server.
   const local = url === undefined ? await createSearchTool({ documents, topK }) : undefined;
   const own = local && (await serveSearch(local.retriever, { topK }));
-  const client = new RemoteRetriever({
+  const client = remoteRetriever({
     ...options,
     url: url ?? own!.url,
     timeout: timeout * 1000,
@@ -78,8 +78,7 @@ export async function createRemoteSearch(
     await client.close();
     await own?.close();
   };
-  const search: RemoteRetriever['search'] = (...asked) => client.search(...asked);
-  return makeSearchTool({ search, close }, { ...options, topK });
+  return makeSearchTool({ ...client, close }, { ...options, topK });
 }
 
 const search: ToolPlugin<SearchMaterial> = defineToolPlugin({
