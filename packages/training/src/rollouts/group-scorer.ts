@@ -24,7 +24,8 @@ export class GroupScorer {
   readonly #open: OpenScorer;
 
   private constructor({ name, range = [0, 1] }: Scorer, weights: Weights, open: OpenScorer) {
-    this.#component = componentOf(name);
+    // `ruler` for `ruler-v1`.
+    this.#component = name.replace(/-v\d+$/, '');
     this.#range = range;
     this.#weights = weights;
     this.#open = open;
@@ -43,10 +44,13 @@ export class GroupScorer {
 
   /**
    * The trajectories with the component. Episodes that were aborted, or that ended before their first turn, are not scored. If a group
-   * cannot be scored because machinery failed, its episodes are aborted.
+   * cannot be scored because machinery failed, its episodes are aborted, and the watch sees them.
    * @throws ToolEnvError `bug.scorer` for scores that are not those of the episodes; what else the scorer throws.
    */
-  async score(trajectories: readonly Trajectory[], signal: AbortSignal | undefined): Promise<Trajectory[]> {
+  async score(
+    trajectories: readonly Trajectory[],
+    { watch, signal }: { watch: AbortWatch; signal: AbortSignal | undefined },
+  ): Promise<Trajectory[]> {
     const scored = trajectories.filter(
       ({ outcome, steps }) => outcome.kind !== 'aborted' && steps.length > 0,
     );
@@ -60,7 +64,12 @@ export class GroupScorer {
           said.set(episode, Array.isArray(scores) ? scores[n]! : scores);
       }),
     );
-    return trajectories.map((trajectory) => this.#with(trajectory, said.get(trajectory)));
+    return trajectories.map((trajectory) => {
+      const verdict = said.get(trajectory);
+      const result = this.#with(trajectory, verdict);
+      if (ToolEnvError.isInstance(verdict)) watch.add(result.outcome);
+      return result;
+    });
   }
 
   async close(): Promise<void> {
@@ -145,21 +154,4 @@ export class GroupScorer {
       [this.#component]: { kind: 'outcome', range: this.#range, weight: scorerWeight },
     };
   }
-}
-
-/** The scored trajectories. The watch sees those that scoring has aborted. */
-export async function scoredGroups(
-  ended: readonly Trajectory[],
-  { scorer, watch, signal }: { scorer: GroupScorer; watch: AbortWatch; signal: AbortSignal | undefined },
-): Promise<Trajectory[]> {
-  const trajectories = await scorer.score(ended, signal);
-  for (const [n, { outcome }] of trajectories.entries()) {
-    if (outcome.kind === 'aborted' && ended[n]!.outcome.kind !== 'aborted') watch.add(outcome);
-  }
-  return trajectories;
-}
-
-/** `ruler` for `ruler-v1`. */
-function componentOf(name: string): string {
-  return name.replace(/-v\d+$/, '');
 }

@@ -14,7 +14,7 @@ import type { Algorithm } from '../trainer/algorithm.ts';
 import type { RunOptions } from '../trainer/run-options.ts';
 import type { AbortWatch } from './abort-watch.ts';
 import { draw } from './draw-episodes.ts';
-import { type GroupScorer, scoredGroups } from './group-scorer.ts';
+import type { GroupScorer } from './group-scorer.ts';
 import { rolloutMetrics } from './rollout-metrics.ts';
 import { shuffleRewards } from './shuffle-rewards.ts';
 
@@ -62,7 +62,7 @@ export async function playStep(
     const { episodes } = drawn;
     const ending = rollout({ ...common, episodes, concurrency: episodes.length });
     const ended = await collect(watched(ending, watch));
-    const trajectories = scorer ? await scoredGroups(ended, { scorer, watch, signal }) : ended;
+    const trajectories = scorer ? await scorer.score(ended, { watch, signal }) : ended;
     for (const trajectory of trajectories) trajectory.index = played.push(trajectory) - 1;
     const counting = learnable(trajectories, algorithm);
     return options.shuffleRewards ? shuffleRewards(counting, stepSeed) : counting;

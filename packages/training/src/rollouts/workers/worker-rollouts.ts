@@ -23,7 +23,7 @@ import type { Algorithm } from '../../trainer/algorithm.ts';
 import type { RunOptions } from '../../trainer/run-options.ts';
 import { AbortWatch } from '../abort-watch.ts';
 import { draw } from '../draw-episodes.ts';
-import { type GroupScorer, scoredGroups } from '../group-scorer.ts';
+import type { GroupScorer } from '../group-scorer.ts';
 import type { PlayedStep } from '../play-step.ts';
 import { learnable, resampled } from '../play-step.ts';
 import { rolloutMetrics } from '../rollout-metrics.ts';
@@ -172,7 +172,7 @@ export class WorkerRollouts {
     return Promise.all(
       groups.map(async (group) => {
         // Numbers of groups are unique within this run.
-        const episodes = await scoredGroups(group.episodes, { scorer, watch: this.#watch, signal });
+        const episodes = await scorer.score(group.episodes, { watch: this.#watch, signal });
         return { ...group, episodes: episodes as StampedTrajectory[] };
       }),
     );
