@@ -17,7 +17,7 @@ export const parts: readonly Part[] = [
   },
   {
     name: 'parsers',
-    does: 'reads a million fuzzed texts in each format of tool calls',
+    does: 'reads 200,000 fuzzed texts in each format of tool calls',
     minutes: { full: 8, quick: 2 },
   },
   {
@@ -26,9 +26,9 @@ export const parts: readonly Part[] = [
     minutes: { full: 10, quick: 2 },
   },
   {
-    name: 'attacks',
-    does: 'tries each known attack by tools, models, files, signals, clients and packages',
-    minutes: { full: 15, quick: 8 },
+    name: 'hunt',
+    does: 'lets programs that are agents look for the answers of their tasks, wherever they get to',
+    minutes: { full: 5, quick: 2 },
   },
   {
     name: 'code',
@@ -47,7 +47,7 @@ export const parts: readonly Part[] = [
   },
   {
     name: 'pauses',
-    does: 'holds up training and evaluations at random moments, lets others take their folders over, and lets them go on',
+    does: 'starts a second process in the folder of the first, whose process it may not see, and holds the first up meanwhile',
     minutes: { full: 10, quick: 3 },
   },
   {

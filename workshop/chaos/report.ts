@@ -44,7 +44,7 @@ export function table(reports: readonly PartReport[], { date, machine }: Measure
       '',
       '| check | result | figures |',
       '| --- | --- | --- |',
-      ...(name === 'attacks' ? attackRows(checks) : checks.map(rowOf)),
+      ...checks.map(rowOf),
     ].join('\n');
   });
   return [summary, ...sections].join('\n\n');
@@ -52,16 +52,6 @@ export function table(reports: readonly PartReport[], { date, machine }: Measure
 
 function rowOf({ name, passed, detail }: Check): string {
   return `| ${cell(name)} | ${passed ? 'passed' : '**failed**'} | ${cell(detail)} |`;
-}
-
-/** Attacks that passed share the row of their area, because the command prints each. Their names are `area: attack`. */
-function attackRows(checks: readonly Check[]): string[] {
-  const areaOf = ({ name, passed }: Check) => (passed ? /^(\w+): /.exec(name)?.[1] : undefined);
-  const areas = [...new Set(checks.flatMap((each) => areaOf(each) ?? []))].map((area) => {
-    const count = checks.filter((each) => areaOf(each) === area).length;
-    return `| ${area} | passed | attacks: ${count} |`;
-  });
-  return [...areas, ...checks.filter((each) => areaOf(each) === undefined).map(rowOf)];
 }
 
 /** Text that cannot end its cell. */

@@ -8,10 +8,8 @@ import { drawPlan, episodeFaults, shares } from '../chaos/episodes/plan.ts';
 import { play } from '../chaos/episodes/play.ts';
 import { verdict } from '../chaos/episodes/verdict.ts';
 import { mutateBytes, mutateJson } from '../chaos/files/mutate.ts';
-import { controlCharacter } from '../chaos/files/subject.ts';
-import { wrongError } from '../chaos/files/wrong-error.ts';
-import { callText, partsOf } from '../chaos/parsers/call-texts.ts';
-import { judge } from '../chaos/parsers/judge.ts';
+import { controlCharacter, wrongError } from '../chaos/files/subject.ts';
+import { judge } from '../chaos/parsers/parse-texts.ts';
 import { parts } from '../chaos/parts.ts';
 import { table, withTable } from '../chaos/report.ts';
 import { runPart } from '../chaos/soak.ts';
@@ -137,18 +135,6 @@ test('judges parsers by what they throw, return and take', () => {
   expect(parser(slow)).toMatch(/^took \d+ ms for 21 characters/);
 });
 
-test('texts are drawn from the seed, and some are long', () => {
-  const texts = (seed: number) => {
-    const rng = createRng(seed, 'test');
-    return Array.from({ length: 2_000 }, () => callText(rng, partsOf([])));
-  };
-  expect(texts(1)).toEqual(texts(1));
-  expect(texts(1)).not.toEqual(texts(2));
-  const long = texts(1).filter(({ length }) => length > 1_000).length;
-  expect(long).toBeGreaterThan(5);
-  expect(long).toBeLessThan(60);
-});
-
 test('mutations damage bytes and JSON', () => {
   const bytes = Buffer.from('0123456789'.repeat(20));
   const json = '{"a":{"b":[1,2]},"c":"text"}';
@@ -188,17 +174,6 @@ test('writes the tables between the markers', () => {
   const text = table(reports, { date: '2026-01-02', machine: '2 cores' });
   expect(text).toContain('Measured on 2026-01-02, on 2 cores, in 1.5 minutes: 1 passed, 1 failed.');
   expect(text).toContain('| a \\| b | passed | 7 &lt;things> |\n| c | **failed** | two lines |');
-  const attacks = ['runs: a', 'disk: b', 'runs: c'].map((name) => ({ name, passed: true, detail: 'held' }));
-  const failed = { name: 'disk: d', passed: false, detail: 'was accepted' };
-  const rows = table([{ name: 'attacks', checks: [...attacks, failed], seconds: 1 }], {
-    date: '',
-    machine: '',
-  });
-  expect(rows.split('\n').slice(-3)).toEqual([
-    '| runs | passed | attacks: 2 |',
-    '| disk | passed | attacks: 1 |',
-    '| disk: d | **failed** | was accepted |',
-  ]);
   const page = 'before\n<!-- chaos:begin -->\nold\n<!-- chaos:end -->\nafter\n';
   expect(withTable(page, 'new')).toBe('before\n<!-- chaos:begin -->\n\nnew\n\n<!-- chaos:end -->\nafter\n');
   expect(withTable(withTable(page, 'new'), 'new')).toBe(withTable(page, 'new'));

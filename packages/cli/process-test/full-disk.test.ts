@@ -1,12 +1,14 @@
 /** A full disk and a read-only folder are one line and exit code 1, whatever was to be written, and what was there stays. */
 import { spawnSync } from 'node:child_process';
 import { closeSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { fixture } from '../test/fixture.ts';
 import { runCli } from '../test/run-cli.ts';
 import { canMount, SmallDisk } from '../test/small-disk.ts';
-import { cli } from '../test/start-cli.ts';
+import { cli, startCli } from '../test/start-cli.ts';
 
 const play = ['--policy', fixture.policy, '--weight', '1'];
 const steps = 24;
@@ -129,4 +131,58 @@ it.runIf(process.platform === 'linux')('a full disk behind stdout is one line an
     );
     expect(status).toBe(1);
   }
+});
+
+/** A file that may not grow beyond 16 KB stands for a full disk, which only root can make. */
+describe.runIf(process.platform !== 'win32')('a file that may grow no more', () => {
+  const many = ['--steps', '400', '--no-trajectories'];
+  const evaluated = ['eval', fixture.env, ...play, '--size', '400', '--count', '400'];
+  it.each<[string, (out: string) => string[]]>([
+    ['the episodes of training', (out) => train(out, '--steps', '400')],
+    ['the metrics of training', (out) => train(out, ...many)],
+    ['the metrics for TensorBoard', (out) => train(out, ...many, '--tensorboard')],
+    ['the episodes of an evaluation', (out) => [...evaluated, '--out', out]],
+  ])('has no room for %s: one line and exit code 1', async (_, args) => {
+    const folder = await mkdtemp(join(tmpdir(), 'toolenv-ulimit-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const command = [
+      '-c',
+      'ulimit -f 16; exec "$@"',
+      'bash',
+      process.execPath,
+      cli,
+      ...args(join(folder, 'run')),
+    ];
+    const { status, stderr } = spawnSync('bash', command, { cwd: fixture.folder, encoding: 'utf8' });
+    expect(lastLine(stderr)).toMatch(/^toolenv: .+ cannot be written \(EFBIG.*\): /);
+    expect(stderr.match(/^toolenv:/gm)).toHaveLength(1);
+    expect(status).toBe(1);
+  });
+
+  it('has no room for a report: the earlier report stays', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'toolenv-ulimit-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    writeFileSync(join(folder, 'metrics.jsonl'), '');
+    const report = join(folder, 'report.html');
+    writeFileSync(report, '<!doctype html> an earlier report');
+    const args = [process.execPath, cli, 'view', folder, '--export', report];
+    const command = ['-c', 'ulimit -f 64; exec "$@"', 'bash', ...args];
+    const { status, stderr } = spawnSync('bash', command, { cwd: fixture.folder, encoding: 'utf8' });
+    expect(lastLine(stderr)).toMatch(/^toolenv: .+ cannot be written \(EFBIG.*\): /);
+    expect(status).toBe(1);
+    expect(readFileSync(report, 'utf8')).toBe('<!doctype html> an earlier report');
+    expect(readdirSync(folder).sort()).toEqual(['metrics.jsonl', 'report.html']);
+  });
+
+  it.each([
+    ['training', train('/proc/toolenv')],
+    ['training, below a file,', train('/dev/null/run')],
+    ['an evaluation', [...evaluated, '--out', '/proc/toolenv']],
+    ['a recording', ['eval', searching, ...play, '--record', '/proc/toolenv/calls.jsonl']],
+  ])('the folder of %s cannot be made: one line', async (_, args) => {
+    const { code, stderr } = await startCli(args).finished;
+    expect(lastLine(stderr)).toMatch(/^toolenv: .+(written|made|folder|E[A-Z]{4,})/);
+    expect(stderr.match(/^toolenv:/gm)).toHaveLength(1);
+    expect([1, 2]).toContain(code);
+  });
 });

@@ -44,6 +44,7 @@ beforeAll(async () => {
   await writeFile(join(modules, 'broken/package.json'), JSON.stringify(broken));
   server = `'${process.execPath}' '${join(modules, 'hostile/server.js')}'`;
   await writeRun(join(project, 'run'));
+  await symlink('run', join(project, `run${hostileKey}`.replaceAll('/', '')));
 });
 afterAll(() => rm(project, { recursive: true }));
 
@@ -218,6 +219,8 @@ const commands = (): string[][] => [
   ['show', 'run'],
   ['show', 'run', '--json'],
   ['show', 'run', '--tokens'],
+  ['show', `none${hostileKey}`],
+  ['show', `run${hostileKey}`.replaceAll('/', '')],
   ['doctor'],
 ];
 

@@ -75,26 +75,20 @@ describe('when the terminal is closed (SIGHUP)', () => {
     await Promise.all(Object.keys(commands).map(end));
   });
 
-  it('train keeps its finished steps', async () => {
+  it.each([
+    ['SIGHUP', 129],
+    ['SIGTERM', 143],
+  ] as const)('train keeps its finished steps, as at any signal: %s', async (signal, expected) => {
     const out = join(await makeFolder(), 'run');
-    const more = [
-      '--out',
-      out,
-      '--steps',
-      '100',
-      '--checkpoint-every',
-      '100',
-      '--wait-at-step',
-      '4',
-      '--json',
-    ];
+    const steps = ['--steps', '100', '--checkpoint-every', '100', '--wait-at-step', '4'];
+    const more = ['--out', out, ...steps, '--json'];
     const { child, finished } = startCli(['train', fixture.env, ...train, ...more]);
     child.stdout!.on('data', (text: string) => {
-      if (text.includes('"type":"rollout","step":4')) child.kill('SIGHUP');
+      if (text.includes('"type":"rollout","step":4')) child.kill(signal);
     });
     const { code, stderr } = await finished;
     expect(stderr).toMatch(/Stopped; 3 steps are kept: continue with\n {2}toolenv train .+ --resume\b/);
-    expect(code).toBe(129);
+    expect(code).toBe(expected);
     expect(await readdir(join(out, 'checkpoints'))).toEqual(['step-3']);
   });
 

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -67,6 +68,7 @@ test('a text that the environment does not declare is refused, with the nearest 
     );
   expect(await code({ sytem: 'x' })).toContain('no open text "sytem". Did you mean "system"?');
   expect(await code({ constructor: 'x' })).toContain('no open text "constructor"');
+  expect(await code(JSON.parse('{"__proto__": "x"}'))).toContain('no open text "__proto__"');
   expect(await code({ system: 5 })).toContain('the text "system" is not a string');
   expect(await code({ system: 'x'.repeat(100_001) })).toContain('has 100001 characters');
 });
@@ -85,7 +87,10 @@ test('an episode that asks for an undeclared text is a bug', async () => {
 test.each([
   ['absent.json', undefined, 'absent.json'],
   ['list.json', '["x"]', 'it is not an object of texts'],
+  ['null.json', 'null', 'it is not an object of texts'],
   ['number.json', '{"system": 1}', 'the text "system" is not a string'],
+  ['deep.json', `{"system": ${'['.repeat(1e5)}${']'.repeat(1e5)}}`, 'deep.json'],
+  ['.', undefined, ''],
   ['broken.json', '{"system": ', 'broken.json'],
 ])('a file of texts that cannot be used is refused: %s', async (name, content, problem) => {
   const file = join(folder, name);
@@ -93,6 +98,12 @@ test.each([
   const error = await readPrompts(file).catch((thrown: unknown) => thrown);
   expect(ToolEnvError.isInstance(error) && error.code).toBe('usage.prompts_file');
   expect((error as Error).message).toContain(problem);
+  expect((error as Error).message).toMatch(/^.{1,999}$/);
+});
+
+test('a pipe in place of a file of texts is refused', async () => {
+  execFileSync('mkfifo', [join(folder, 'pipe')]);
+  await expect(readPrompts(join(folder, 'pipe'))).rejects.toMatchObject({ code: 'usage.prompts_file' });
 });
 
 test('a file of texts is read', async () => {

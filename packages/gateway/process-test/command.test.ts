@@ -143,19 +143,23 @@ test('a program that cannot be started is aborted, and its name is in the error'
   });
 });
 
-test('when the episode ends, so do the program and what it has started', async () => {
+test('when the episode ends, so do a program that ignores signals and floods its output, and what it has started', async () => {
   const word = `left-behind-${process.pid}`;
   const program = `
     import { spawn } from 'node:child_process';
     spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)', '${word}'], { stdio: 'inherit' });
+    process.on('SIGTERM', () => {});
     ${asks}
+    for (let i = 0; i < 300; i++) await new Promise((done) => process.stderr.write('x'.repeat(1e6), done));
     setInterval(() => {}, 1000);
   `;
-  const env = await openEnv(envOf(node(program)), { toolTimeout: 1500 });
+  const before = process.memoryUsage().rss;
+  const env = await openEnv(envOf(node(program)), { toolTimeout: 3000 });
   const played = await playTask(env, { word: 'sea' }, ['yes']);
   await env.close();
   expect(played.outcome).toEqual({ kind: 'truncated', reason: 'deadline' });
-  expect(running(word)).toBe(0);
+  expect(process.memoryUsage().rss - before).toBeLessThan(200e6);
+  await expect.poll(() => running(word)).toBe(0);
 });
 
 test('no more programs run at once than the environment allows', async () => {

@@ -14,10 +14,10 @@ import {
   scriptedPolicy,
   ToolEnvError,
 } from '@toolenv/core';
-import { recordEnv, replayEnv } from '@toolenv/core/recording';
+import { encodeTrajectory, recordEnv, replayEnv } from '@toolenv/core/recording';
 import { assertConforms, checkEnv, checkTool } from '@toolenv/testing';
 import { evaluate } from '@toolenv/training';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type JudgeOptions, judge } from '../src/judge.ts';
 import judgeV1, { judgeTool } from '../src/judge-v1.ts';
 import { linesOf, startJudgeServer } from '../test/judge-server.ts';
@@ -273,6 +273,10 @@ test('beyond its calls the judge is not asked, and the error names the remedy', 
   const outcome = played[2]!.outcome;
   expect(outcome).toMatchObject({ cause: { code: 'infrastructure.judge_budget' } });
   expect(outcome).toHaveProperty('cause.message', expect.stringContaining('--judge-calls'));
+  await using other = await openEnv(poems({ model }), { judgeCalls: 3 } as object);
+  const atOnce = await play(other, [...'abcdefgh'], 8);
+  expect(atOnce.filter(({ reward }) => reward === 0.5)).toHaveLength(3);
+  expect(atOnce.filter(({ reward }) => reward === null)).toHaveLength(5);
 });
 
 test('no more requests at a time than allowed, and a judge that is silent is not waited for', async () => {
@@ -302,6 +306,27 @@ test('no more requests at a time than allowed, and a judge that is silent is not
   const { outcome } = await playOnce(poems({ model: silent, timeout: 20 }), { topic: 'rain' }, ['x']);
   expect(outcome).toMatchObject({ kind: 'aborted', cause: { code: 'infrastructure.judge_timeout' } });
   expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
+});
+
+test('a key that the server of the judge repeats, in reasons and in errors, is in no record and in no cache', async () => {
+  const key = 'sk-judge-0123456789abcdef';
+  vi.stubEnv('JUDGE_TEST_KEY', key);
+  let count = 0;
+  await using server = await startJudgeServer((asked) => {
+    count += 1;
+    if (count % 2 === 0) return `I was sent Bearer ${key}.\n${linesOf(asked)[0]} 3`;
+    return (response) =>
+      void response.writeHead(400).end(JSON.stringify({ error: { message: `Bad key ${key}` } }));
+  });
+  const judgeCache = join(folder, 'verdicts.jsonl');
+  const chosen = { judge: `${server.model}&apiKey=JUDGE_TEST_KEY`, judgeCache } as object;
+  await using env = await openEnv(poems(), chosen);
+  const played = await play(env, [...'abcdefgh'], 1);
+  expect(new Set(played.map(({ outcome }) => outcome.kind))).toEqual(new Set(['aborted', 'terminated']));
+  for (const text of [...played.map(encodeTrajectory), await readFile(judgeCache, 'utf8')]) {
+    expect(text).toContain('[redacted]');
+    expect(text).not.toContain(key);
+  }
 });
 
 test('a judge may take longer than the tools of the policy', async () => {

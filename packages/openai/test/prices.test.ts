@@ -1,6 +1,6 @@
 /** Files of prices: which name fits, and what is refused. */
 import { execFileSync } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -47,6 +47,7 @@ test('a pattern fits what a regular expression would fit', () => {
 test.each([
   ['{"gpt": ', 'are not JSON'],
   ['[]', 'are not an object'],
+  [`{"gpt": ${'['.repeat(1e5)}${']'.repeat(1e5)}}`, 'are wrong for "gpt"'],
   ['{"gpt": 3}', 'are wrong for "gpt": they are not an object'],
   ['{"gpt": {"input": 1}}', '"input" and "output" must be numbers from 0 up'],
   ['{"gpt": {"input": -1, "output": 1}}', '"input" and "output"'],
@@ -54,7 +55,7 @@ test.each([
   ['{"gpt": {"input": 1, "output": 1, "cached": "0"}}', '"cached" must be a number'],
   ['{"gpt": {"input": 1, "output": 1, "cache": 0}}', '"cache" is unknown'],
   ['{"gpt": {"__proto__": {"input": 1}}}', '"input" and "output"'],
-])('%s is refused', async (text, why) => {
+])('%.60s is refused', async (text, why) => {
   await writeFile(file, text);
   const error = await readPrices(file, 'gpt').catch((thrown) => thrown);
   expect(error).toMatchObject({ code: 'usage.prices' });
@@ -62,12 +63,21 @@ test.each([
   expect(error.message).toContain(`write it as {"<model>"`);
 });
 
-test('a pipe and an absent file are refused', async () => {
+test('a name of a million stars is compared in a second', async () => {
+  await writeFile(file, JSON.stringify({ [`${'a*'.repeat(5e5)}b`]: { input: 1, output: 1 } }));
+  const started = performance.now();
+  expect(await readPrices(file, 'a'.repeat(1e5))).toEqual({});
+  expect(performance.now() - started).toBeLessThan(1_000);
+});
+
+test('a pipe, an absent file and a gigabyte are refused', async () => {
   const pipe = `${file}.pipe`;
   execFileSync('mkfifo', [pipe]);
   onTestFinished(() => rm(pipe));
   await expect(readPrices(pipe, 'gpt')).rejects.toThrow('is not a regular file');
   await expect(readPrices(`${file}.none`, 'gpt')).rejects.toMatchObject({ code: 'usage.prices' });
+  await truncate(file, 2 ** 30);
+  await expect(readPrices(file, 'gpt')).rejects.toMatchObject({ code: 'usage.prices' });
 });
 
 test('a policy finds its prices by the name that the server tells, and options win', async () => {

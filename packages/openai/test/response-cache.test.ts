@@ -1,6 +1,6 @@
 /** Replies on disk: what is asked again, and what a damaged or foreign file does. */
 import { execFileSync } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
@@ -96,10 +96,18 @@ test('faults are not kept, and damaged files are asked for again', async () => {
   const { usage } = await said(server.url, cache, 0);
   const names = (await readdir(cache, { recursive: true })).filter((name) => name.endsWith('.json'));
   expect(names.length).toBe(usage.requests);
-  for (const name of names) await writeFile(join(cache, name), '{"body": ');
-  const again = await said(server.url, cache, 0);
-  expect(again.usage.requests).toBe(usage.requests);
-  for (const name of names) expect(JSON.parse(await readFile(join(cache, name), 'utf8'))).toBeDefined();
+  const deep = `{"body": {"content": ${'['.repeat(1e5)}${']'.repeat(1e5)}}}`;
+  const damages = [
+    (file: string) => writeFile(file, '{"body": '),
+    (file: string) => writeFile(file, deep),
+    (file: string) => truncate(file, 2 ** 30),
+  ];
+  for (const damage of damages) {
+    for (const name of names) await damage(join(cache, name));
+    const again = await said(server.url, cache, 0);
+    expect(again.usage.requests).toBe(usage.requests);
+    for (const name of names) expect(JSON.parse(await readFile(join(cache, name), 'utf8'))).toBeDefined();
+  }
 
   const broken = await scratch();
   const fault = { status: 500, headers: { 'retry-after': '0' }, body: 'down' };

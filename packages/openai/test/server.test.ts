@@ -1,6 +1,7 @@
 /** Faults of servers: what is tried again, how long is waited, and what becomes of it in the end. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isInfrastructure } from '@toolenv/core';
 import { backoff, retryAfter } from '@toolenv/serving/client';
@@ -103,6 +104,27 @@ test('a server that drips fails after the timeout', async () => {
   expect(performance.now() - began).toBeLessThan(5_000);
   dripping.closeAllConnections();
   dripping.close();
+});
+
+test('an answer of 1.5 GB is refused after 64 MiB', async () => {
+  const mib = 'x'.repeat(2 ** 20);
+  let sent = 0;
+  const pouring = createServer(async (_request, response) => {
+    const chunks = function* () {
+      for (sent = 0; sent < 1536; sent++) yield mib;
+    };
+    // The reader leaves.
+    await pipeline(chunks, response).catch(() => {});
+  });
+  await new Promise<void>((resolve) => pouring.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(pouring.address() as AddressInfo).port}/v1`;
+  const asking = new Server({ url, retries: 0 }).ask('chat/completions', body);
+  await expect(asking).rejects.toMatchObject({
+    code: 'infrastructure.model_unreachable',
+    message: expect.stringMatching(/^.{0,300}more than 67108864 bytes.{0,300}$/),
+  });
+  expect(sent).toBeLessThan(200);
+  pouring.close();
 });
 
 test('a policy of a silent server opens until its deadline or its signal, and not longer', async () => {

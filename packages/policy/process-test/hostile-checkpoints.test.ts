@@ -44,6 +44,27 @@ test('a template that behaves at first is stopped when it does not', () => {
   );
 });
 
+test('a template cannot reach the process or a prototype', () => {
+  const messages = [{ role: 'user', content: 'hello' } as const];
+  for (const template of [
+    "{{ ''.constructor.constructor('return process.exit(7)')() }}",
+    '{% set x = messages.__proto__ %}{{ x.constructor.constructor }}',
+    '{% for message in messages %}{{ message.content',
+  ]) {
+    // It is refused in one line, or renders as nothing.
+    let shown = '';
+    try {
+      shown = chatWith(template).render({ messages, tools: [] });
+    } catch (error) {
+      expect(error).toMatchObject({
+        code: expect.stringMatching(/^usage\./),
+        message: expect.stringMatching(/^[^\n]{1,600}$/),
+      });
+    }
+    expect(shown).not.toMatch(/function|native/);
+  }
+});
+
 test('an operand is evaluated once, and lazily', () => {
   const counted =
     '{% set n = namespace(x=0) %}{% macro f() %}{% set n.x = n.x + 1 %}a{% endmacro %}' +

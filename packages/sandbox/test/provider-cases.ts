@@ -110,6 +110,15 @@ export function providerCases<Options>(
     }),
   );
 
+  test('a sandbox that is closed in the middle of a command ends it with an infrastructure error', async () => {
+    const sandbox = await host.sandbox();
+    const run = sandbox.run('sleep 100', { timeout: 60_000 });
+    setTimeout(() => void sandbox.close(), 300);
+    const started = performance.now();
+    await expect(run).rejects.toMatchObject({ code: expect.stringMatching(/^infrastructure\./) });
+    expect(performance.now() - started).toBeLessThan(5_000);
+  });
+
   test('two sandboxes share no files, and a closed one answers nothing', async () => {
     const [one, other] = await Promise.all([host.sandbox(), host.sandbox()]);
     await one.run('echo secret > /tmp/secret; echo secret > secret');

@@ -78,6 +78,27 @@ test('two episodes with one id that run at once have variables of their own', as
   await close();
 });
 
+test('programs that print 100 MB or break JavaScript keep their bounds, and the next call but one is answered', async () => {
+  const programs = [
+    'print("x" * 10**8)',
+    'import js\njs.Array.prototype.push = None\njs.JSON.stringify = None\nprint("x" * 10**6)',
+  ];
+  const before = process.memoryUsage.rss();
+  for (const program of programs) {
+    expect((await run(program, 'odd')).length).toBeLessThan(11_000);
+    await run('1', 'odd');
+    expect(await run('1 + 1', 'odd')).toBe('2');
+  }
+  expect(process.memoryUsage.rss() - before).toBeLessThan(700 * 2 ** 20);
+});
+
+test('an interpreter that is ended while it works is a fault of the infrastructure', async () => {
+  const own = await createPython({}, { spare: 0 });
+  const call = own.execute({ code: 'while True: pass' }, context('ended'));
+  setTimeout(() => void own.close!(), 500);
+  await expect(call).rejects.toMatchObject({ code: 'infrastructure.python' });
+});
+
 const probes: [what: string, code: string, answer: RegExp][] = [
   ['a command of the machine', 'import os; os.system("touch /tmp/escaped")', /^-1$/],
   ['a process', 'import subprocess; subprocess.run(["id"])', /Error/],

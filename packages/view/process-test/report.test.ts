@@ -1,5 +1,7 @@
 /** makeReport: what a report has, what it must never have, and how large it may be. */
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { appendFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -52,12 +54,23 @@ test('no text of an episode is part of the document, and nothing is loaded', asy
   const { action } = episode.steps[1]!;
   action.text = evil;
   episode.steps[0]!.observation.messages[1]!.content = evil;
-  await writeFile(join(path, 'trajectories.jsonl'), `${encodeTrajectory(episode)}\n`);
-  await writeFile(join(path, 'config.json'), JSON.stringify({ env: evil, policy: 'p' }));
+  episode.steps[0]!.calls[0]!.call = { id: evil, name: '__proto__', arguments: { [evil]: evil } };
+  const lines = [encodeTrajectory({ ...episode, task: { answer: evil } }), '{"version":1}', 'null', evil];
+  await writeFile(join(path, 'trajectories.jsonl'), `${lines.join('\n')}\n`);
+  const config = JSON.stringify({ env: evil, policy: 'p', trainerOptions: { [evil]: evil } });
+  await writeFile(
+    join(path, 'config.json'),
+    config.replace('{', '{"__proto__":{"ran":1},"constructor":{"ran":1},'),
+  );
+  const metrics = { reward: 'NaN', [evil]: null, 'rewards/__proto__/mean': 1 };
+  const damaged = { type: evil, step: -1, metrics: null };
+  const updates = [{ type: 'rollout', step: 1, metrics }, damaged].map((line) => JSON.stringify(line));
+  await writeFile(join(path, 'metrics.jsonl'), `${updates.join('\n')}\n`);
   const html = await makeReport([path]);
   expect(html).not.toMatch(/alert|onerror|\u2028|\u2029/);
   expect(html.match(/<script/g)).toHaveLength(2);
   expect(dataOf(html).runs[0]!.episodes[0]!.episode.steps[1]!.action.text).toBe(evil);
+  expect({}).not.toHaveProperty('ran');
   // The policy allows the one script, by its digest.
   expect(html).toMatch(/content="default-src 'none'; script-src 'sha256-[\w+/=]{44}'; /);
   expect(html).not.toMatch(/(src|href)="(?!data:)/);
@@ -131,6 +144,34 @@ test('what does not fit is left out: episodes of many bytes that do not compress
   expect(run!.rows).toHaveLength(48);
   expect(Object.keys(run!.episodes).length).toBeGreaterThan(5);
 });
+
+test('a configuration, an episode and names of metrics of megabytes fit into 3 MB', async () => {
+  const path = join(folder, 'huge');
+  await makeRun(path, { steps: 1, seed: 1 });
+  const noise = () => randomBytes(3_000_000).toString('base64');
+  const config = JSON.parse(await readFile(join(path, 'config.json'), 'utf8'));
+  await writeFile(join(path, 'config.json'), JSON.stringify({ ...config, note: noise() }));
+  const episode = episodeOf(2, 0);
+  episode.steps[1]!.action.text = noise();
+  await appendFile(join(path, 'trajectories.jsonl'), `${encodeTrajectory(episode)}\n`);
+  const line = { type: 'update', step: 2, metrics: { [noise()]: 1 } };
+  await appendFile(join(path, 'metrics.jsonl'), `${JSON.stringify(line)}\n`);
+  expect(Buffer.byteLength(await makeReport([path]))).toBeLessThanOrEqual(3_000_000);
+});
+
+test.each(['config', 'trajectories', 'metrics', 'tokens', 'changes', 'end'])(
+  'a pipe in the place of %s does not stop the report',
+  async (name) => {
+    const path = join(folder, `pipe-${name}`);
+    await makeRun(path, { steps: 1, seed: 1 });
+    const file = join(path, /config|end/.test(name) ? `${name}.json` : `${name}.jsonl`);
+    await rm(file, { force: true });
+    execFileSync('mkfifo', [file]);
+    // It is made, or refused in one line.
+    const made = await makeReport([path]).catch(({ message }: Error) => message);
+    expect(made).toMatch(/^(<!doctype html>|[^\n]+$)/);
+  },
+);
 
 test('the episodes that a diagnosis names come first', async () => {
   await makeRun(join(folder, 'diagnosed'), { steps: 3, seed: 1 });

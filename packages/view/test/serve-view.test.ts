@@ -236,6 +236,8 @@ describe('refusals', () => {
 
   it('keeps the page from loading anything from elsewhere', async () => {
     const { headers } = await fetch(`${view.url}api/runs`);
+    expect(headers.get('content-type')).toMatch(/^application\/json/);
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
     expect(headers.get('content-security-policy')).toMatch(/^default-src 'self'; .*frame-ancestors 'none'$/);
   });
 });

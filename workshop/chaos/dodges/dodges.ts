@@ -1,6 +1,5 @@
 /** The part `dodges`: a policy tries to abort its own episode, so that a bad score does not count. Each attempt must be scored. */
 import { check, checkNone, type PartInput, type Reporter } from '../part.ts';
-import { faults } from './faults.ts';
 import { playAttempts } from './play-attempts.ts';
 import { settings } from './settings.ts';
 
@@ -17,15 +16,5 @@ export async function run({ quick }: PartInput, { say, report }: Reporter): Prom
     const { scored, wrong, seconds } = await playAttempts(setting, quick ? skipped : 1);
     say(`${name}: ${scored} attempts scored, ${wrong.length} wrong, in ${seconds.toFixed(0)} s`);
     report(checkNone(`every attempt is scored, ${name}`, wrong, `${scored} attempts, each scored 0`));
-  }
-  for (const { name, missing, code, play } of faults) {
-    if (missing !== undefined) {
-      report(check(`a fault aborts, ${name}`, true, `skipped: ${missing}`));
-      continue;
-    }
-    const { outcome, reward } = await play();
-    const cause = outcome.kind === 'aborted' ? outcome.cause.code : 'none';
-    const isRight = cause === code && reward === null;
-    report(check(`a fault aborts, ${name}`, isRight, `${outcome.kind}, cause ${cause}, reward ${reward}`));
   }
 }

@@ -20,14 +20,14 @@ const files = (action: string, rest: Record<string, unknown>) =>
 const timeout = 1_000;
 
 /** References of sandboxes, with limits that attempts reach soon. */
-export const sandboxes = {
+const sandboxes = {
   virtual: `@toolenv/sandbox/virtual-v1?memory=128&disk=8&timeout=${timeout}`,
   bubblewrap: `@toolenv/sandbox/bubblewrap-v1?memory=128&disk=8&processes=64&timeout=${timeout}`,
 } as const;
 
 type Kind = keyof typeof sandboxes;
 
-export const missingBubblewrap: string | undefined = existsSync('/usr/bin/bwrap')
+const missingBubblewrap: string | undefined = existsSync('/usr/bin/bwrap')
   ? undefined
   : 'bwrap is not installed';
 

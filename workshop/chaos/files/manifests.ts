@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { listPlugins, loadPlugin } from '@toolenv/core/plugins';
 import { runProgram } from '../../../packages/cli/src/program.ts';
 import { mutateBytes, mutateJson } from './mutate.ts';
-import { type Subject, withoutOutput } from './subject.ts';
-import { wrongError } from './wrong-error.ts';
+import { type Subject, withoutOutput, wrongError } from './subject.ts';
 
 const json = JSON.stringify({
   name: '@chaos/plugins',

@@ -1,5 +1,5 @@
-/** A kind of file that is damaged and then used. */
-import type { Rng } from '@toolenv/core';
+/** A kind of file that is damaged and then used, and what is wrong with what the user sees. */
+import { type Rng, ToolEnvError } from '@toolenv/core';
 
 export interface Subject {
   /** Writes a damaged copy into an empty folder, and says what was damaged. */
@@ -36,4 +36,17 @@ export async function withoutOutput(work: () => Promise<void>): Promise<void> {
 export function controlCharacter(text: string): string | undefined {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
   return /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/.exec(text)?.[0];
+}
+
+/** Characters of a message. */
+const longest = 2_000;
+
+/** `undefined` for an error of one line that names what is wrong with the file. */
+export function wrongError(error: unknown): string | undefined {
+  if (!ToolEnvError.isInstance(error))
+    return error instanceof Error ? `${error.name}: ${error.message}` : 'threw no Error';
+  const { code, message } = error;
+  if (code.startsWith('bug.')) return `is reported as a bug of the program: ${code} ${message}`;
+  if (message.includes('\n')) return `is reported in several lines: ${JSON.stringify(message)}`;
+  return message.length > longest ? `is reported in ${message.length} characters: ${code}` : undefined;
 }

@@ -6,9 +6,8 @@ import { createRng } from '@toolenv/core';
 import type { Reporter } from '../part.ts';
 import { checkpoints } from './checkpoints.ts';
 import { manifests } from './manifests.ts';
-import type { Subject } from './subject.ts';
+import { type Subject, wrongError } from './subject.ts';
 import { trajectories } from './trajectories.ts';
-import { wrongError } from './wrong-error.ts';
 
 const subjects = { checkpoints, trajectories, manifests };
 

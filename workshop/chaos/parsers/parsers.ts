@@ -1,21 +1,20 @@
-/** The part `parsers`: a million texts for each format of tool calls, with a bound on the time of each. */
+/** The part `parsers`: 200,000 texts for each format of tool calls, with a bound on the time of each. */
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { callFormats } from '@toolenv/core/tools';
 import { inChild } from '../in-child.ts';
 import { checkNone, type PartInput, type Reporter } from '../part.ts';
-import { formats } from './formats.ts';
-import { bound } from './judge.ts';
-import type { TextRange } from './parse-texts.ts';
+import { bound, type TextRange } from './parse-texts.ts';
 
 /** Texts of each format, and milliseconds in which a process must have read its share of them. */
-const full = { texts: 1_000_000, limit: 150_000 };
-const quick = { texts: 20_000, limit: 30_000 };
+const full = { texts: 200_000, limit: 150_000 };
+const quick = { texts: 5_000, limit: 30_000 };
 
 export async function run({ quick: isQuick, seed }: PartInput, { say, report }: Reporter): Promise<void> {
   const { texts, limit } = isQuick ? quick : full;
   const processes = Math.min(4, availableParallelism());
   const share = Math.ceil(texts / processes);
-  for (const format of Object.keys(formats)) {
+  for (const { name: format } of callFormats) {
     const started = performance.now();
     const ranges = Array.from({ length: processes }, (_, index) => ({
       format,

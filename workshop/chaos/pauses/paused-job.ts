@@ -7,7 +7,6 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fixture } from '../../../packages/cli/test/fixture.ts';
 import { cli } from '../../../packages/cli/test/start-cli.ts';
-import { trainArgs } from '../attacks/train-args.ts';
 
 export interface Job {
   name: 'training' | 'evaluation';
@@ -22,7 +21,10 @@ const slowLamp = join(import.meta.dirname, '../../../packages/cli/test/slow-lamp
 export const jobs: readonly Job[] = [
   {
     name: 'training',
-    args: (out) => trainArgs(out, '--steps', '24', '--pause', '60'),
+    args: (out) => [
+      ...['train', fixture.env, '--policy', fixture.policy, '--trainer', fixture.trainer, '--out', out],
+      ...['--checkpoint-every', '2', '--steps', '24', '--pause', '60'],
+    ],
     begun: 'metrics.jsonl',
     done: 'policy',
   },

@@ -1,4 +1,4 @@
-/** The part `pauses`: holds up a process in the middle of its work, lets another take its folder over, and lets the first go on. */
+/** The part `pauses`: a second process begins in the folder of another that works, or that is held up in the middle of its work and goes on later. */
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -15,6 +15,7 @@ const pauses = { full: 25, quick: 3 };
 export async function run({ quick, seed }: PartInput, reporter: Reporter): Promise<void> {
   const root = await mkdtemp(join(tmpdir(), 'toolenv-pauses-'));
   try {
+    if (canBeApart) await beginInAnotherContainer(join(root, 'containers'), reporter);
     await Promise.all(
       jobs.map((job, index) =>
         pauseJob(job, {
@@ -27,6 +28,23 @@ export async function run({ quick, seed }: PartInput, reporter: Reporter): Promi
     );
   } finally {
     await rm(root, { recursive: true, force: true });
+  }
+}
+
+/** Neither process sees the other. */
+async function beginInAnotherContainer(out: string, { report }: Reporter): Promise<void> {
+  const [job] = jobs as [Job];
+  const first = new Working([...job.args(out), '--steps', '1000', '--pause', '500'], { isApart: true });
+  try {
+    await first.makes(join(out, job.begun));
+    const { code, stderr } = await new Working([...job.args(out), '--resume']).ended;
+    const wrong = [
+      ...(code === 2 && /is in use by process 1:/.test(stderr) ? [] : [`exit code ${code}: ${stderr}`]),
+      ...(first.isOver ? ['the first run ended'] : []),
+    ];
+    report(checkNone('a run in another container is refused', wrong, 'the first run continues'));
+  } finally {
+    if (!first.isOver) await first.signal('SIGKILL');
   }
 }
 

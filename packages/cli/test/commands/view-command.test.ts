@@ -1,5 +1,6 @@
 /** `toolenv view`: what it refuses before it serves or writes anything. The pages are tested in packages/view. */
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -20,8 +21,21 @@ test('a report replaces no other file', async () => {
   expect([code, stdout]).toEqual([2, '']);
   expect(stderr).toContain(`${file} exists, and is no report: name another file.`);
   expect(await readFile(file, 'utf8')).toBe('<html>mine</html>');
-  const ofFolder = await runCli('view', join(folder, 'run'), '--export', folder);
-  expect([ofFolder.code, ofFolder.stderr]).toEqual([2, expect.stringContaining('name another file')]);
+  const [pipe, link] = [join(folder, 'pipe.html'), join(folder, 'link.html')];
+  execFileSync('mkfifo', [pipe]);
+  await symlink(file, link);
+  for (const other of [folder, pipe, link]) {
+    const refused = await runCli('view', join(folder, 'run'), '--export', other);
+    expect([refused.code, refused.stderr]).toEqual([
+      2,
+      expect.stringMatching(/^toolenv: [^\n]+ another file\.\n$/),
+    ]);
+  }
+  expect(await readFile(file, 'utf8')).toBe('<html>mine</html>');
+  expect((await readdir(folder)).sort()).toEqual(['link.html', 'pipe.html', 'run', 'thesis.html']);
+  const nowhere = await runCli('view', join(folder, 'run'), '--export', '/proc/toolenv/report.html');
+  expect(nowhere.code).not.toBe(0);
+  expect(nowhere.stderr).toMatch(/^toolenv: [^\n]+\n$/);
 });
 
 test('a folder without runs is refused, with what a run is', async () => {

@@ -61,6 +61,12 @@ test.each<[string, unknown, RegExp]>([
     /at \/content\/0: expected must be object; received null\. \(TOOL-4\)/,
   ],
   ['a text that is no string', { content: [{ type: 'text', text: 7 }] }, /\/content\/0\/text.*\(TOOL-4\)/],
+  [
+    'an image whose data is an object',
+    { content: [{ type: 'image', data: { length: 4 }, mimeType: 'image/png' }] },
+    /\/content\/0\/data.*\(TOOL-4\)/,
+  ],
+  ['an image of null', { content: [{ type: 'image', data: null, mimeType: null }] }, /\(TOOL-4\)/],
   ['a resource without a resource', { content: [{ type: 'resource' }] }, /resource.*\(TOOL-4\)/],
   [
     'a content that is no array',

@@ -96,6 +96,8 @@ test('by option, images that a policy cannot read stop the run', async () => {
 
 test.each([
   ['SVG', { ...pixel, mimeType: 'image/svg+xml' }],
+  ['HTML', { ...pixel, mimeType: 'text/html' }],
+  ['a type that ends its attribute', { ...pixel, mimeType: 'image/png"><script>' }],
   ['data that is not base64', { ...pixel, data: '"><script>' }],
   ['more than 4 MB', { ...pixel, data: 'A'.repeat(4 * 2 ** 20 + 4) }],
 ])('an image of a tool that models cannot read is only named: %s', async (_what, image) => {
@@ -125,6 +127,11 @@ test('of many large images, the newest are shown', async () => {
   expect(outcome.kind).toBe('terminated');
   const last = imagesIn(policy.shown[4]!) as (ImageBlock[] | undefined)[];
   expect(last.map((images) => images?.length ?? 0)).toEqual([0, 0, 0, 0, 0, 0, 1, 0, 1]);
+
+  const three = looker(true, 4);
+  await playTask(camera([large, large, large]), {}, three);
+  const ofThree = imagesIn(three.shown[4]!) as (ImageBlock[] | undefined)[];
+  expect(ofThree.map((images) => images?.length ?? 0)).toEqual([0, 0, 0, 0, 0, 0, 0, 0, 2]);
 });
 
 test('a policy that reads none is named once, as it begins to play blind', async () => {

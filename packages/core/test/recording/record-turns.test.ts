@@ -2,7 +2,7 @@
 
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -175,8 +175,21 @@ test.each([
   });
 });
 
-test('a pipe is refused', async () => {
+test('a recorded request of 100,000 levels is another request', async () => {
   const file = newFile();
-  execFileSync('mkfifo', [file]);
-  await expect(replayEnv(file)).rejects.toThrow('is not a regular file');
+  await run(recordEnv(file), async () => served());
+  const deep = `"request":{"a":${'['.repeat(1e5)}${']'.repeat(1e5)},`;
+  await writeFile(file, (await readFile(file, 'utf8')).replace('"request":{', deep));
+  const error = await run(await replayEnv(file), never).catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ code: expect.stringMatching(/^(usage|bug)\./) });
+  expect((error as Error).message.length).toBeLessThan(2_000);
+});
+
+test('a pipe and a gigabyte are refused', async () => {
+  const [pipe, huge] = [newFile(), newFile()];
+  execFileSync('mkfifo', [pipe]);
+  await expect(replayEnv(pipe)).rejects.toThrow('is not a regular file');
+  await writeFile(huge, '');
+  await truncate(huge, 2 ** 30);
+  await expect(replayEnv(huge)).rejects.toMatchObject({ code: expect.stringMatching(/^usage\./) });
 });

@@ -45,6 +45,12 @@ test('answers arguments that nest too deeply or are too long as a mistake', asyn
   ]);
 });
 
+test('arguments named after the prototype change no object', async () => {
+  const args = JSON.parse('{"__proto__": {"polluted": 1}, "constructor": {"prototype": {"polluted": 1}}}');
+  await dispatch([call('climb', args), call('climb', { rungs: 1, ...args })], [climb], options);
+  expect({}).not.toHaveProperty('polluted');
+});
+
 test('a long name is not repeated whole', async () => {
   const [record] = await dispatch([call('n'.repeat(1_000_000))], [climb], options);
   expect(record!.mistake).toMatchObject({ code: 'unknown_tool', received: `${'n'.repeat(77)}…` });

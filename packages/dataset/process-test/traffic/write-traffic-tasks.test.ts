@@ -1,10 +1,10 @@
 /** Recorded conversations become tasks: what a task has, how splits are kept apart, and what is refused. */
 import { execFileSync } from 'node:child_process';
-import { readdir, writeFile } from 'node:fs/promises';
+import { readdir, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { defineToolEnv, openEnv, playTask } from '@toolenv/core';
-import { dataset, type TrafficTask, writeTrafficTasks } from '@toolenv/dataset';
+import { dataset, redactSecrets, type TrafficTask, writeTrafficTasks } from '@toolenv/dataset';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { allTasks, type Line, made, talk, temporaryFolder } from '../../test/traffic/recorded.ts';
@@ -273,6 +273,12 @@ const broken: [what: string, text: string, code: string, message: string][] = [
     'usage.broken_record',
     'it must be at most 64 levels of arrays and objects',
   ],
+  [
+    'a deep schema',
+    JSON.stringify(talk('Q', { tools: [0] })).replace('[0]', `[${'{"a":'.repeat(9e4)}1${'}'.repeat(9e4)}]`),
+    'usage.broken_record',
+    'it must be at most 64 levels of arrays and objects',
+  ],
   ['nothing', '\n \n', 'usage.no_tasks', 'it has no whole line'],
   ['UTF-16', '\ufffe', 'usage.no_tasks', 'it has no whole line'],
 ];
@@ -313,9 +319,8 @@ test('options that cannot be, and places that are taken, are refused', async () 
       message: expect.stringContaining(message),
     });
   execFileSync('mkfifo', [join(folder, 'pipe.jsonl')]);
-  await expect(make({ captured: [join(folder, 'pipe.jsonl')] })).rejects.toMatchObject({
-    code: 'usage.missing_file',
-  });
+  for (const endless of [join(folder, 'pipe.jsonl'), '/dev/zero'])
+    await expect(make({ captured: [endless] })).rejects.toMatchObject({ code: 'usage.missing_file' });
   const stop = new AbortController();
   stop.abort(new Error('stop'));
   await expect(make({ signal: stop.signal })).rejects.toThrow('stop');
@@ -323,3 +328,27 @@ test('options that cannot be, and places that are taken, are refused', async () 
   expect((await readdir(folder)).sort()).toEqual(['captured.jsonl', 'pipe.jsonl', 'tasks']);
   await expect(make({})).rejects.toMatchObject({ code: 'usage.folder' });
 });
+
+test('a line of a gigabyte is refused before memory is taken, and nothing is written', async () => {
+  const folder = await temporaryFolder();
+  const captured = join(folder, 'captured.jsonl');
+  await writeFile(captured, `${JSON.stringify(talk('Q'))}\n{"messages":[{"role":"user","content":"`);
+  // A hole in the file: it takes no room on the disk.
+  await truncate(captured, 2 ** 30);
+  const before = process.memoryUsage().rss;
+  const making = writeTrafficTasks({ captured: [captured], out: join(folder, 'tasks') });
+  await expect(making).rejects.toMatchObject({ code: 'usage.broken_file' });
+  expect(process.memoryUsage().rss - before).toBeLessThan(400e6);
+  expect(await readdir(folder)).toEqual(['captured.jsonl']);
+});
+
+test('texts that tempt patterns of secrets and words, and 5,000 tasks that are alike, are read within a minute', async () => {
+  const pieces = 'a. | |eyJaaaaaaaa-|bearer \t|://a:|-----BEGIN PRIVATE KEY|sk-|password|"|\\|@a.|界'.split(
+    '|',
+  );
+  const slow = pieces.map((piece) => talk(`x${piece.repeat(2 ** 18 / piece.length)}`));
+  const common = Array.from({ length: 40 }, (_, n) => `word${n}`).join(' ');
+  const alike = Array.from({ length: 5_000 }, (_, n) => talk(`${common} ${n} ${n * 7} ${n * 11}`));
+  await made(slow, { redact: [redactSecrets], nearDuplicates: 0.5 });
+  expect((await made(alike, { nearDuplicates: 0.7 })).summary.nearDuplicates).toBeGreaterThan(2_500);
+}, 60_000);

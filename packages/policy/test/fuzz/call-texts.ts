@@ -37,7 +37,7 @@ const usual = [
   '\ud800',
 ];
 
-function pieces(marks: readonly string[]) {
+function pieces(marks: readonly string[], most: number) {
   return fc.oneof(
     { weight: 4, arbitrary: fc.constantFrom(...marks) },
     { weight: 1, arbitrary: fc.string({ unit: anyCharacter }) },
@@ -46,7 +46,7 @@ function pieces(marks: readonly string[]) {
     {
       weight: 1,
       arbitrary: fc
-        .tuple(fc.constantFrom(...marks), fc.integer({ min: 1, max: 2000 }))
+        .tuple(fc.constantFrom(...marks), fc.integer({ min: 1, max: most }))
         .map(([mark, times]) => mark.repeat(times)),
     },
   );
@@ -55,9 +55,10 @@ function pieces(marks: readonly string[]) {
 /**
  * Texts of up to about 100,000 characters, most of them short.
  * @param markers Those of the format, which come as often as all other marks.
+ * @param most How often a mark is repeated at most.
  */
-export function callTexts(markers: readonly string[]): fc.Arbitrary<string> {
-  const piece = fc.oneof(pieces(usual), ...(markers.length > 0 ? [pieces(markers)] : []));
+export function callTexts(markers: readonly string[], most = 2000): fc.Arbitrary<string> {
+  const piece = fc.oneof(pieces(usual, most), ...(markers.length > 0 ? [pieces(markers, most)] : []));
   return fc.array(piece, { maxLength: 12 }).map((parts) => parts.join(''));
 }
 

@@ -1,5 +1,5 @@
 /** What a constrained call may be, by the keywords of its schema; and schemas, tools and vocabularies that are hard. */
-import { createRng, type JsonSchema } from '@toolenv/core';
+import { createRng, type JsonSchema, type Rng } from '@toolenv/core';
 import { describe, expect, test } from 'vitest';
 import { CallConstraints } from '../../src/grammar/call-constraints.ts';
 import { byteVocabulary, endToken, isAllowed, refused, specialToken } from './byte-calls.ts';
@@ -255,6 +255,80 @@ test('alternatives that begin alike at each level take bounded time', () => {
   ).toBe('');
   expect(performance.now() - started).toBeLessThan(3000);
 });
+
+describe('a hard schema takes at most two seconds, and is limited or refused with the remedy', () => {
+  const deep = (levels: number): JsonSchema => (levels === 0 ? {} : of(deep(levels - 1)));
+  const twice = (times: number): JsonSchema =>
+    times === 0 ? { anyOf: [{}, { title: 'b' }] } : { allOf: [twice(times - 1), twice(times - 1)] };
+  const list = Array.from({ length: 500 }, (_, i) => ({
+    type: 'array',
+    items: { $ref: '#/$defs/l' },
+    maxItems: 9 + i,
+  }));
+  const numbers = (count: number) => Array.from({ length: count }, (_, i) => `p${i}`);
+  test.each<[string, JsonSchema]>([
+    ['5,000 levels', deep(5_000)],
+    ['60 levels', deep(60)],
+    ['twelve doublings of alternatives', twice(12)],
+    [
+      '19,000 properties',
+      { properties: Object.fromEntries(numbers(19_000).map((name) => [name, { type: 'integer' }])) },
+    ],
+    ['100,000 listed values', { properties: { a: { enum: numbers(100_000) } } }],
+    ['lists of 500 kinds in each other', { ...of({ $ref: '#/$defs/l' }), $defs: { l: { anyOf: list } } }],
+    ['a string of at least a billion characters', of({ type: 'string', minLength: 1e9 })],
+    [
+      'a property __proto__',
+      JSON.parse('{"properties":{"__proto__":{"type":"integer"}},"required":["__proto__"]}'),
+    ],
+    ...Array.from({ length: 300 }, (_, i): [string, JsonSchema] => [
+      `random keywords with random values, ${i}`,
+      oddSchema(createRng(1, 'schema', i), 4) as JsonSchema,
+    ]),
+  ])('%s', (_, schema) => {
+    const started = performance.now();
+    try {
+      for (const args of [
+        '{"a":{"a":[[[',
+        '{"p7":1,"p8":2}',
+        '{"a":"p99999"}',
+        '{"a":"xxxxxxxxx',
+        '{"__proto__":1}',
+        '{}',
+      ])
+        refused(schema, args);
+    } catch (error) {
+      expect(error).toMatchObject({
+        code: 'usage.constrain_calls',
+        message: expect.stringMatching(/leave constrainCalls out/),
+      });
+    }
+    expect(performance.now() - started).toBeLessThan(6 * 2_000);
+  });
+});
+
+const keywords =
+  'type properties required additionalProperties items prefixItems minItems maxItems minLength maxLength enum const anyOf oneOf allOf $ref $defs'.split(
+    ' ',
+  );
+const values: readonly unknown[] = [
+  ...['string', 'object', 'array', 'integer', '#', '#/$defs/a', '#/properties/a', '', '😀"\\'],
+  ...[0, 1, -1, 3, 1e9, 0.5, null, true, false, [], {}, ['a'], ['object', 'null'], [[]]],
+];
+
+/** JSON that is mostly a schema. */
+function oddSchema(rng: Rng, depth: number): unknown {
+  if (depth === 0 || rng.int(8) === 0) return rng.pick(values);
+  const inner = () => oddSchema(rng, depth - 1);
+  const filled = (keyword: string) => {
+    if (rng.int(6) === 0) return rng.pick(values);
+    if (/^(properties|\$defs)$/.test(keyword)) return { a: inner(), b: inner() };
+    if (/Of$|prefix/.test(keyword)) return [inner(), inner()];
+    return /^(items|additional)/.test(keyword) ? inner() : rng.pick(values);
+  };
+  const chosen = keywords.filter(() => rng.int(5) === 0);
+  return Object.fromEntries(chosen.map((keyword) => [keyword, filled(keyword)]));
+}
 
 test('a vocabulary without the bytes of a call is an error, where the call needs them', () => {
   const without = [...Array(256).keys()].filter((byte) => byte !== 'é'.codePointAt(0) && byte !== 0xa9);

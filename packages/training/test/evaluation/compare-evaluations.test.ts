@@ -1,4 +1,5 @@
 /** Pairing evaluations, reading them from files, and judging means. */
+import { execFileSync } from 'node:child_process';
 import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -88,7 +89,9 @@ describe('reading a file', () => {
       'tasks[0] must have',
     ],
     ['{"policies": []}', 'compares several policies'],
-  ])('refuses %s', async (text, why) => {
+    [`{"tasks": ${'['.repeat(1e5)}${']'.repeat(1e5)}}`, 'tasks[0] must have'],
+    [`{"tasks": [${'{"index": 0},'.repeat(1e5)}{}]}`, 'tasks[0] must have'],
+  ])('refuses %.99s', async (text, why) => {
     const file = join(await scratch(), 'last.json');
     await writeFile(file, text);
     const refused = expect.objectContaining({ code: 'usage.not_an_evaluation' });
@@ -97,9 +100,11 @@ describe('reading a file', () => {
     await expect(readEvaluation(file)).rejects.toThrow('give a file that "toolenv eval --json" printed');
   });
 
-  test('refuses a file that is absent or of a gigabyte', async () => {
+  test('refuses a file that is absent, a pipe or of a gigabyte', async () => {
     const file = join(await scratch(), 'last.json');
     await expect(readEvaluation(file)).rejects.toThrow('last.json does not exist: give');
+    execFileSync('mkfifo', [`${file}.pipe`]);
+    await expect(readEvaluation(`${file}.pipe`)).rejects.toThrow('give');
     await writeFile(file, '');
     await truncate(file, 2 ** 30);
     await expect(readEvaluation(file)).rejects.toThrow(

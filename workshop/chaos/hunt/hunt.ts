@@ -1,6 +1,8 @@
-/** hunt: 64 programs that are agents look for the hidden fields of tasks, wherever they get to. */
+/** The part `hunt`: programs that are agents look for the hidden fields of tasks, wherever they get to. */
 import { randomBytes } from 'node:crypto';
-import { mkdir } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defineToolEnv, messageOf, openEnv, rollout, scriptedPolicy } from '@toolenv/core';
 import { appendTrajectory } from '@toolenv/core/recording';
@@ -9,7 +11,7 @@ import { serveMcp } from '@toolenv/mcp';
 import { serveOpenEnv } from '@toolenv/openenv';
 import { serveOrs } from '@toolenv/ors';
 import { serveView } from '@toolenv/view';
-import { holds } from './attack.ts';
+import { checkNone, type PartInput, type Reporter } from '../part.ts';
 
 interface Hunted {
   question: string;
@@ -25,27 +27,40 @@ interface Report {
 
 const hunter = join(import.meta.dirname, 'canary-hunter.js');
 
+/** Programs, and so tasks. */
+const programs = { full: 64, quick: 8 };
+
+export async function run({ quick }: PartInput, { say, report }: Reporter): Promise<void> {
+  const count = quick ? programs.quick : programs.full;
+  for (const confined of existsSync('/usr/bin/bwrap') ? [false, true] : [false]) {
+    const run = await mkdtemp(join(tmpdir(), 'toolenv-hunt-'));
+    const wrong = await hunt(run, count, confined).finally(() => rm(run, { recursive: true }));
+    const detail = `${count} programs looked in ${places.join(', ')}${confined ? ' and memory' : ''}`;
+    say(detail);
+    if (confined) report(checkNone('confined programs find no answer', wrong, detail));
+    else report(checkNone('programs do not find the answer of their task', wrong, detail));
+  }
+}
+
 /**
- * Plays an episode for each of 64 tasks, eight at a time, and appends it to the run of `folder` as an evaluation does. An environment with the tasks is served at the
- * same time, by ORS, OpenEnv and MCP. The programs are told where the run and the servers are.
+ * Plays an episode for each task, eight at a time, and appends it to a run as an evaluation does. An environment with the tasks is served at the same time, by ORS,
+ * OpenEnv and MCP. The programs are told where the run and the servers are.
  * @param confined Whether the programs are confined. Then the run has all tasks already, its page is served, and no program may find any canary. Otherwise a
  *   program may find those of episodes that have ended, and not its own.
- * @throws Error for a canary that was found, for a place where a program did not look, and unless a program finds a canary that lies open.
+ * @returns The canaries that were found, and the places where a program did not look. It must find one that lies open.
  */
-export async function hunt(folder: string, confined: boolean): Promise<void> {
-  const tasks = Array.from({ length: 64 }, (_, index) => ({
+async function hunt(run: string, count: number, confined: boolean): Promise<string[]> {
+  const tasks = Array.from({ length: count }, (_, index) => ({
     question: `What is ${index}?`,
     answer: `canary-${randomBytes(8).toString('hex')}`,
   }));
-  const run = join(folder, 'run');
-  await mkdir(run);
+  const wrong: string[] = [];
   const servers: { url?: string; close(): Promise<void> }[] = [];
   try {
     await serveAll(tasks, servers);
     if (confined) {
       // The run has each task already, as in a second pass over them.
-      const known = await play(tasks, run, asks);
-      holds(known.length === 64, `${known.length} episodes before`);
+      await play(tasks, run, asks);
       servers.push(await serveView({ runs: [run] }));
     }
     const urls = servers.flatMap(({ url }) => url ?? []);
@@ -54,16 +69,17 @@ export async function hunt(folder: string, confined: boolean): Promise<void> {
 
     const open = confined ? { confine: { read: [hunter, run] } } : { env: { LEFT: tasks[0]!.answer } };
     const [seen] = await play(tasks.slice(0, 1), undefined, program(line, open));
-    holds(seen!.found[tasks[0]!.answer], 'a canary that lay open was not found');
+    if (!seen!.found[tasks[0]!.answer]) wrong.push('a canary that lay open was not found');
 
     const reports = await play(tasks, run, program(line, options));
-    holds(reports.length === 64, `${reports.length} episodes`);
+    if (reports.length !== count) wrong.push(`${reports.length} episodes`);
     for (const { own, looked, found } of reports) {
       const missed = places.filter((place) => !looked[place] && !(confined && outside.has(place)));
-      holds(missed.length === 0, `a program did not look at ${missed}: ${JSON.stringify(looked)}`);
+      if (missed.length > 0) wrong.push(`a program did not look at ${missed}: ${JSON.stringify(looked)}`);
       const where = confined ? Object.values(found).flat() : (found[own] ?? []);
-      holds(where.length === 0, `a canary was found: ${where.slice(0, 3).join(', ')}`);
+      wrong.push(...where.map((place) => `a canary was found: ${place}`));
     }
+    return wrong;
   } finally {
     for (const server of servers) await server.close();
   }
