@@ -1,11 +1,43 @@
 /** `npm run bench -- code`: what a call and an episode cost with the tools that run code. */
+
+import { readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createRng, type Tool } from '@toolenv/core';
 import { createBash, createPython } from '@toolenv/tools-code';
 import { busyShare, warnIfBusy } from './machine.ts';
 import { median } from './median.ts';
-import { usageWithChildren } from './usage-with-children.ts';
+
+/** `cpu` in seconds since the start, `memory` in bytes. */
+function usageWithChildren(): { cpu: number; memory: number } {
+  const { user, system } = process.cpuUsage();
+  const own = { cpu: (user + system) / 1e6, memory: process.memoryUsage.rss() };
+  return children().reduce((all, pid) => {
+    const [utime, stime] = textOf(`/proc/${pid}/stat`).split(') ').at(-1)!.split(' ').slice(11, 13);
+    // Pages that processes share, such as Node itself, count in part.
+    const [, kilobytes] = /^Pss: +(\d+)/m.exec(textOf(`/proc/${pid}/smaps_rollup`)) ?? [];
+    return {
+      cpu: all.cpu + (Number(utime ?? 0) + Number(stime ?? 0)) / 100,
+      memory: all.memory + Number(kilobytes ?? 0) * 1024,
+    };
+  }, own);
+}
+
+function children(): string[] {
+  if (process.platform !== 'linux') return [];
+  return readdirSync('/proc/self/task').flatMap((task) =>
+    textOf(`/proc/self/task/${task}/children`).split(' ').filter(Boolean),
+  );
+}
+
+/** Empty if there is no such process any more. */
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}
 
 /** Milliseconds in which the pool is full again. */
 const refill = 2_500;

@@ -24,17 +24,7 @@ import { checkOpenAi } from './openai/check-openai.ts';
 import { checkVllm } from './openai/check-vllm.ts';
 import { checkOpenEnv } from './openenv/check-openenv.ts';
 import { checkOrs } from './ors/check-ors.ts';
-import {
-  pythonWithHub,
-  pythonWithLlama,
-  pythonWithMcp,
-  pythonWithOpenEnv,
-  pythonWithOrs,
-  pythonWithSkyRl,
-  pythonWithTrackers,
-  pythonWithTransformers,
-  pythonWithVllm,
-} from './python-environment.ts';
+import { pythonWith } from './python-environment.ts';
 import { conversations, texts, toOpenAi } from './samples.ts';
 import { checkTfjs } from './tfjs.ts';
 import { checkTinker } from './tinker/check-tinker.ts';
@@ -49,24 +39,27 @@ const lossTolerance = 1e-5;
 const tally = { passed: 0, failed: 0 };
 
 /** Part → its Python, and its checks. Without a part, checkpoints are compared with transformers, and losses with TRL. */
-const parts: Record<string, [python: () => string, run: (python: string) => unknown]> = {
-  hub: [pythonWithHub, (python) => checkHub(python, check)],
-  trackers: [pythonWithTrackers, (python) => checkTrackers(python, check)],
-  openenv: [pythonWithOpenEnv, (python) => checkOpenEnv(python, check)],
-  ors: [pythonWithOrs, (python) => checkOrs(python, check)],
-  openai: [pythonWithLlama, (python) => checkOpenAi(python, check)],
-  vllm: [pythonWithVllm, (python) => checkVllm(python, check)],
-  tinker: [pythonWithSkyRl, (python) => checkTinker(python, check)],
-  losses: [pythonWithTransformers, (python) => compareLosses(python, check)],
-  templates: [pythonWithTransformers, (python) => compareTemplates(python, check)],
-  datasets: [() => process.env.TOOLENV_PYTHON ?? 'python3', (python) => checkScores(python, check)],
-  mcp: [pythonWithMcp, (python) => checkServers(python, check)],
-  'mcp-serve': [pythonWithMcp, (python) => checkServe(python, check)],
-  'mcp-conformance': [() => '', () => checkConformance(check)],
-  daytona: [() => '', () => checkDaytona(check)],
-  harbor: [() => '', () => reportHarbor(process.argv[3] ?? 'examples/harbor', check)],
+const parts: Record<
+  string,
+  [python: Parameters<typeof pythonWith>[0] | undefined, run: (python: string) => unknown]
+> = {
+  hub: ['hub', (python) => checkHub(python, check)],
+  trackers: ['trackers', (python) => checkTrackers(python, check)],
+  openenv: ['openenv', (python) => checkOpenEnv(python, check)],
+  ors: ['ors', (python) => checkOrs(python, check)],
+  openai: ['llama', (python) => checkOpenAi(python, check)],
+  vllm: ['vllm', (python) => checkVllm(python, check)],
+  tinker: ['skyrl', (python) => checkTinker(python, check)],
+  losses: ['transformers', (python) => compareLosses(python, check)],
+  templates: ['transformers', (python) => compareTemplates(python, check)],
+  datasets: [undefined, () => checkScores(process.env.TOOLENV_PYTHON ?? 'python3', check)],
+  mcp: ['mcp', (python) => checkServers(python, check)],
+  'mcp-serve': ['mcp', (python) => checkServe(python, check)],
+  'mcp-conformance': [undefined, () => checkConformance(check)],
+  daytona: [undefined, () => checkDaytona(check)],
+  harbor: [undefined, () => reportHarbor(process.argv[3] ?? 'examples/harbor', check)],
   // Measures, and prints the comparison itself.
-  trl: [pythonWithTransformers, (python) => compareWithTrl(python, process.argv.slice(3))],
+  trl: ['transformers', (python) => compareWithTrl(python, process.argv.slice(3))],
 };
 const name = process.argv[2];
 const part = name === undefined ? undefined : parts[name];
@@ -74,8 +67,8 @@ if (name !== undefined && !part) {
   console.error(`No part "${name}": one of ${Object.keys(parts).join(', ')}.`);
   process.exit(2);
 }
-const [findPython, runPart] = part ?? [pythonWithTransformers, checkCheckpoints];
-await runPart(findPython());
+const [python, runPart] = part ?? ['transformers' as const, checkCheckpoints];
+await runPart(python === undefined ? '' : pythonWith(python));
 if (name !== 'trl') console.log(`${tally.passed} passed, ${tally.failed} failed`);
 process.exitCode = tally.failed === 0 ? 0 : 1;
 

@@ -5,87 +5,43 @@ import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '../..');
 
+/** By name: the modules that a Python must have, the file that names their packages, and the folder of the environment, where it is not .venv. */
+const environments = {
+  transformers: { modules: 'transformers, trl, peft', file: 'requirements.txt' },
+  openenv: { modules: 'openenv, trl, verifiers', file: 'openenv.txt', folder: '.venv-openenv' },
+  ors: { modules: 'ors, openreward', file: 'ors.txt', folder: '.venv-ors' },
+  trackers: { modules: 'mlflow, wandb', file: 'trackers.txt' },
+  hub: { modules: 'huggingface_hub', file: 'hub.txt', folder: '.venv-hub' },
+  llama: { modules: 'gguf, xllamacpp', file: 'openai.txt' },
+  // The reader of GGUF files, and no PyTorch.
+  gguf: { modules: 'gguf, numpy', file: '../real-model/conversion.txt', folder: '.venv-gguf' },
+  // It needs Python 3.12, in PATH as python3.12 or python3.
+  skyrl: { modules: 'skyrl, jax, aiohttp', file: 'tinker.txt', folder: '.venv-tinker' },
+  vllm: { modules: 'vllm', file: 'vllm.txt', folder: '.venv-vllm' },
+  mcp: { modules: 'mcp, fastmcp', file: 'mcp.txt', folder: '.venv-mcp' },
+  markitdown: { modules: 'markitdown_mcp', file: 'markitdown.txt', folder: '.venv-markitdown' },
+} as const satisfies Record<string, { modules: string; file: string; folder?: string }>;
+
 /** @throws Error if the environment cannot be created; the output of pip is on stderr. */
-export function pythonWithTransformers(): string {
-  return pythonWith('transformers, trl, peft', 'requirements.txt');
-}
-
-/**
- * With OpenEnv, TRL and verifiers, in an environment of their own: .venv-openenv. Throws as {@link pythonWithTransformers} does.
- */
-export function pythonWithOpenEnv(): string {
-  return pythonWith('openenv, trl, verifiers', 'openenv.txt', '.venv-openenv');
-}
-
-/** With the clients and servers of ORS and OpenReward: .venv-ors. Throws as {@link pythonWithTransformers} does. */
-export function pythonWithOrs(): string {
-  return pythonWith('ors, openreward', 'ors.txt', '.venv-ors');
-}
-
-/** With the experiment trackers. Throws as {@link pythonWithTransformers} does. */
-export function pythonWithTrackers(): string {
-  return pythonWith('mlflow, wandb', 'trackers.txt');
-}
-
-/** With the client of the Hugging Face Hub. Throws as {@link pythonWithTransformers} does. */
-export function pythonWithHub(): string {
-  return pythonWith('huggingface_hub', 'hub.txt', '.venv-hub');
-}
-
-/** With llama.cpp's server. Throws as {@link pythonWithTransformers} does. */
-export function pythonWithLlama(): string {
-  return pythonWith('gguf, xllamacpp', 'openai.txt');
-}
-
-/** With the reader of GGUF files and no PyTorch: .venv-gguf. Throws as {@link pythonWithTransformers} does. */
-export function pythonForGguf(): string {
-  return pythonWith('gguf, numpy', '../real-model/conversion.txt', '.venv-gguf');
-}
-
-/**
- * With SkyRL's Tinker server, in an environment of its own: .venv-tinker. It needs Python 3.12, in PATH as python3.12 or python3.
- * Throws as {@link pythonWithTransformers} does.
- */
-export function pythonWithSkyRl(): string {
-  const newer = run('python3.12', ['--version'], 'ignore') ? 'python3.12' : 'python3';
-  return pythonWith('skyrl, jax, aiohttp', 'tinker.txt', '.venv-tinker', newer);
-}
-
-/** With vLLM for the CPU, in an environment of its own: .venv-vllm. Throws as {@link pythonWithTransformers} does. */
-export function pythonWithVllm(): string {
-  return pythonWith('vllm', 'vllm.txt', '.venv-vllm', 'python3', 'install_vllm.py');
-}
-
-/** With version 2 of MCP's Python SDK and FastMCP: .venv-mcp. Throws as {@link pythonWithTransformers} does. */
-export function pythonWithMcp(): string {
-  return pythonWith('mcp, fastmcp', 'mcp.txt', '.venv-mcp');
-}
-
-/** With Microsoft's MCP server of markitdown, which needs seconds to start: .venv-markitdown. Throws as {@link pythonWithTransformers} does. */
-export function pythonWithMarkItDown(): string {
-  return pythonWith('markitdown_mcp', 'markitdown.txt', '.venv-markitdown');
-}
-
-/**
- * @param installer A script that installs the file, where pip alone cannot.
- */
-function pythonWith(
-  modules: string,
-  file: string,
-  name = '.venv',
-  maker = 'python3',
-  installer?: string,
-): string {
-  const folder = join(root, name);
+export function pythonWith(name: keyof typeof environments): string {
+  const {
+    modules,
+    file,
+    folder: own = '.venv',
+  }: { modules: string; file: string; folder?: string } = environments[name];
+  const folder = join(root, own);
   const python = join(folder, 'bin', 'python');
   const requirements = join(import.meta.dirname, file);
   if (process.env.TOOLENV_PYTHON) return process.env.TOOLENV_PYTHON;
   // An environment without these modules is incomplete: continue to create it.
   if (existsSync(python) && run(python, ['-c', `import ${modules}`], 'ignore')) return python;
   console.error(`Creating ${folder} …`);
-  const install = installer
-    ? [join(import.meta.dirname, installer), requirements]
-    : ['-m', 'pip', 'install', '-q', '-r', requirements];
+  const maker = name === 'skyrl' && run('python3.12', ['--version'], 'ignore') ? 'python3.12' : 'python3';
+  // pip alone cannot install vLLM for the CPU.
+  const install =
+    name === 'vllm'
+      ? [join(import.meta.dirname, 'install_vllm.py'), requirements]
+      : ['-m', 'pip', 'install', '-q', '-r', requirements];
   if (!run(maker, ['-m', 'venv', folder], 'inherit') || !run(python, install, 'inherit')) {
     throw new Error(
       `Could not create ${folder}: fix the error above, or set TOOLENV_PYTHON to a Python with ${requirements}.`,

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { pythonForGguf } from '../interop/python-environment.ts';
+import { pythonWith } from '../interop/python-environment.ts';
 
 const here = import.meta.dirname;
 /** `runs` is not in the repository. */
@@ -26,7 +26,7 @@ export function makeModelFolder(): void {
   if (existsSync(modelFolder)) return;
   let python: string;
   try {
-    python = pythonForGguf();
+    python = pythonWith('gguf');
   } catch (error) {
     throw new NoPackage((error as Error).message);
   }

@@ -3,7 +3,7 @@
  * `-- --short` needs no PyTorch. `-- --golden` writes the numbers that the short form compares with.
  */
 import { parseArgs } from 'node:util';
-import { pythonWithTransformers } from '../interop/python-environment.ts';
+import { pythonWith } from '../interop/python-environment.ts';
 import { makeModelFolder, modelFolder, NoPackage } from './model-folder.ts';
 import { checkGolden, checkParity, writeGolden } from './parity.ts';
 import { openReport } from './report.ts';
@@ -28,7 +28,7 @@ const { values } = parseArgs({
 const report = openReport();
 const begun = performance.now();
 if (haveModel()) {
-  if (values.golden) await writeGolden(modelFolder, pythonWithTransformers());
+  if (values.golden) await writeGolden(modelFolder, pythonWith('transformers'));
   await (values.short ? checkShort(modelFolder) : checkAll(modelFolder));
   console.log(`       all took ${((performance.now() - begun) / 1000).toFixed(0)} s`);
 }
@@ -57,7 +57,7 @@ async function checkShort(folder: string): Promise<void> {
 }
 
 async function checkAll(folder: string): Promise<void> {
-  const python = pythonWithTransformers();
+  const python = pythonWith('transformers');
   await report.part('parity', () => checkParity(folder, python, report));
   await report.part('tools', () => checkToolsInPrompt(folder, report));
   await report.part('training', async () => {

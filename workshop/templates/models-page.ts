@@ -5,7 +5,7 @@ import { messageOf } from '@toolenv/core';
 import type { Ability } from '@toolenv/core/plugins';
 import { Chat } from '../../packages/policy/src/chat/chat.ts';
 import { chatAbilities } from '../../packages/policy/src/chat/chat-abilities.ts';
-import { pythonWithTransformers } from '../interop/python-environment.ts';
+import { pythonWith } from '../interop/python-environment.ts';
 import { buildTokenizer, tinyDesign } from '../tiny-policy/tokenizer.ts';
 import { type Comparison, compareTemplates } from './compare.ts';
 
@@ -16,7 +16,7 @@ interface Row extends Comparison {
 
 const page = join(import.meta.dirname, '../../docs/models.md');
 let failures = 0;
-const comparisons = await compareTemplates(pythonWithTransformers(), (passed, title, otherwise) => {
+const comparisons = await compareTemplates(pythonWith('transformers'), (passed, title, otherwise) => {
   if (passed) return;
   failures += 1;
   console.error(`failed: ${title}: ${otherwise}`);

@@ -10,18 +10,35 @@
 import { existsSync } from 'node:fs';
 import { cp, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { loadPolicy } from '@toolenv/policy';
 import { parseFlags, runAsProcess } from 'toolenv';
 import { envOptions } from '../demo/setting.ts';
 import { flagsOf } from '../run-node.ts';
 import { toolenv } from '../toolenv.ts';
 import { families } from './families.ts';
-import { episodeLengths } from './library/episode-lengths.ts';
 import { library } from './library/library.ts';
 import { libraryDesign } from './library/library-tokenizer.ts';
-import { linesForWords, sampleEpisodes } from './library/sample-episodes.ts';
+import { type Episodes, linesForWords, sampleEpisodes } from './library/sample-episodes.ts';
 import { batchSizeOf, writePhaseFile } from './phase-files.ts';
 import { type Phase, type Recipe, recipeNames, recipes } from './recipes.ts';
 import { writeUntrained } from './untrained.ts';
+
+/** @param policy Folder of the policy whose tokenizer counts. */
+async function episodeLengths(policy: string, episodes: Episodes): Promise<string[]> {
+  await using loaded = await loadPolicy(policy);
+  const lines = [...episodes].map(([name, own]) => {
+    const rows = own.flatMap((episode) => loaded.encode(episode));
+    const lengths = rows.map(({ tokens }) => tokens.length);
+    const learned = rows.map(({ mask }) => mask.reduce((sum, bit) => sum + bit, 0));
+    const cells = [name, mean(lengths), Math.max(...lengths), mean(learned)];
+    return `| ${cells.join(' | ')} |`;
+  });
+  return ['| episodes of | tokens | most | learned |', '| --- | --- | --- | --- |', ...lines];
+}
+
+function mean(values: readonly number[]): number {
+  return Math.round(values.reduce((sum, value) => sum + value, 0) / values.length);
+}
 
 /** Seeds weights, worlds and batches. */
 const seed = 20;

@@ -2,19 +2,68 @@
 import { createWriteStream } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
-import { deriveSeed, type Rng } from '@toolenv/core';
-import { worldVocabulary } from '@toolenv/envs-qa';
-import { comparisonExercises } from './comparison-exercises.ts';
-import { copyExercises } from './copy-exercises.ts';
+import { createRng, deriveSeed, type Rng } from '@toolenv/core';
+import {
+  comparisonQuestions,
+  createQuestions,
+  createWorld,
+  type Entity,
+  type QaRecord,
+  worldVocabulary,
+} from '@toolenv/envs-qa';
 import { demonstrations } from './demonstrations.ts';
 import type { Family } from './families.ts';
 import { drawSymbol } from './library/draw-symbol.ts';
 import { type LibraryName, library } from './library/library.ts';
 import { libraryEpisodes } from './library/library-episodes.ts';
 import { toolExercises } from './library/tool-exercises.ts';
-import type { Line } from './lines.ts';
+import type { Line, Segments } from './lines.ts';
+import { planOf } from './plan.ts';
 import { readingExercises } from './reading-exercises.ts';
 import type { Phase, Source } from './recipes.ts';
+
+/** Endless lines. Only the repetition is learned, because the first half is random. */
+function* copyExercises(
+  draw: (rng: Rng) => string,
+  separator: string,
+  seed: number,
+): Generator<Segments, never, void> {
+  const rng = createRng(seed, 'copy');
+  for (;;) {
+    const list = Array.from({ length: 6 + rng.int(12) }, () => draw(rng)).join(' ');
+    yield {
+      segments: [
+        { text: list + separator, label: false },
+        { text: list, label: true },
+      ],
+    };
+  }
+}
+
+/** Number of questions in a line. */
+const questionsPerLine = 4;
+
+/** Endless lines about one world after another. Only the answers are learned. */
+function* comparisonExercises(seed: number): Generator<Segments, never, void> {
+  for (let number = 0; ; number++) {
+    const world = createWorld(deriveSeed(seed, 'world', number));
+    const entities = new Map(world.parts.train.entities.map((entity) => [entity.name, entity]));
+    const records = createRng(seed, 'comparison', number).shuffle(
+      createQuestions(comparisonQuestions, world, 'train'),
+    );
+    for (let i = 0; i + questionsPerLine <= records.length; i += questionsPerLine) {
+      yield exercise(records.slice(i, i + questionsPerLine), entities);
+    }
+  }
+}
+
+function exercise(records: readonly QaRecord[], entities: ReadonlyMap<string, Entity>): Segments {
+  const segments = records.flatMap((record) => [
+    { text: `${planOf(record, entities).at(-1)!.think}<answer>`, label: false },
+    { text: `${record.answer}</answer>`, label: true },
+  ]);
+  return { segments };
+}
 
 type Lines = AsyncGenerator<Line, never, void> | Generator<Line, never, void>;
 

@@ -1,7 +1,10 @@
 /** Playwright's and Chrome DevTools' servers drive Chromium: by hand with `connectMcp`, and in an environment that a script plays. */
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,7 +12,37 @@ import { playTask, type Script } from '@toolenv/core';
 import { connectMcp, defineMcpEnv } from '@toolenv/mcp';
 import type { Browser } from './browsers.ts';
 import { type Expect, namesOf, read } from './model-view.ts';
-import { openShopPage, type ShopPage } from './shop-page.ts';
+
+const buttons = ['apple', 'pear'].map(
+  (item) =>
+    `<button onclick="buy('${item}').then(() => this.replaceWith('Sold ${item}'))">Buy ${item}</button>`,
+);
+const html = `<!doctype html><title>Shop</title><link rel="icon" href="data:,"><h1>Shop</h1>${buttons.join('')}
+<script>const buy = (item) => fetch(location, { method: 'POST', body: item })</script>`;
+
+interface ShopPage {
+  url: string;
+  /** What a customer has bought. */
+  bought(customer: string): string[];
+  close(): void;
+}
+
+async function openShopPage(): Promise<ShopPage> {
+  const sales: { customer: string; item: string }[] = [];
+  const server = createServer(async (request, response) => {
+    if (request.method === 'POST') {
+      const item = (await request.toArray()).join('');
+      sales.push({ customer: request.url!.slice(1), item });
+    }
+    response.setHeader('content-type', 'text/html').end(html);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    bought: (customer) => sales.filter((sale) => sale.customer === customer).map(({ item }) => item),
+    close: () => void server.close().closeAllConnections(),
+  };
+}
 
 export async function checkBrowsers(browsers: readonly Browser[], expect: Expect): Promise<void> {
   const scratch = await mkdtemp(join(tmpdir(), 'toolenv-browsers-'));

@@ -11,12 +11,24 @@ import { parseArgs } from 'node:util';
 import { type EnvHandle, openEnv } from '@toolenv/core';
 import { loadPolicy } from '@toolenv/policy';
 import { evaluate } from '@toolenv/training';
+import { processorTimes } from '../../bench/machine.ts';
 import { beta, environment, envOptions, training } from '../../demo/setting.ts';
 import { movingMean, type StepReport, stepOfGoal } from './learning-curve.ts';
-import { MachineTime } from './machine-time.ts';
 import { trainOurs } from './ours.ts';
 import { checkpoint, goal, type Setting, type SideOptions } from './side.ts';
 import { trainTheirs } from './theirs.ts';
+
+class MachineTime {
+  readonly #begun: number = performance.now();
+  readonly #busyBefore: number = processorTimes().busy;
+
+  /** Share of all cores that was busy since the constructor, without the `own` seconds of processor time. */
+  othersShare(own: number): number {
+    const milliseconds = performance.now() - this.#begun;
+    const others = processorTimes().busy - this.#busyBefore - 1000 * own;
+    return Math.max(0, others) / (milliseconds * cpus().length);
+  }
+}
 
 /**
  * @param argv `--max-steps` and `--minutes` limit each side; `--learning-rate` (default: the demo's); `--seed`;
