@@ -8,7 +8,7 @@ import { bound, type TextRange } from './parse-texts.ts';
 
 /** Texts of each format, and milliseconds in which a process must have read its share of them. */
 const full = { texts: 200_000, limit: 150_000 };
-const quick = { texts: 5_000, limit: 30_000 };
+const quick = { texts: 2_000, limit: 30_000 };
 
 export async function run({ quick: isQuick, seed }: PartInput, { say, report }: Reporter): Promise<void> {
   const { texts, limit } = isQuick ? quick : full;
