@@ -2,7 +2,8 @@
 import type { EnvHandle, Policy } from '@toolenv/core';
 import { transformObservation } from '@toolenv/core/wrappers';
 import type { QaRecord } from '@toolenv/envs-qa';
-import { baselinePolicy, type Placement } from '@toolenv/training';
+import { baselinePolicy } from '@toolenv/training';
+import type { Placement } from '@toolenv/training/runs';
 import { demonstrator, knowledgeOf } from '../../workshop/tiny-policy/demonstrator.ts';
 import { type Family, families } from '../../workshop/tiny-policy/families.ts';
 import type { Mix } from '../../workshop/tiny-policy/strategies.ts';

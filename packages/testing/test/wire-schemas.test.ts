@@ -7,7 +7,7 @@ import { listPlugins } from '@toolenv/core/plugins';
 import { recordTools } from '@toolenv/core/recording';
 import { validate, type WireSchemaName, wireSchemas } from '@toolenv/core/schemas';
 import { recordEpisodes } from '@toolenv/core/wrappers';
-import { saveCheckpoint } from '@toolenv/training';
+import { saveCheckpoint } from '@toolenv/training/runs';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { climb, LadderEnv, openLadder } from '../../core/test/ladder-env.ts';
 import { climber, play } from '../../core/test/ladder-play.ts';

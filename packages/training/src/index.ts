@@ -8,26 +8,12 @@ export type {
   ExampleEpisodes,
   Finding,
 } from './diagnosis/diagnosis.ts';
-export type { RunHistory, RunRecords } from './diagnosis/run-history.ts';
+export type { RunHistory } from './diagnosis/run-history.ts';
 export type { Series } from './diagnosis/series.ts';
-export {
-  type BaselineKind,
-  baselineKinds,
-  baselinePolicy,
-  type Placement,
-  placements,
-} from './evaluation/baseline-policy.ts';
-export {
-  type Comparison,
-  compareEvaluations,
-  type Scored,
-  scoredMetric,
-} from './evaluation/compare-evaluations.ts';
-export { type ComparisonBounds, comparisonVerdict } from './evaluation/comparison-verdict.ts';
+export { baselinePolicy } from './evaluation/baseline-policy.ts';
 export type { Estimate, Interval } from './evaluation/confidence-interval.ts';
 export { type EvaluateOptions, type Evaluation, evaluate } from './evaluation/evaluate.ts';
 export type { EvaluatedTask } from './evaluation/evaluated-task.ts';
-export { independentDifference, pairedDifference } from './evaluation/paired-difference.ts';
 export { readEvaluation } from './evaluation/read-evaluation.ts';
 export {
   playTournament,
@@ -35,27 +21,10 @@ export {
   type Tournament,
   type TournamentOptions,
 } from './evaluation/tournament.ts';
-export type { Verdict } from './evaluation/verdict.ts';
-export { type ScoreBounds, scoreVerdict } from './evaluation/verdict.ts';
-export { abortShares } from './reports/abort-metrics.ts';
 export { metricNames } from './reports/metric-names.ts';
-export { headlineMetric, primaryMetric, scoreLabel } from './reports/primary-metric.ts';
 export { BusyClock } from './reports/timed-learner.ts';
 export { AbortWatch } from './rollouts/abort-watch.ts';
 export { drawEpisodes } from './rollouts/draw-episodes.ts';
-export { successShare } from './rollouts/success-share.ts';
-export { mergeGroups } from './rollouts/workers/group-files.ts';
-export { checkVersioned, withVersion } from './rollouts/workers/policy-versions.ts';
-export {
-  agreeOnPlan,
-  planOfEnv,
-  type RolloutPlan,
-  readPlan,
-  refuseOtherPlan,
-} from './rollouts/workers/rollout-plan.ts';
-export { runRolloutWorker, type WorkerEvent } from './rollouts/workers/rollout-worker.ts';
-export { openSharedFolder, type SharedFolder } from './rollouts/workers/shared-folder.ts';
-export type { WorkerShare } from './rollouts/workers/training-state.ts';
 export {
   countTokens,
   groupBy,
@@ -71,18 +40,9 @@ export { withoutZeroVariance } from './rows/zero-variance.ts';
 export { type ConfigurableTrainer, defineTrainer, type PromptTrainer } from './run/define-trainer.ts';
 export type { PromptTrainOptions, TrainOptions } from './run/prepare-run.ts';
 export { train } from './run/train.ts';
-export {
-  bestCheckpoint,
-  type CheckpointPart,
-  newestCheckpoint,
-  resumeCheckpoint,
-  saveCheckpoint,
-} from './run-folder/checkpoints.ts';
+export { bestCheckpoint, type CheckpointPart } from './run-folder/checkpoints.ts';
 export { curveGroups, trainingCurves } from './run-folder/curves.ts';
-export { type ChangesLine, readChanges, readConfig } from './run-folder/run-config.ts';
-export { changesText, isSameValue, placeOf } from './run-folder/run-differences.ts';
-export { type RunStatus, readStatus } from './run-folder/run-end.ts';
-export { refuseRun, refuseUsedFolder } from './run-folder/run-folder.ts';
+export { refuseUsedFolder } from './run-folder/run-folder.ts';
 export { type MetricsLine, RunLog, readMetrics } from './run-folder/run-log.ts';
 export type {
   Algorithm,
@@ -91,13 +51,9 @@ export type {
   PromptAlgorithm,
   RolloutBatch,
 } from './trainer/algorithm.ts';
-export { partNouns, partProperties } from './trainer/choose-parts.ts';
-export { type EvaluationOptions, evaluationOptions, rolloutOptions } from './trainer/evaluation-options.ts';
 export { hasFixedSchedule } from './trainer/optimizer-options.ts';
-export { refuseConstrainedRollouts } from './trainer/require-parts.ts';
 export type { RunOptions } from './trainer/run-options.ts';
 export { type SelectionOptions, selectionOptions } from './trainer/selection-options.ts';
-export { trainSettings } from './trainer/train-settings.ts';
 export type { ConfigurablePart } from './trainer/trainer-part.ts';
 export { type UpdateOptions, updateOptions } from './trainer/update-options.ts';
 export { type AdvantageOptions, advantageOptions } from './update/advantages/advantage-options.ts';
@@ -128,11 +84,7 @@ export { computeLogprobs } from './update/compute-logprobs.ts';
 export { applyLengthRewards, type LengthOptions, lengthOptions } from './update/length-rewards.ts';
 export { defineLoss, type Loss } from './update/losses/define-loss.ts';
 export { adaptBeta, penalisedRewards } from './update/losses/kl-penalty.ts';
-export {
-  type LossOptions,
-  lossOptions,
-  type OptionSchema,
-} from './update/losses/loss-options.ts';
+export { type LossOptions, lossOptions, type OptionSchema } from './update/losses/loss-options.ts';
 export { losses } from './update/losses/losses.ts';
 export { policyLoss } from './update/losses/policy-loss.ts';
 export { checkLoss, differsFromSampler } from './update/losses/sampler-mismatch.ts';

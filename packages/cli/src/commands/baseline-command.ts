@@ -1,12 +1,7 @@
 /** `toolenv baseline`: scores a policy as a baseline of retrieval papers, and compares it with a trained policy. */
 import { ToolEnvError } from '@toolenv/core';
-import {
-  type BaselineKind,
-  baselineKinds,
-  baselinePolicy,
-  type Placement,
-  placements,
-} from '@toolenv/training';
+import { baselinePolicy } from '@toolenv/training';
+import { type BaselineKind, baselineKinds, type Placement, placements } from '@toolenv/training/runs';
 import { Option } from 'commander';
 import { addPluginFlags } from '../flags/plugin-flags.ts';
 import { environmentHelp } from '../run/open-run.ts';

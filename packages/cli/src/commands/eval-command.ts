@@ -5,15 +5,13 @@ import { type Policy, ToolEnvError } from '@toolenv/core';
 import type { FolderLock } from '@toolenv/core/files';
 import type { PolicyUsage } from '@toolenv/core/plugins';
 import type { ToolTap } from '@toolenv/core/recording';
+import { type EvaluateOptions, type Evaluation, evaluate } from '@toolenv/training';
 import {
   compareEvaluations,
-  type EvaluateOptions,
-  type Evaluation,
   type EvaluationOptions,
-  evaluate,
   evaluationOptions,
   placeOf,
-} from '@toolenv/training';
+} from '@toolenv/training/runs';
 import type { Command } from 'commander';
 import { type Compared, comparisonTable } from '../display/comparison-table.ts';
 import { evaluationTable } from '../display/evaluation-table.ts';

@@ -1,5 +1,5 @@
 /** resumedWords: completes the command line of a run that is resumed from the config.json of the run. */
-import { readConfig } from '@toolenv/training';
+import { readConfig } from '@toolenv/training/runs';
 import { firstArgument, valuesOf } from '../flags/first-argument.ts';
 import { madeCommand } from './commands.ts';
 

@@ -16,7 +16,7 @@ import {
   type SharedFolder,
   type WorkerShare,
   withVersion,
-} from '@toolenv/training';
+} from '@toolenv/training/runs';
 import { causeRows } from '../display/evaluation-table.ts';
 import { plural, scoreText } from '../display/number-text.ts';
 import { warnOfIdleSampling } from '../flags/idle-sampling.ts';

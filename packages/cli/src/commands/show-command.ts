@@ -2,7 +2,8 @@
 import { stat } from 'node:fs/promises';
 import { ToolEnvError } from '@toolenv/core';
 import { encodeTrajectory } from '@toolenv/core/recording';
-import { diagnose, type RunRecords, readChanges, readMetrics } from '@toolenv/training';
+import { diagnose, readMetrics } from '@toolenv/training';
+import { type RunRecords, readChanges } from '@toolenv/training/runs';
 import { findRecordedRun, type RecordedEpisode, type RecordedRun } from '@toolenv/view/recorded';
 import { diagnosisView } from '../display/diagnosis-view.ts';
 import { hasKeys, pageEpisodes } from '../display/episode-pager.ts';

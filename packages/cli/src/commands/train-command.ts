@@ -4,18 +4,14 @@ import { ToolEnvError } from '@toolenv/core';
 import { isFolderLost, refuseLockedFolder } from '@toolenv/core/files';
 import type { TrainablePolicy } from '@toolenv/core/learner';
 import type { TrainEvent } from '@toolenv/core/plugins';
+import { bestCheckpoint, readDiagnoses, readMetrics, train, trainingCurves } from '@toolenv/training';
 import {
-  bestCheckpoint,
   newestCheckpoint,
   readConfig,
-  readDiagnoses,
-  readMetrics,
   refuseConstrainedRollouts,
   refuseRun,
-  train,
-  trainingCurves,
   trainSettings,
-} from '@toolenv/training';
+} from '@toolenv/training/runs';
 import { validationScores } from '@toolenv/view/recorded';
 import { Option } from 'commander';
 import { diagnosisView } from '../display/diagnosis-view.ts';

@@ -1,5 +1,6 @@
 /** The numbers of several evaluations side by side, with their differences from the first. */
-import { type Estimate, type Evaluation, type Interval, scoreLabel } from '@toolenv/training';
+import type { Estimate, Evaluation, Interval } from '@toolenv/training';
+import { scoreLabel } from '@toolenv/training/runs';
 import { abortText, countText, scoreText, timeText } from './number-text.ts';
 import { alignedRows, safeLine } from './terminal-text.ts';
 

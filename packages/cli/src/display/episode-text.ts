@@ -1,6 +1,6 @@
 /** An episode as text for people: the conversation, then its outcome and scores. */
 import { isParseFailure, type Message, type ToolCallRecord, type Trajectory } from '@toolenv/core';
-import { scoreLabel } from '@toolenv/training';
+import { scoreLabel } from '@toolenv/training/runs';
 import { scoreText } from './number-text.ts';
 
 const labels: Record<Message['role'], string> = {

@@ -1,7 +1,8 @@
 /** The numbers of an evaluation as a table for people to read. */
 import type { ModelUsage, TurnUsage } from '@toolenv/core';
 import type { PolicyUsage } from '@toolenv/core/plugins';
-import { type Evaluation, scoreLabel, type Tournament } from '@toolenv/training';
+import type { Evaluation, Tournament } from '@toolenv/training';
+import { scoreLabel } from '@toolenv/training/runs';
 import { dollars, estimateText } from './comparison-table.ts';
 import { abortText, countText, plural, scoreText, timeText } from './number-text.ts';
 import { alignedRows, safeLine } from './terminal-text.ts';

@@ -1,7 +1,7 @@
 /** The numbers next to a progress bar. */
 
 import { EpisodeStatistics, summariseEpisode, type Trajectory } from '@toolenv/core';
-import { primaryMetric, scoreLabel } from '@toolenv/training';
+import { primaryMetric, scoreLabel } from '@toolenv/training/runs';
 import { abortText, countText } from './number-text.ts';
 
 export interface Status {

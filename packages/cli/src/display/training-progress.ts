@@ -1,7 +1,7 @@
 /** The progress bar of a training run, fed with the trainer's events. */
 import { basename } from 'node:path';
 import type { DataProgress, Metrics, TrainEvent } from '@toolenv/core/plugins';
-import { abortShares, headlineMetric } from '@toolenv/training';
+import { abortShares, headlineMetric } from '@toolenv/training/runs';
 import { abortText, countText } from './number-text.ts';
 import { numbersThatFit, Progress } from './progress.ts';
 import { statusLine } from './status-line.ts';

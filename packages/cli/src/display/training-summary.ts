@@ -1,14 +1,7 @@
 /** The last block of `toolenv train`: the curves, and the validation before and after with its intervals. */
-import {
-  type ChangesLine,
-  changesText,
-  curveGroups,
-  type Evaluation,
-  type Interval,
-  type MetricsLine,
-  scoreLabel,
-} from '@toolenv/training';
+import { curveGroups, type Evaluation, type Interval, type MetricsLine } from '@toolenv/training';
 import type { Curve } from '@toolenv/training/reports';
+import { type ChangesLine, changesText, scoreLabel } from '@toolenv/training/runs';
 import type { RecordedRun, ScoreRow } from '@toolenv/view/recorded';
 import { estimateText } from './comparison-table.ts';
 import { evaluationTable } from './evaluation-table.ts';

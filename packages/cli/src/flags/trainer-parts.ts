@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { ToolEnvError } from '@toolenv/core';
 import { loadPlugin, type PartKind, type Trainer, type TrainerPart } from '@toolenv/core/plugins';
-import { partNouns, partProperties } from '@toolenv/training';
+import { partNouns, partProperties } from '@toolenv/training/runs';
 import { flagName } from '../display/terminal-text.ts';
 import { importPlugin } from '../subject/find-subject.ts';
 import { fullName } from '../subject/full-name.ts';

@@ -13,7 +13,8 @@ import {
 } from '@toolenv/core/files';
 import { encodeTrajectory, readTrajectories, trajectoryMistake } from '@toolenv/core/recording';
 import { jsonWithoutSecrets } from '@toolenv/core/secrets';
-import { isSameValue, refuseUsedFolder } from '@toolenv/training';
+import { refuseUsedFolder } from '@toolenv/training';
+import { isSameValue } from '@toolenv/training/runs';
 
 const identityFile = 'evaluation.json';
 const remedy = 'choose another folder, or resume the evaluation with --resume';

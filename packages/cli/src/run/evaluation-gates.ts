@@ -2,15 +2,14 @@
 import { join } from 'node:path';
 import { type EnvHandle, ToolEnvError } from '@toolenv/core';
 import { withDiskErrors, writeAtomic } from '@toolenv/core/files';
+import { type Evaluation, readEvaluation } from '@toolenv/training';
 import {
   comparisonVerdict,
-  type Evaluation,
-  readEvaluation,
   type Scored,
   scoredMetric,
   scoreVerdict,
   type Verdict,
-} from '@toolenv/training';
+} from '@toolenv/training/runs';
 import type { Command } from 'commander';
 import { junitXml, type TestCase, type TestSuite } from '../display/junit-xml.ts';
 import { scoreText } from '../display/number-text.ts';

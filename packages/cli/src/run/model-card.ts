@@ -2,7 +2,7 @@
 import { basename, isAbsolute } from 'node:path';
 import type { JsonSchema } from '@toolenv/core';
 import { jsonWithoutSecrets } from '@toolenv/core/secrets';
-import { scoreLabel } from '@toolenv/training';
+import { scoreLabel } from '@toolenv/training/runs';
 import type { RecordedRun, ScoreRow } from '@toolenv/view/recorded';
 import { estimateText } from '../display/comparison-table.ts';
 import { shellWord } from '../display/terminal-text.ts';

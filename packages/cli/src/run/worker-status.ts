@@ -9,7 +9,7 @@ import {
   prometheusType,
   requestUrl,
 } from '@toolenv/serving';
-import type { WorkerEvent } from '@toolenv/training';
+import type { WorkerEvent } from '@toolenv/training/runs';
 
 const outcomes = ['terminated', 'truncated', 'aborted'] as const;
 

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { collect, createRng, rollout } from '@toolenv/core';
 import type { Run, TrainEvent, Trainer } from '@toolenv/core/plugins';
-import { resumeCheckpoint, saveCheckpoint } from '@toolenv/training';
+import { resumeCheckpoint, saveCheckpoint } from '@toolenv/training/runs';
 
 interface Options {
   steps: number;

@@ -11,8 +11,8 @@ import {
   type Interval,
   type EvaluateOptions as PlayOptions,
   evaluate as play,
-  primaryMetric,
 } from '@toolenv/training';
+import { primaryMetric } from '@toolenv/training/runs';
 import * as vitest from 'vitest';
 import { expect } from 'vitest';
 

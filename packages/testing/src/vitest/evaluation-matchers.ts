@@ -6,7 +6,7 @@ import {
   type ScoreBounds,
   type Scored,
   scoreVerdict,
-} from '@toolenv/training';
+} from '@toolenv/training/runs';
 import { type CheckEnvOptions, checkEnv } from '../env/check-env.ts';
 import { type Report, reportText } from '../report.ts';
 import { rules as allRules, type RuleId } from '../rules.ts';

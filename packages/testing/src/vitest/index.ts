@@ -4,6 +4,7 @@ import { toBeat, toKeepUpWith, toPass, toScore } from './evaluation-matchers.ts'
 
 expect.extend({ toScore, toKeepUpWith, toBeat, toPass });
 
-export { type ComparisonBounds, readEvaluation, type ScoreBounds, type Scored } from '@toolenv/training';
+export { readEvaluation } from '@toolenv/training';
+export type { ComparisonBounds, ScoreBounds, Scored } from '@toolenv/training/runs';
 export { type EvaluateOptions, type EvaluationResult, evaluate } from './evaluate.ts';
 export type { ToolEnvMatchers } from './evaluation-matchers.ts';

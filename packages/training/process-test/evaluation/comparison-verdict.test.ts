@@ -1,7 +1,7 @@
 /** The gate on simulated builds: how often noise fails a build, and how often a loss does. Seeds are fixed. */
 import { createRng, type Rng } from '@toolenv/core';
 import { describe, expect, test } from 'vitest';
-import { comparisonVerdict, type Scored } from '../../src/index.ts';
+import { comparisonVerdict, type Scored } from '../../src/runs.ts';
 import { scoredTasks } from '../../test/evaluation/scored-tasks.ts';
 
 interface Setting {

@@ -3,8 +3,9 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createRng, type RewardSpec } from '@toolenv/core';
 import { expect, test } from 'vitest';
-import { diagnose, type MetricsLine, type RunRecords, readDiagnoses, readMetrics } from '../../src/index.ts';
+import { diagnose, type MetricsLine, readDiagnoses, readMetrics } from '../../src/index.ts';
 import { readConfig } from '../../src/run-folder/run-config.ts';
+import type { RunRecords } from '../../src/runs.ts';
 import { faults, healthy } from './run-setups.ts';
 
 const runs = join(import.meta.dirname, 'recorded');

@@ -1,5 +1,6 @@
 import { type Observation, type Policy, scriptedPolicy } from '@toolenv/core';
-import { type BaselineKind, baselineKinds, baselinePolicy } from '@toolenv/training';
+import { baselinePolicy } from '@toolenv/training';
+import { type BaselineKind, baselineKinds } from '@toolenv/training/runs';
 import { expect, test } from 'vitest';
 
 const search = {

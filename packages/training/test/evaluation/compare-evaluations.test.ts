@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { scriptedPolicy } from '@toolenv/core';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openLadder } from '../../../core/test/ladder-env.ts';
-import { compareEvaluations, evaluate, readEvaluation, scoreVerdict } from '../../src/index.ts';
+import { evaluate, readEvaluation } from '../../src/index.ts';
+import { compareEvaluations, scoreVerdict } from '../../src/runs.ts';
 import { scoredTasks } from './scored-tasks.ts';
 
 /** Climbs two rungs: right where the goal is 2. */

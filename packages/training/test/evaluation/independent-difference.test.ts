@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { confidenceInterval } from '../../src/evaluation/confidence-interval.ts';
-import { independentDifference } from '../../src/index.ts';
+import { independentDifference } from '../../src/runs.ts';
 
 const share = (right: number, of: number) => {
   const tasks = Array.from({ length: of }, (_, task) => [task < right ? 1 : 0]);

@@ -3,7 +3,7 @@
 import { createRng } from '@toolenv/core';
 import { expect, test } from 'vitest';
 import { leastTasks } from '../../src/evaluation/paired-difference.ts';
-import { pairedDifference } from '../../src/index.ts';
+import { pairedDifference } from '../../src/runs.ts';
 
 test('is the mean over the tasks that both have scored', () => {
   const first = [[0, 1], [1], undefined, [0.5], []];

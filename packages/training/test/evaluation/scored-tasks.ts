@@ -1,5 +1,5 @@
 /** Makes the tasks of an evaluation from their scores for `em`. */
-import type { Scored } from '../../src/index.ts';
+import type { Scored } from '../../src/runs.ts';
 
 /** @param scores Of each task's episodes. The reward is twice the score. */
 export function scoredTasks(scores: readonly (readonly number[])[]): Scored {

@@ -2,7 +2,7 @@
 import type { RewardSpec } from '@toolenv/core';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { successShare } from '../../src/index.ts';
+import { successShare } from '../../src/runs.ts';
 
 const outcome = (low: number, high: number, weight = 1) =>
   ({ kind: 'outcome', range: [low, high], weight }) as const;

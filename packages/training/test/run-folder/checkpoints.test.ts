@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import type { Learner } from '@toolenv/core/learner';
 import { beforeEach, expect, type MockInstance, onTestFinished, test, vi } from 'vitest';
 import { TableLearner } from '../../../testing/test/table-model.ts';
-import { resumeCheckpoint, saveCheckpoint } from '../../src/index.ts';
 import { checkpointsOf } from '../../src/run-folder/checkpoints.ts';
+import { resumeCheckpoint, saveCheckpoint } from '../../src/runs.ts';
 
 const stepsOf = async (out: string) => (await checkpointsOf(out)).map(({ step }) => step);
 

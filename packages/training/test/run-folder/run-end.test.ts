@@ -7,7 +7,8 @@ import { registerSecret } from '@toolenv/core/secrets';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openLadder } from '../../../core/test/ladder-env.ts';
 import { TableLearner, TablePolicy } from '../../../testing/test/table-model.ts';
-import { defineTrainer, readStatus, train } from '../../src/index.ts';
+import { defineTrainer, train } from '../../src/index.ts';
+import { readStatus } from '../../src/runs.ts';
 
 let out: string;
 beforeEach(async () => {

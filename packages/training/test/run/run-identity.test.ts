@@ -8,7 +8,8 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { openLadder } from '../../../core/test/ladder-env.ts';
 import { TableLearner, TablePolicy } from '../../../testing/test/table-model.ts';
 import { grpo } from '../../../trainer-grpo/src/grpo.ts';
-import { readChanges, train } from '../../src/index.ts';
+import { train } from '../../src/index.ts';
+import { readChanges } from '../../src/runs.ts';
 
 let folder: string;
 let out: string;

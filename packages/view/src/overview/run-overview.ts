@@ -1,14 +1,7 @@
 /** RunOverview: what a person asks first of a run: is it done, is it better, what did it cost, and what is wrong with it. */
 import type { RewardSpec } from '@toolenv/core';
-import {
-  type Diagnosis,
-  diagnose,
-  diagnosisRules,
-  headlineMetric,
-  type MetricsLine,
-  type RunStatus,
-  readStatus,
-} from '@toolenv/training';
+import { type Diagnosis, diagnose, diagnosisRules, type MetricsLine } from '@toolenv/training';
+import { headlineMetric, type RunStatus, readStatus } from '@toolenv/training/runs';
 import type { RecordedRun } from '../recorded/recorded-run.ts';
 import { type RunCost, trainingCost } from './run-cost.ts';
 import { evaluationScores, type ScoreRow, validationScores } from './score-rows.ts';

@@ -1,5 +1,6 @@
 /** ScoreRow: a score of a run with its confidence interval, before training and after it. */
-import { abortShares, independentDifference, type MetricsLine, primaryMetric } from '@toolenv/training';
+import type { MetricsLine } from '@toolenv/training';
+import { abortShares, independentDifference, primaryMetric } from '@toolenv/training/runs';
 import type { RunFacts } from '../recorded/recorded-run.ts';
 
 export interface Score {

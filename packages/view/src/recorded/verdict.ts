@@ -1,5 +1,5 @@
 /** verdictOf: whether an episode was right. */
-import { primaryMetric } from '@toolenv/training';
+import { primaryMetric } from '@toolenv/training/runs';
 import type { RecordedEpisode } from './recorded-episode.ts';
 
 export interface Verdict {

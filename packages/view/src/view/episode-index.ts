@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { tryObject } from '@toolenv/core/schemas';
-import { successShare } from '@toolenv/training';
+import { successShare } from '@toolenv/training/runs';
 import { type EpisodeSummary, summaryOf } from '../recorded/episode-filter.ts';
 import type { RecordedEpisode } from '../recorded/recorded-episode.ts';
 import type { Extent } from './extent.ts';
