@@ -60,12 +60,11 @@ export const bestStep = 'bestStep';
 /** Raised when a state of the earlier version means something else. */
 const stateVersion = 1;
 const folderName = /^step-(\d+)$/;
+
 /**
  * Saves under `<out>/checkpoints/step-<N>` and returns that folder. The folder appears by a rename, so that a killed run
  * leaves no incomplete checkpoint. The weights of an existing checkpoint of the step are kept, since a run repeats its steps
- * exactly; its state is replaced. Only then are older checkpoints removed.
- * @param kept.keep How many of the newest checkpoints stay.
- * @param kept.best The step of a checkpoint that stays in any case.
+ * exactly; its state is replaced. Only then are older checkpoints removed: the `keep` newest stay, and that of the step `best`.
  * @throws ToolEnvError `infrastructure.checkpoint` if it cannot be written; `infrastructure.folder_lost`. Earlier checkpoints stay.
  */
 export async function saveCheckpoint(
