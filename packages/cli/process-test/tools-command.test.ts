@@ -75,7 +75,10 @@ describe('toolenv tools', () => {
     const call = ['--call', 'trigger-long-running-operation', '--arguments', '{"duration": 60}'];
     const { child, finished } = startCli(['tools', '--mcp', server, ...call]);
     const serverPid = () => {
-      const processes = execFileSync('ps', ['-eo', 'ppid=,pid=,args='], { encoding: 'utf8' }).split('\n');
+      const processes = execFileSync('ps', ['-eo', 'ppid=,pid=,args='], {
+        encoding: 'utf8',
+        maxBuffer: 2 ** 28,
+      }).split('\n');
       const own = new RegExp(`^\\s*${child.pid} +(\\d+) .*server-everything`);
       return processes.map((line) => own.exec(line)?.[1]).find((pid) => pid !== undefined);
     };

@@ -31,7 +31,9 @@ const envOf = (agent: Agent, concurrent: boolean | number = true) =>
 
 /** Processes whose command line has the word. */
 function running(word: string): number {
-  const lines = execFileSync('ps', ['-eo', 'args']).toString().split('\n');
+  const lines = execFileSync('ps', ['-eo', 'args'], { maxBuffer: 2 ** 28 })
+    .toString()
+    .split('\n');
   return lines.filter((line) => line.includes(word) && !line.startsWith('ps ')).length;
 }
 

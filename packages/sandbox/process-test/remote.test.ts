@@ -63,7 +63,7 @@ describe.skipIf(skipped !== '').each(found.length > 0 ? found : Object.entries(s
       const running = output(shell, commandScript(asked));
       await output(shell, killScript(asked.id));
       expect(readAnswer(asked.id, (await running).trim())).toMatchObject({ exitCode: 137, timedOut: false });
-      expect(spawnSync('ps', ['ax']).stdout.toString()).not.toContain('sleep 7654');
+      expect(spawnSync('ps', ['ax'], { maxBuffer: 2 ** 28 }).stdout.toString()).not.toContain('sleep 7654');
     });
 
     test('nobody waits for a process in the background', async () => {

@@ -51,7 +51,7 @@ export class Serial {
   /** @throws Whatever `end` was given. */
   run<Result>(call: () => Promise<Result>): Promise<Result> {
     const result = this.#previous.then(() => {
-      if (this.#ended) throw this.#ended;
+      this.expectOpen();
       return call();
     });
     this.#previous = result.catch(() => {});
@@ -61,6 +61,11 @@ export class Serial {
   /** Lets no further call run. */
   end(reason: unknown = sandboxFault('The sandbox is closed: open another.')): void {
     this.#ended ??= reason;
+  }
+
+  /** @throws Whatever `end` was given. */
+  expectOpen(): void {
+    if (this.#ended) throw this.#ended;
   }
 
   get hasEnded(): boolean {

@@ -23,7 +23,10 @@ async function episodesOf(tasks: TaskSet<McpTask>) {
 
 /** Process ids of the servers that this process started. */
 function ownServers(name = 'server-everything'): number[] {
-  const processes = execFileSync('ps', ['-eo', 'ppid=,pid=,args='], { encoding: 'utf8' }).split('\n');
+  const processes = execFileSync('ps', ['-eo', 'ppid=,pid=,args='], {
+    encoding: 'utf8',
+    maxBuffer: 2 ** 28,
+  }).split('\n');
   const own = new RegExp(`^\\s*${process.pid} +(\\d+) .*${name}`);
   return processes.flatMap((line) => own.exec(line)?.[1] ?? []).map(Number);
 }

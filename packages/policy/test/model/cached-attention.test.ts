@@ -7,7 +7,7 @@ import { createModel } from '../../src/model/model.ts';
 import type { ModelConfig } from '../../src/model/model-config.ts';
 import type { DeviceName } from '../../src/runtime/device-name.ts';
 import { OnnxOps } from '../../src/runtime/onnx/onnx-ops.ts';
-import { toOrt } from '../../src/runtime/onnx/onnx-runtime.ts';
+import { toOrt } from '../../src/runtime/onnx/ort-tensor.ts';
 import { type Tensors, tensor } from '../../src/runtime/runtime.ts';
 import { pastMask, pastWindowMask } from '../../src/sampler/cached-past.ts';
 import { randomWeights, tinyConfig } from '../tiny-model.ts';

@@ -1,8 +1,9 @@
 /** When a session of WebGPU is released: ONNX Runtime frees a tensor through the session that made it, and crashes if it is gone. */
 import { InferenceSession, type Tensor as OrtTensor } from 'onnxruntime-node';
 import { expect, test, vi } from 'vitest';
-import { fromOrt, onnxRuntime } from '../../src/runtime/onnx/onnx-runtime.ts';
+import { onnxRuntime } from '../../src/runtime/onnx/onnx-runtime.ts';
 import { closeSession, openSession } from '../../src/runtime/onnx/open-session.ts';
+import { fromOrt } from '../../src/runtime/onnx/ort-tensor.ts';
 
 interface FakeSession {
   release(): Promise<void>;

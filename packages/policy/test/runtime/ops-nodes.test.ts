@@ -4,7 +4,8 @@ import { expect, test } from 'vitest';
 import type { DeviceName } from '../../src/runtime/device-name.ts';
 import { OnnxOps } from '../../src/runtime/onnx/onnx-ops.ts';
 import { decodeGraph } from '../../src/runtime/onnx/onnx-proto.ts';
-import { gradients, toOrt } from '../../src/runtime/onnx/onnx-runtime.ts';
+import { gradients } from '../../src/runtime/onnx/onnx-runtime.ts';
+import { toOrt } from '../../src/runtime/onnx/ort-tensor.ts';
 import { type OpsCase, opsCases } from './ops-cases.ts';
 
 /** The encoded model of an operation's value and gradients. */

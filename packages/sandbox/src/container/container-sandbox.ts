@@ -106,8 +106,10 @@ export class ContainerSandbox extends ScriptedSandbox {
       const ended = this.#container;
       const { gone, ...result } = await ended.exec(script, { ...options, user: this.#options.user });
       if (!gone) return result;
+      // What has ended the container is its own close.
+      this.serial.expectOpen();
       const why = `the container was killed${ended.overfull ? ', because its disk is full' : ''}`;
-      const next = this.serial.hasEnded ? undefined : await this.#owner.replace?.(ended);
+      const next = await this.#owner.replace?.(ended);
       if (!next) return { ...result, gone: `${why}, and no command runs in it` };
       if (this.serial.hasEnded) await next.remove();
       this.#container = next;

@@ -1,12 +1,10 @@
 /** Runs programs on ONNX Runtime. */
 import { totalmem } from 'node:os';
-import { type InferenceSession, Tensor as OrtTensor } from '#onnxruntime';
+import type { InferenceSession } from '#onnxruntime';
 import { runSession } from '#run-session';
 import { chooseDevice, type Device } from '../device.ts';
-import { getOrInsert } from '../get-or-insert.ts';
 import type { Program } from '../ops.ts';
 import { Programs } from '../programs.ts';
-import { ResidentTensor } from '../resident-tensor.ts';
 import {
   type CompileOptions,
   type DeviceMemory,
@@ -20,7 +18,8 @@ import {
 import { anyShape } from '../shape.ts';
 import type { BuiltModel, Value } from './graph-builder.ts';
 import { OnnxOps } from './onnx-ops.ts';
-import { closeSession, holdSession, openSession, releaseSession } from './open-session.ts';
+import { closeSession, openSession } from './open-session.ts';
+import { fromOrt, toOrt } from './ort-tensor.ts';
 import { gaveUp } from './reason.ts';
 import type { OrtTensors } from './run-session.ts';
 import { pullBack } from './tape.ts';
@@ -159,41 +158,6 @@ export function gradients(ops: OnnxOps, loss: Value, sources: readonly Value[]):
     if (!gradient) throw new RangeError(`The loss does not depend on "${source.name}".`);
     return gradient;
   });
-}
-
-/** ONNX Runtime's view of each tensor, so that weights are wrapped once and not at every run. */
-const wrapped = new WeakMap<Tensor, OrtTensor>();
-
-/** A tensor in a device's memory. ONNX Runtime frees it through the session that made it, which stays open until then. */
-class SessionTensor extends ResidentTensor<OrtTensor> {
-  readonly #session: InferenceSession;
-
-  constructor(handle: OrtTensor, session: InferenceSession) {
-    super(handle, handle.dims);
-    this.#session = session;
-    holdSession(session, this);
-  }
-
-  override dispose(): void {
-    super.dispose();
-    void releaseSession(this.#session, this);
-  }
-}
-
-export function toOrt(value: Tensor): OrtTensor {
-  if (value instanceof ResidentTensor) return value.handle;
-  return getOrInsert(wrapped, value, () => {
-    const { data, dims } = value;
-    return data instanceof Float32Array
-      ? new OrtTensor('float32', data, dims)
-      : new OrtTensor('int32', data, dims);
-  });
-}
-
-/** @param session The session whose output the tensor is. */
-export function fromOrt(value: OrtTensor, session: InferenceSession): Tensor {
-  if (value.location !== 'cpu') return new SessionTensor(value, session);
-  return { data: value.data as Float32Array | Int32Array, dims: value.dims };
 }
 
 function webGpuMemory(compile: Runtime['compile']): DeviceMemory {
