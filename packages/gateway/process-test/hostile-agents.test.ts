@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { openEnv, playTask } from '@toolenv/core';
 import { expect, test } from 'vitest';
 import type { AgentContext } from '../src/index.ts';
-import { envOf, play, policyOf, type TestAgent } from './agents.ts';
-import { post, type Sent, say } from './chat-client.ts';
+import { envOf, play, policyOf, type TestAgent } from '../test/agents.ts';
+import { post, type Sent, say } from '../test/chat-client.ts';
 
 const q: Sent[] = [{ role: 'user', content: 'q' }];
 const ask = async (context: AgentContext) => (await say(context, q)).content;
