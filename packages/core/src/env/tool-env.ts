@@ -8,7 +8,7 @@ import { aborted, running, terminated, truncated } from '../protocol/outcome.ts'
 import type { Prompts } from '../protocol/prompts.ts';
 import { type Rewards, scoreTruncation } from '../protocol/reward.ts';
 import type { Tool } from '../protocol/tool.ts';
-import type { Episode, EpisodeContext, TurnDecision } from './episode.ts';
+import type { Episode, EpisodeContext, TurnResult } from './episode.ts';
 import type { PlayerBinding } from './open-players.ts';
 import { readDecision } from './read-decision.ts';
 import { readEpisode } from './read-episode.ts';
@@ -147,6 +147,7 @@ export class ToolEnv<Task, Context = EpisodeContext<Task>> implements Env<Task> 
     episode.answer = isCutOff || calls.length > 0 ? undefined : action.text;
     episode.conversation.push(...messagesOf(action, calls));
 
+    const hook = episode.answer === undefined ? 'onToolResults' : 'onAnswer';
     // A turn that ran out of tokens is neither a call nor an answer.
     const {
       reply,
@@ -155,7 +156,7 @@ export class ToolEnv<Task, Context = EpisodeContext<Task>> implements Env<Task> 
       playerRewards = {},
       end,
       info = {},
-    } = isCutOff ? {} : await react(episode, this.spec.name, this.#parts.seats);
+    } = isCutOff ? {} : readDecision(await react(episode), this.spec.name, hook, this.#parts.seats);
     if (rewrite) episode.conversation = toMessages(rewrite);
     // Not by push(), whose arguments lie on the stack.
     if (reply !== undefined) for (const message of toMessages(reply)) episode.conversation.push(message);
@@ -203,19 +204,11 @@ export class ToolEnv<Task, Context = EpisodeContext<Task>> implements Env<Task> 
   }
 }
 
-/** What the hook of the turn decides. */
-async function react(
-  episode: RunningEpisode,
-  env: string,
-  seats: ToolEnvParts<unknown>['seats'],
-): Promise<TurnDecision> {
+/** What the hook of the turn returns. */
+function react(episode: RunningEpisode): TurnResult | Promise<TurnResult> {
   const { hooks, answer, turnCalls } = episode;
-  if (answer === undefined) {
-    const decided = await hooks!.onToolResults?.(turnCalls, episode);
-    return readDecision(decided, env, 'onToolResults', seats);
-  }
-  if (!hooks!.onAnswer) return { end: 'answered' };
-  return readDecision(await hooks!.onAnswer(answer, episode), env, 'onAnswer', seats);
+  if (answer === undefined) return hooks!.onToolResults?.(turnCalls, episode);
+  return hooks!.onAnswer ? hooks!.onAnswer(answer, episode) : { end: 'answered' };
 }
 
 /** What a step returns of the episode as it is. */
