@@ -1,4 +1,4 @@
-/** @toolenv/training/runs: what programs need that plan, start, read, compare and show runs, such as the command line and the viewer. */
+/** @toolenv/training/runs: for programs that plan, start, read, compare and show runs, such as the command line and the viewer. */
 export type { RunRecords } from './diagnosis/run-history.ts';
 export {
   type BaselineKind,

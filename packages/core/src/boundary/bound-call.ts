@@ -3,7 +3,7 @@ import { type Action, isParseFailure, type ParseFailure } from '../protocol/acti
 import type { ToolCall } from '../protocol/message.ts';
 import { copyTurnUsage } from '../protocol/turn-usage.ts';
 import { argumentBounds, type JsonBounds, jsonMistake } from '../schemas/json-bounds.ts';
-import { freezeJson } from './snapshot.ts';
+import { freezeJson } from './json-copies.ts';
 
 /** Characters of a call's name and of its id. Each answer repeats both. */
 export const maxNameLength = 256;

@@ -5,7 +5,7 @@ import { callsBounds, recordBounds } from '../schemas/json-bounds.ts';
 import { maxNameLength } from './bound-call.ts';
 import { BrokenRule, enforceRule } from './broken-rule.ts';
 import { isToolCall } from './check-action.ts';
-import { asSnapshot, freezeJson, isSnapshot } from './snapshot.ts';
+import { asSnapshot, freezeJson, isFrozenJson, isSnapshot } from './json-copies.ts';
 
 /**
  * Runs in each turn of each episode: messages that the observation before had are compared, and only new ones are copied and checked.
@@ -21,13 +21,11 @@ export function readObservation(given: unknown, before: Observation | undefined)
   let characters = 0;
   for (let index = 0; index < messages.length; index++) {
     const before = known[index];
-    const message = isOurs
-      ? before === messages[index]
-        ? before!
-        : checkMessage(messages[index], index)
-      : before !== undefined && (before === messages[index] || isSameMessage(before, messages[index]))
-        ? before
-        : readMessage(messages[index], index);
+    const current = messages[index];
+    const isKnown =
+      before !== undefined &&
+      (before === current ? isFrozenJson(current, callsBounds) : !isOurs && isSameMessage(before, current));
+    const message = isKnown ? before : isOurs ? checkMessage(current, index) : readMessage(current, index);
     characters += message.content.length;
     for (const { data } of imagesOf(message)) characters += data.length;
     if (characters > recordBounds.characters)

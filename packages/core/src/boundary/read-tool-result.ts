@@ -4,7 +4,7 @@ import type { ToolResult } from '../protocol/tool.ts';
 import { recordBounds } from '../schemas/json-bounds.ts';
 import { validate } from '../schemas/json-schema.ts';
 import { wireSchemas } from '../schemas/wire-schemas.ts';
-import { copyJson } from './snapshot.ts';
+import { copyJson } from './json-copies.ts';
 
 /**
  * A copy of the result as plain JSON data.

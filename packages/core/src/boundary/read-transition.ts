@@ -11,8 +11,8 @@ import { callsBounds } from '../schemas/json-bounds.ts';
 import { validate } from '../schemas/json-schema.ts';
 import { wireSchemas } from '../schemas/wire-schemas.ts';
 import { BrokenRule, enforceRule } from './broken-rule.ts';
+import { isSnapshot, snapshot } from './json-copies.ts';
 import { readObservation } from './read-observation.ts';
-import { isSnapshot, snapshot } from './snapshot.ts';
 
 /**
  * @param before The observation before, as {@link readObservation} returned it.

@@ -1,6 +1,6 @@
 /** RunningEpisode: the state of an episode. ToolEnv keeps it up to date, and hooks see it as their context. */
 
-import { asSnapshot, snapshot } from '../boundary/snapshot.ts';
+import { asSnapshot, snapshot } from '../boundary/json-copies.ts';
 import type { Action } from '../protocol/action.ts';
 import { didYouMean } from '../protocol/did-you-mean.ts';
 import type { EnvLimits, ToolCallRecord } from '../protocol/env.ts';

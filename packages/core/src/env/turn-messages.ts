@@ -1,5 +1,5 @@
 /** The messages of a turn, and what a player sees of its conversation. */
-import { freezeJson } from '../boundary/snapshot.ts';
+import { freezeJson } from '../boundary/json-copies.ts';
 import { type Action, isParseFailure, turnMessage } from '../protocol/action.ts';
 import type { ToolCallRecord } from '../protocol/env.ts';
 import type { Message, Observation } from '../protocol/message.ts';

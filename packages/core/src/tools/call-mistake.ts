@@ -1,5 +1,5 @@
 /** callMistake: what is wrong with a call of the model, before anything runs it. */
-import { isFrozenJson } from '../boundary/snapshot.ts';
+import { isFrozenJson } from '../boundary/json-copies.ts';
 import { isParseFailure, type ParseFailure } from '../protocol/action.ts';
 import { didYouMean } from '../protocol/did-you-mean.ts';
 import type { EnvLimits, ModelMistake } from '../protocol/env.ts';

@@ -1,8 +1,8 @@
 /** dispatch: validates one turn's tool calls, executes them in parallel, and limits time and length. Mistakes are returned as data. */
 
 import { Deadline } from '../boundary/deadline.ts';
+import { copyJson } from '../boundary/json-copies.ts';
 import { readToolResult } from '../boundary/read-tool-result.ts';
-import { copyJson } from '../boundary/snapshot.ts';
 import { isParseFailure, type ParseFailure } from '../protocol/action.ts';
 import type { EnvLimits, ModelMistake, ToolCallRecord } from '../protocol/env.ts';
 import { isBug, isInfrastructure, messageOf, ToolEnvError } from '../protocol/errors.ts';

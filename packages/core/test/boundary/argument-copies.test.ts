@@ -1,6 +1,6 @@
 /** How often the arguments of a call are copied on their way from the text of a model through an episode into the records. */
 import { expect, test } from 'vitest';
-import { copyJson, freezeJson, isFrozenJson, snapshot } from '../../src/boundary/snapshot.ts';
+import { copyJson, freezeJson, isFrozenJson, snapshot } from '../../src/boundary/json-copies.ts';
 import { hermesFormat } from '../../src/call-formats/formats.ts';
 import {
   collect,

@@ -106,12 +106,13 @@ export class ContainerSandbox extends ScriptedSandbox {
       const ended = this.#container;
       const { gone, ...result } = await ended.exec(script, { ...options, user: this.#options.user });
       if (!gone) return result;
-      // What has ended the container is its own close.
+      // If close() has removed the container.
       this.serial.expectOpen();
       const why = `the container was killed${ended.overfull ? ', because its disk is full' : ''}`;
       const next = await this.#owner.replace?.(ended);
       if (!next) return { ...result, gone: `${why}, and no command runs in it` };
       if (this.serial.hasEnded) await next.remove();
+      this.serial.expectOpen();
       this.#container = next;
       return { ...result, gone: `${why}, and its files are lost: it begins anew`, lost: 'files' };
     } catch (error) {

@@ -1,4 +1,4 @@
-/** Conversion between this package's tensors and ONNX Runtime's, in a file that no public type reads: strangers have no `#onnxruntime`. */
+/** Conversion between this package's tensors and ONNX Runtime's. No public type may need this file: its types are those of onnxruntime-node. */
 import { type InferenceSession, Tensor as OrtTensor } from '#onnxruntime';
 import { getOrInsert } from '../get-or-insert.ts';
 import { ResidentTensor } from '../resident-tensor.ts';

@@ -1,4 +1,4 @@
-/** The copies of what a third party has given, as plain JSON data within bounds: one to change, one to keep, one that everybody shares. */
+/** Copies of a third party's values, as plain JSON data within bounds: a copy to change, a copy for the records, and a frozen copy to share. */
 import { type JsonBounds, recordBounds } from '../schemas/json-bounds.ts';
 
 /**
@@ -8,7 +8,7 @@ import { type JsonBounds, recordBounds } from '../schemas/json-bounds.ts';
  *   that contains itself nests too deep.
  */
 export function copyJson(value: unknown, bounds: JsonBounds): unknown {
-  return copy(value, bounds.depth, begin(bounds, {}));
+  return copy(value, bounds.depth, begin(bounds));
 }
 
 /**
@@ -16,8 +16,7 @@ export function copyJson(value: unknown, bounds: JsonBounds): unknown {
  * @throws Error as {@link copyJson} does.
  */
 export function freezeJson<T>(value: T, bounds: JsonBounds): T {
-  const known = Frozen.sizeOf(value);
-  if (known && fits(known, bounds.depth, bounds.characters)) return value;
+  if (isFrozenJson(value, bounds)) return value;
   const budget = begin(bounds, { shares: true, freezes: true });
   const copied = copy(value, bounds.depth, budget) as T;
   if (typeof copied !== 'object' || copied === null) return copied;
@@ -98,11 +97,16 @@ interface Budget {
   /** The least depth that a part has left. */
   lowest: number;
   readonly bounds: JsonBounds;
+  /** Whether frozen copies stay as they are. */
   readonly shares: boolean;
+  /** Whether the copy is frozen. */
   readonly freezes: boolean;
 }
 
-function begin(bounds: JsonBounds, { shares = false, freezes = false }: Partial<Budget>): Budget {
+function begin(
+  bounds: JsonBounds,
+  { shares = false, freezes = false }: Partial<Pick<Budget, 'shares' | 'freezes'>> = {},
+): Budget {
   return { left: bounds.characters, lowest: bounds.depth, bounds, shares, freezes };
 }
 
