@@ -148,6 +148,8 @@ async function fetchFile(
       continue;
     }
     try {
+      // Whoever had the claim before may just have ended.
+      if (await hasSize(blob, file.bytes)) break;
       await download({
         url: url.href,
         file: blob,
