@@ -581,6 +581,15 @@ test('a process that was held up leaves a download to its successor, and takes t
   expect(hub.parts('storage')).toHaveLength(1);
 });
 
+test('a blob that another process has ended is not claimed', async () => {
+  const blob = join(home, 'blob');
+  await writeFile(blob, 'abcd');
+  expect(await claimPartial(blob, 4)).toEqual({ elsewhere: 4 });
+  expect(await readdir(home)).toEqual(['blob']);
+  // A blob of another size is damaged.
+  expect(await claimPartial(blob, 5)).toEqual({ file: expect.stringContaining(`_${process.pid}_`) });
+});
+
 test.runIf(process.platform === 'linux')(
   'a process of another container on this host keeps its download',
   async () => {
@@ -590,8 +599,8 @@ test.runIf(process.platform === 'linux')(
     // The number of a process that does not run here.
     const file = `${blob}.toolenv_${host}_999999999_${elsewhere}_0123abcd.incomplete`;
     await writeFile(file, 'abc');
-    expect(await claimPartial(blob)).toEqual({ elsewhere: 3 });
+    expect(await claimPartial(blob, 10)).toEqual({ elsewhere: 3 });
     await rename(file, file.replace(elsewhere, processStart(process.pid)!));
-    expect(await claimPartial(blob)).toEqual({ file: expect.stringContaining(`_${process.pid}_`) });
+    expect(await claimPartial(blob, 10)).toEqual({ file: expect.stringContaining(`_${process.pid}_`) });
   },
 );

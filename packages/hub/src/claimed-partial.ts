@@ -4,6 +4,7 @@ import { open, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { processLiveness, processStart, withDiskErrors } from '@toolenv/core/files';
+import { hasSize } from './cache.ts';
 
 /** Milliseconds without a byte after which a claim counts for nothing: longer than the longest pause that a server asks for. */
 const expiry = 600_000;
@@ -20,10 +21,13 @@ interface Partial {
 }
 
 /**
- * Claims the beginning of a blob, with what an interrupted download has left of it.
- * @returns The file, which exists; or the bytes that another process, which is at work, has so far.
+ * Claims the beginning of a blob of a number of bytes, with what an interrupted download has left of it.
+ * @returns The file, which exists; or the bytes that another process has so far, which is at work or has just ended.
  */
-export async function claimPartial(blob: string): Promise<{ file: string } | { elsewhere: number }> {
+export async function claimPartial(
+  blob: string,
+  bytes: number,
+): Promise<{ file: string } | { elsewhere: number }> {
   const start = processStart(process.pid) ?? unknown;
   const owner = `toolenv_${thisHost}_${process.pid}_${start}_${randomBytes(4).toString('hex')}`;
   const own = `${blob}.${owner}.incomplete`;
@@ -38,9 +42,11 @@ export async function claimPartial(blob: string): Promise<{ file: string } | { e
   await utimes(own, now, now).catch(() => {});
   // A process makes its claim first and looks for others afterwards. Of two, at least one withdraws.
   const rival = (await partialsOf(blob)).find((each) => each.file !== own && isAtWork(each));
-  if (rival === undefined) return { file: own };
+  // The process that had the claim before may have ended since the caller looked for the blob.
+  const isWhole = await hasSize(blob, bytes);
+  if (rival === undefined && !isWhole) return { file: own };
   await releasePartial(blob, own);
-  return { elsewhere: rival.bytes };
+  return { elsewhere: isWhole ? bytes : rival!.bytes };
 }
 
 /** Leaves what has arrived to whoever comes next. */

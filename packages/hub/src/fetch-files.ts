@@ -141,15 +141,13 @@ async function fetchFile(
   await ensureDir(dirname(blob));
   while (!(await hasSize(blob, file.bytes))) {
     signal?.throwIfAborted();
-    const claim = await claimPartial(blob);
+    const claim = await claimPartial(blob, file.bytes);
     if ('elsewhere' in claim) {
       onProgress(claim.elsewhere);
       await wait(100 + Math.random() * 400, undefined, { signal }).catch(() => {});
       continue;
     }
     try {
-      // Whoever had the claim before may just have ended.
-      if (await hasSize(blob, file.bytes)) break;
       await download({
         url: url.href,
         file: blob,
