@@ -48,203 +48,156 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-type Mistake = readonly [what: string, script: string, code: number, says: string];
-
-const mistakes: readonly Mistake[] = [
+/** What the user did: the script, what it says, and its exit code, if that is not 2. */
+const mistakes: Readonly<Record<string, readonly [script: string, says: string, code?: number]>> = {
   // Training.
-  ["a flag of TRL's", 'train --num_train_epochs 3', 2, 'Did you mean --epochs?'],
-  ["TRL's spelling", 'train --learning_rate 1e-4', 2, 'Did you mean --learning-rate?'],
-  ['a decimal comma', 'train --learning-rate 0,0001', 2, '--learning-rate 0,0001: give a number from 0 up.'],
-  [
-    'a deadline in seconds',
+  "a flag of TRL's": ['train --num_train_epochs 3', 'Did you mean --epochs?'],
+  "TRL's spelling": ['train --learning_rate 1e-4', 'Did you mean --learning-rate?'],
+  'a decimal comma': ['train --learning-rate 0,0001', '--learning-rate 0,0001: give a number from 0 up.'],
+  'a deadline in seconds': [
     'train --out late --deadline 1',
-    1,
     'No episode was scored, so nothing was learned',
+    1,
   ],
-  ['a share in percent', 'train --warmup-ratio 10', 2, '--warmup-ratio 10: give a number from 0 to 1.'],
-  ['an alpha without a rank', 'train --lora-alpha 32', 2, '"loraAlpha": give loraRank too'],
-  ['a best metric without evaluations', 'train --best-metric reward', 2, 'also give evaluateEvery'],
-  [
-    'a best metric that is none',
+  'a share in percent': ['train --warmup-ratio 10', '--warmup-ratio 10: give a number from 0 to 1.'],
+  'an alpha without a rank': ['train --lora-alpha 32', '"loraAlpha": give loraRank too'],
+  'a best metric without evaluations': ['train --best-metric reward', 'also give evaluateEvery'],
+  'a best metric that is none': [
     'train --out metric --evaluate-every 1 --evaluation-episodes 2 --best-metric em',
-    2,
     'has no metric "em". Metrics: reward,',
   ],
-  ['patience without a metric', 'train --patience 3', 2, 'also give bestMetric, such as reward'],
-  ['a group of one', 'train --group-size 1', 2, '--group-size 1: give a whole number from 2 up.'],
-  [
-    'one weight for two environments',
+  'patience without a metric': ['train --patience 3', 'also give bestMetric, such as reward'],
+  'a group of one': ['train --group-size 1', '--group-size 1: give a whole number from 2 up.'],
+  'one weight for two environments': [
     'toolenv train $B @toolenv/envs-qa/lookup-v1 --policy $P --env-top-k 2 --weights 1 --out new',
-    2,
     '--weights 1: give 2 numbers',
   ],
-  ['SFT without data', 'toolenv train $B --trainer sft --policy $P --out new', 2, 'needs --data <text>'],
-  [
-    'SFT on a CSV',
+  'SFT without data': ['toolenv train $B --trainer sft --policy $P --out new', 'needs --data <text>'],
+  'SFT on a CSV': [
     'toolenv train --trainer sft --data data.csv --policy $P --steps 1 --out new',
-    2,
     'data.csv:1: expected a line of JSON; received "prompt,answer".',
   ],
-  ['a run as policy', 'train --policy runs/done', 2, 'runs/done is a run: use runs/done/policy.'],
-  ['environment and policy swapped', 'toolenv train $P --policy $B --out new', 2, 'It is an environment.'],
-  ['a finished run again', 'train --out runs/done', 2, 'is not empty: choose another folder, or resume'],
-  [
-    'an evaluation resumed as a run',
+  'a run as policy': ['train --policy runs/done', 'runs/done is a run: use runs/done/policy.'],
+  'environment and policy swapped': ['toolenv train $P --policy $B --out new', 'It is an environment.'],
+  'a finished run again': ['train --out runs/done', 'is not empty: choose another folder, or resume'],
+  'an evaluation resumed as a run': [
     'train --out evals/done --resume',
-    2,
     'has episodes and no run of a trainer',
   ],
-  [
-    'two runs in one folder',
+  'two runs in one folder': [
     `node "$MAIN" train $B --policy $P --env-top-k 2 \\
        --tasks-per-step 2 --group-size 2 --max-tokens 16 --out twice >/dev/null 2>&1 & first=$!
      until [ -f twice/metrics.jsonl ]; do sleep .1; done
      train --out twice; code=$?; kill $first; wait $first; exit $code`,
-    2,
     'is in use by process',
   ],
-  [
-    'a tracker at no address',
+  'a tracker at no address': [
     'MLFLOW_TRACKING_URI=localhost train --report-to mlflow',
-    2,
     'set MLFLOW_TRACKING_URI to the address',
   ],
-  ['a flag of another command', 'train --count 10', 2, "'--count' (It is a flag of eval,"],
+  'a flag of another command': ['train --count 10', "'--count' (It is a flag of eval,"],
   // Evaluation.
-  ['a split of another name', 'evaluate --split dev', 2, '--split dev: give train, validation or test.'],
-  ["flags of verifiers'", 'evaluate -n 5 -r 3', 2, "Unknown option '-n'. See --help."],
-  ['samples that repeat', 'evaluate --samples 4', 0, '--samples 4: at temperature 0 a model repeats itself'],
-  [
-    'top-p without temperature',
+  'a split of another name': ['evaluate --split dev', '--split dev: give train, validation or test.'],
+  "flags of verifiers'": ['evaluate -n 5 -r 3', "Unknown option '-n'. See --help."],
+  'samples that repeat': ['evaluate --samples 4', '--samples 4: at temperature 0 a model repeats itself', 0],
+  'top-p without temperature': [
     'evaluate --top-p 0.9',
-    0,
     '--top-p is a flag of the sampler, and has no effect',
+    0,
   ],
-  ['a gate in percent', 'evaluate --fail-below em=80', 1, 'and must be at least 80'],
-  [
-    'a gate of no metric',
-    'evaluate --fail-below accuracy=.5',
-    2,
-    'no metric "accuracy". Metrics: reward, em,',
-  ],
-  [
-    'the address of a server alone',
+  'a gate in percent': ['evaluate --fail-below em=80', 'and must be at least 80', 1],
+  'a gate of no metric': ['evaluate --fail-below accuracy=.5', 'no metric "accuracy". Metrics: reward, em,'],
+  'the address of a server alone': [
     'evaluate --policy http://127.0.0.1:9/v1',
-    2,
     'write openai:http://127.0.0.1:9/v1#<model>.',
   ],
-  [
-    'a server that is down',
+  'a server that is down': [
     'toolenv eval $B --policy openai:http://127.0.0.1:9/v1#m --count 1',
-    1,
     'cannot be reached (connect ECONNREFUSED 127.0.0.1:9): start the server',
+    1,
   ],
-  [
-    "Python's quotes",
+  "Python's quotes": [
     `evaluate --template-arguments "{'enable_thinking': False}"`,
-    2,
     'with double quotes around names',
   ],
-  ['policies with a comma', 'toolenv eval $B --policy $P,oracle', 2, 'give --policy again for each'],
-  ['a tilde in quotes', "evaluate --policy '~/models/tiny'", 2, 'the shell has left ~ as it is'],
-  ['a tilde behind =', 'evaluate --out=~/evals', 2, 'Write "--out=$HOME/evals".'],
-  ['a count of 0', 'evaluate --count 0', 2, '--count 0: give a whole number from 1 up.'],
-  [
-    'a comparison with another JSON',
+  'policies with a comma': ['toolenv eval $B --policy $P,oracle', 'give --policy again for each'],
+  'a tilde in quotes': ["evaluate --policy '~/models/tiny'", 'the shell has left ~ as it is'],
+  'a tilde behind =': ['evaluate --out=~/evals', 'Write "--out=$HOME/evals".'],
+  'a count of 0': ['evaluate --count 0', '--count 0: give a whole number from 1 up.'],
+  'a comparison with another JSON': [
     'evaluate --against package.json',
-    2,
     'package.json has no scores of tasks',
   ],
-  ['a margin without a comparison', 'evaluate --margin .1', 2, '--margin is for --against'],
-  ['a colon in an option', 'evaluate --env-option topK:2', 2, 'write it as key=value.'],
-  ['the folder of another evaluation', 'evaluate --out evals/done', 2, 'is not empty: choose another folder'],
-  ['policies and players', 'evaluate --players a=$P,b=$P', 2, '--policy is not for --players'],
+  'a margin without a comparison': ['evaluate --margin .1', '--margin is for --against'],
+  'a colon in an option': ['evaluate --env-option topK:2', 'write it as key=value.'],
+  'the folder of another evaluation': ['evaluate --out evals/done', 'is not empty: choose another folder'],
+  'policies and players': ['evaluate --players a=$P,b=$P', '--policy is not for --players'],
   // Looking.
-  ['the folder above the runs', 'toolenv show runs', 2, 'runs holds runs: give one of them, runs/done.'],
-  ['a policy to show', 'toolenv show $P', 2, 'is not a run folder'],
-  ['a range with a dash', 'toolenv show runs/done --reward 0.5-1', 2, 'such as 0.5, 0..0.5'],
-  ['a misspelt tool', 'toolenv show runs/done --tool serach', 0, 'None of the 4 episodes matches.'],
-  [
-    'a file of PowerShell',
+  'the folder above the runs': ['toolenv show runs', 'runs holds runs: give one of them, runs/done.'],
+  'a policy to show': ['toolenv show $P', 'is not a run folder'],
+  'a range with a dash': ['toolenv show runs/done --reward 0.5-1', 'such as 0.5, 0..0.5'],
+  'a misspelt tool': ['toolenv show runs/done --tool serach', 'None of the 4 episodes matches.', 0],
+  'a file of PowerShell': [
     `(printf '\\xff\\xfe'; iconv -t UTF-16LE runs/done/trajectories.jsonl) > utf16.jsonl; toolenv show utf16.jsonl`,
-    2,
     'is UTF-16: save it as UTF-8.',
   ],
-  [
-    'a port in use',
+  'a port in use': [
     `exec 3< <(node -e 'const s = require("net").createServer().listen(0, "127.0.0.1", () => console.log(s.address().port))')
      read -r port <&3; toolenv view runs/done --port $port; code=$?; kill $!; exit $code`,
-    2,
     'choose another port, or 0 for any.',
   ],
-  [
-    'an export into a folder',
+  'an export into a folder': [
     'toolenv view runs/done --export runs',
-    2,
     'cannot be replaced: name another file.',
   ],
-  [
-    'an episode without a number',
+  'an episode without a number': [
     'toolenv play $B --episode runs/done',
-    0,
     'of episode 0; the next is yours.',
+    0,
   ],
-  ['turns without an episode', 'toolenv play $B --turns 2', 2, '--turns is for --episode'],
-  [
-    'a full disk',
+  'turns without an episode': ['toolenv play $B --turns 2', '--turns is for --episode'],
+  'a full disk': [
     "printf '<answer>x</answer>\\n' | toolenv play $B --out /dev/full",
-    1,
     '/dev/full cannot be written (ENOSPC',
+    1,
   ],
   // Building and connecting.
-  [
-    'a rule that is none',
+  'a rule that is none': [
     'toolenv check $B --actions 5 --skip ENV-999',
-    2,
     '--skip ENV-999: give the id of a rule',
   ],
-  ['a CSV as module', 'toolenv check data.csv', 2, 'data.csv is no module'],
-  ['a kind in the singular', 'toolenv list --kind env', 2, '--kind env: give one of envs, tools'],
-  ['no server of MCP', "toolenv tools --mcp 'echo hello'", 1, 'it exited with code 0: check the server'],
-  [
-    'a header without a colon',
+  'a CSV as module': ['toolenv check data.csv', 'data.csv is no module'],
+  'a kind in the singular': ['toolenv list --kind env', '--kind env: give one of envs, tools'],
+  'no server of MCP': ["toolenv tools --mcp 'echo hello'", 'it exited with code 0: check the server', 1],
+  'a header without a colon': [
     "toolenv tools --mcp http://127.0.0.1:9/mcp --header 'Authorization=Bearer x'",
-    2,
     'write it as Name: value.',
   ],
-  ['an address without http', 'toolenv mcp login localhost:3000/mcp', 2, 'give an http or https URL'],
-  [
-    'a short token',
+  'an address without http': ['toolenv mcp login localhost:3000/mcp', 'give an http or https URL'],
+  'a short token': [
     'TOOLENV_TOKEN=secret toolenv serve $B --http 0 --host 0.0.0.0',
-    2,
     'The token is not usable: give at least 16',
   ],
-  [
-    'a key instead of its variable',
+  'a key instead of its variable': [
     'toolenv capture --upstream http://127.0.0.1:9/v1 --out c.jsonl --port 0 --api-key sk-abcdef0123456789',
-    2,
     '--api-key takes the name of an environment variable, such as OPENAI_API_KEY',
   ],
-  [
-    'a split in percent',
+  'a split in percent': [
     'toolenv tasks captured.jsonl --out t --test 20',
-    2,
     '--test 20: give a number from 0 to',
   ],
-  ['no passages', 'toolenv index empty.jsonl --out index', 2, 'empty.jsonl has no passages.'],
-  ['a policy to upload', 'toolenv push $P me/my-model', 2, 'is not a run folder'],
-  [
-    'a worker too many',
+  'no passages': ['toolenv index empty.jsonl --out index', 'empty.jsonl has no passages.'],
+  'a policy to upload': ['toolenv push $P me/my-model', 'is not a run folder'],
+  'a worker too many': [
     'toolenv rollout $B --policy $P --out ro --worker 9/8',
-    2,
     'write the third of eight workers',
   ],
-];
+};
 
-test('there are sixty', () => expect(new Set(mistakes.map(([what]) => what)).size).toBe(60));
+test('there are sixty', () => expect(Object.keys(mistakes)).toHaveLength(60));
 
 describe.concurrent('each is named', () => {
-  test.each(mistakes)('%s', async (_, script, code, says) => {
+  test.each(Object.entries(mistakes))('%s', async (_, [script, says, code = 2]) => {
     const ended = await bash(script);
     expect(ended).toMatchObject({ code, said: expect.stringContaining(says) });
     expect(ended.said).not.toMatch(/^ {4}at |sk-abcdef/m);

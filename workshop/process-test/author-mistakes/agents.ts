@@ -1,6 +1,6 @@
 /** Mistakes in agents that become environments. */
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: texts of modules
-import type { Mistake } from './mistake.ts';
+import { type Mistake, mistakesIn } from './mistake.ts';
 
 const agent = `
 import { defineAgentEnv } from '@toolenv/gateway';
@@ -30,53 +30,34 @@ export default defineAgentEnv({
 
 export const right: Readonly<Record<string, string>> = { agent };
 
-export const mistakes: readonly Mistake[] = [
-  {
-    did: 'an agent without a request',
-    in: agent,
-    edits: [
-      [
-        'capitalOf(task.country, baseURL, apiKey)',
-        '`${task.capital}${baseURL}${apiKey}`.slice(0, 0) + task.capital',
-      ],
+export const mistakes: readonly Mistake[] = mistakesIn(agent, {
+  'an agent without a request': [
+    [
+      'capitalOf(task.country, baseURL, apiKey)',
+      '`${task.capital}${baseURL}${apiKey}`.slice(0, 0) + task.capital',
     ],
-    says: /ended without a request: give its client the baseURL/,
-  },
-  {
-    did: 'an agent at a wrong address',
-    in: agent,
-    edits: [['${baseURL}/chat/completions', '${baseURL}/completions']],
-    says: /POST \/v1\/completions is not served, but POST \/v1\/chat\/completions/,
-  },
-  {
-    did: 'an agent without its key',
-    in: agent,
-    edits: [['authorization: `Bearer ${apiKey}`, ', '']],
-    says: /No episode has this key/,
-  },
-  {
-    did: 'an agent without a return',
-    in: agent,
-    edits: [
-      [
-        '=> capitalOf(task.country, baseURL, apiKey)',
-        // Its request fails when the episode has ended, which is the agent's own affair.
-        '=> { capitalOf(task.country, baseURL, apiKey).catch(() => {}); }',
-      ],
-      ['result === task.capital', '(result as unknown) === task.capital'],
+    /ended without a request: give its client the baseURL/,
+  ],
+  'an agent at a wrong address': [
+    ['${baseURL}/chat/completions', '${baseURL}/completions'],
+    /POST \/v1\/completions is not served, but POST \/v1\/chat\/completions/,
+  ],
+  'an agent without its key': [['authorization: `Bearer ${apiKey}`, ', ''], /No episode has this key/],
+  'an agent without a return': [
+    [
+      '=> capitalOf(task.country, baseURL, apiKey)',
+      // Its request fails when the episode has ended, which is the agent's own affair.
+      '=> { capitalOf(task.country, baseURL, apiKey).catch(() => {}); }',
     ],
-    says: /ended without a request/,
-  },
-  {
-    did: 'tools of a ToolEnv in an agent',
-    in: agent,
-    edits: [['agent: (', 'tools: [],\n  agent: (']],
-    says: /unknown part "tools"\. Parts: /,
-  },
-  {
-    did: 'answer for result',
-    in: agent,
-    edits: [['({ result, task }) => Number(result', '({ results, task }) => Number(results']],
-    says: /"right" 1 for the oracle on [\s\S]*received \{"right":0\}/,
-  },
-];
+    ['result === task.capital', '(result as unknown) === task.capital'],
+    /ended without a request/,
+  ],
+  'tools of a ToolEnv in an agent': [
+    ['agent: (', 'tools: [],\n  agent: ('],
+    /unknown part "tools"\. Parts: /,
+  ],
+  'answer for result': [
+    ['({ result, task }) => Number(result', '({ results, task }) => Number(results'],
+    /"right" 1 for the oracle on [\s\S]*received \{"right":0\}/,
+  ],
+});

@@ -1,6 +1,6 @@
 /** Mistakes in tools, and in plugins of tools. */
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: texts of modules
-import type { Mistake } from './mistake.ts';
+import { type Mistake, mistakesIn } from './mistake.ts';
 
 const fruit = `
 import { defineTool, defineToolEnv, text } from '@toolenv/core';
@@ -63,182 +63,119 @@ const body =
 export const right: Readonly<Record<string, string>> = { fruit, search };
 
 export const mistakes: readonly Mistake[] = [
-  {
-    did: 'a tool without a return',
-    in: fruit,
-    edits: [['return text(String(each));', 'text(String(each));']],
-    says: /it returned nothing: return a text, or a result such as text\('…'\)/,
-  },
-  {
-    did: 'a tool that returns a number',
-    in: fruit,
-    edits: [[body, 'return (cents[fruit] ?? 0) as unknown as ReturnType<typeof text>;']],
-    says: /has no "content" array of blocks: return a text/,
-  },
-  {
-    did: 'content as a text',
-    in: fruit,
-    edits: [['return text(String(each));', 'return { content: String(each) };']],
-    says: /has no "content" array of blocks: return a text/,
-  },
-  {
-    did: 'a tool that throws at a mistake of the model',
-    in: fruit,
-    edits: [
+  ...mistakesIn(fruit, {
+    'a tool without a return': [
+      ['return text(String(each));', 'text(String(each));'],
+      /it returned nothing: return a text, or a result such as text\('…'\)/,
+    ],
+    'a tool that returns a number': [
+      [body, 'return (cents[fruit] ?? 0) as unknown as ReturnType<typeof text>;'],
+      /has no "content" array of blocks: return a text/,
+    ],
+    'content as a text': [
+      ['return text(String(each));', 'return { content: String(each) };'],
+      /has no "content" array of blocks: return a text/,
+    ],
+    'a tool that throws at a mistake of the model': [
       [
         "return { ...text('There is no such fruit.'), isError: true }",
         "throw new Error('There is no such fruit.')",
       ],
+      /WARN-6[\s\S]*There is no such fruit[\s\S]*Return failure\('/,
     ],
-    says: /WARN-6[\s\S]*There is no such fruit[\s\S]*Return failure\('/,
-  },
-  {
-    did: 'a tool that hangs',
-    in: fruit,
-    edits: [[body, 'await new Promise(() => {});\n    return text(String(cents[fruit]));']],
-    says: /ENV-28[\s\S]*nothing within 10000 ms/,
-  },
-  {
-    did: 'a tool that takes 150 ms and ignores its signal',
-    in: fruit,
-    edits: [['const each', 'await new Promise((resolve) => setTimeout(resolve, 150));\n    const each']],
-    says: /WARN-7[\s\S]*"price" to stop soon after its signal aborts\s+received \d+ ms, as long as[\s\S]*Pass context\.signal/,
-  },
-  {
-    did: 'a plugin of a tool that takes 150 ms and ignores its signal',
-    in: search,
-    edits: [
-      ['const found', 'await new Promise((resolve) => setTimeout(resolve, 150));\n        const found'],
+    'a tool that hangs': [
+      [body, 'await new Promise(() => {});\n    return text(String(cents[fruit]));'],
+      /ENV-28[\s\S]*nothing within 10000 ms/,
     ],
-    says: /WARN-7[\s\S]*a call to stop soon after its signal aborts\s+received \d+ ms, as long as/,
-  },
-  {
-    did: 'parameters for inputSchema',
-    in: fruit,
-    edits: [['inputSchema:', 'parameters:']],
-    says: /Tool "price" has no "inputSchema": rename "parameters"/,
-  },
-  {
-    did: 'run for execute',
-    in: fruit,
-    edits: [['async execute(', 'async run(']],
-    says: /Tool "price" has no "execute": rename "run"/,
-  },
-  {
-    did: 'a type that JSON Schema lacks',
-    in: fruit,
-    edits: [["{ fruit: { type: 'string' } }", "{ fruit: { type: 'str' } }"]],
-    says: /inputSchema of tool "price"\s+received .*properties\/fruit\/type must be equal to one of [\s\S]*Write a JSON Schema/,
-  },
-  {
-    did: 'a property as a text',
-    in: fruit,
-    edits: [["{ fruit: { type: 'string' } }", "{ fruit: 'string' }"]],
-    says: /inputSchema of tool "price"\s+received .*properties\/fruit must be object/,
-  },
-  {
-    did: 'a required property that is not there',
-    in: fruit,
-    edits: [["required: ['fruit']", "required: ['fruits']"]],
-    says: /"required" of tool "price" to name properties\s+received "fruits"/,
-  },
-  {
-    did: 'a pattern that is none',
-    in: fruit,
-    edits: [["{ type: 'string' }", "{ type: 'string', pattern: '[a-z' }"]],
-    says: /inputSchema of tool "price"\s+received .*Invalid regular expression: \/\[a-z/,
-  },
-  {
-    did: 'a $ref to nowhere',
-    in: fruit,
-    edits: [["{ type: 'string' }", "{ $ref: '#/$defs/fruit' }"]],
-    says: /inputSchema of tool "price"\s+received .*can't resolve reference #\/\$defs\/fruit/,
-  },
-  {
-    did: 'a tool name with a space',
-    in: fruit,
-    edits: [["  name: 'price',\n", "  name: 'get price',\n"]],
-    says: /received "get price"[\s\S]*"get_price"/,
-  },
-  {
-    did: 'no description of a tool',
-    in: fruit,
-    edits: [["  description: 'The price of a fruit, in cents.',\n", '']],
-    says: /\/tools\/0\/description must have required property/,
-  },
-  {
-    did: 'the timeout of a tool in seconds',
-    in: fruit,
-    edits: [
+    'a tool that takes 150 ms and ignores its signal': [
+      ['const each', 'await new Promise((resolve) => setTimeout(resolve, 150));\n    const each'],
+      /WARN-7[\s\S]*"price" to stop soon after its signal aborts\s+received \d+ ms, as long as[\s\S]*Pass context\.signal/,
+    ],
+    'parameters for inputSchema': [
+      ['inputSchema:', 'parameters:'],
+      /Tool "price" has no "inputSchema": rename "parameters"/,
+    ],
+    'run for execute': [['async execute(', 'async run('], /Tool "price" has no "execute": rename "run"/],
+    'a type that JSON Schema lacks': [
+      ["{ fruit: { type: 'string' } }", "{ fruit: { type: 'str' } }"],
+      /inputSchema of tool "price"\s+received .*properties\/fruit\/type must be equal to one of [\s\S]*Write a JSON Schema/,
+    ],
+    'a property as a text': [
+      ["{ fruit: { type: 'string' } }", "{ fruit: 'string' }"],
+      /inputSchema of tool "price"\s+received .*properties\/fruit must be object/,
+    ],
+    'a required property that is not there': [
+      ["required: ['fruit']", "required: ['fruits']"],
+      /"required" of tool "price" to name properties\s+received "fruits"/,
+    ],
+    'a pattern that is none': [
+      ["{ type: 'string' }", "{ type: 'string', pattern: '[a-z' }"],
+      /inputSchema of tool "price"\s+received .*Invalid regular expression: \/\[a-z/,
+    ],
+    'a $ref to nowhere': [
+      ["{ type: 'string' }", "{ $ref: '#/$defs/fruit' }"],
+      /inputSchema of tool "price"\s+received .*can't resolve reference #\/\$defs\/fruit/,
+    ],
+    'a tool name with a space': [
+      ["  name: 'price',\n", "  name: 'get price',\n"],
+      /received "get price"[\s\S]*"get_price"/,
+    ],
+    'no description of a tool': [
+      ["  description: 'The price of a fruit, in cents.',\n", ''],
+      /\/tools\/0\/description must have required property/,
+    ],
+    'the timeout of a tool in seconds': [
       ["  name: 'price',\n  description: 'The", "  name: 'price',\n  timeout: 5,\n  description: 'The"],
       ['const each', 'await new Promise((resolve) => setTimeout(resolve, 30));\n    const each'],
+      /within 0\.005 s: raise the tool's timeout/,
     ],
-    says: /within 0\.005 s: raise the tool's timeout/,
-  },
-  {
-    did: 'chance in a tool',
-    in: fruit,
-    edits: [['return text(String(each));', 'return text(String(each + Math.random()));']],
-    says: /Math\.random\(\) in .*env-v1\.ts:12/,
-  },
-  {
-    did: 'a BigInt in structured content',
-    in: fruit,
-    edits: [
+    'chance in a tool': [
+      ['return text(String(each));', 'return text(String(each + Math.random()));'],
+      /Math\.random\(\) in .*env-v1\.ts:12/,
+    ],
+    'a BigInt in structured content': [
       [
         'return text(String(each));',
         'return { ...text(String(each)), structuredContent: { each: BigInt(each) } };',
       ],
+      /its result is not JSON: it holds a bigint/,
     ],
-    says: /its result is not JSON: it holds a bigint/,
-  },
-  {
-    did: 'a picture that is no picture',
-    in: fruit,
-    edits: [
+    'a picture that is no picture': [
       [
         'return text(String(each));',
         "return { content: [{ type: 'image', data: 'https://example.com/pear.png', mimeType: 'image/png' }] };",
       ],
+      /its image has an address as data: give the bytes in Base64/,
     ],
-    says: /its image has an address as data: give the bytes in Base64/,
-  },
-  {
-    did: 'tools that episodes share, with state',
-    in: fruit,
-    edits: [
+    'tools that episodes share, with state': [
       ['const price =', 'let asked = 0;\nconst price ='],
       ['text(String(each))', 'text(`${each}, question ${++asked}`)'],
+      /The tool "price" answers differently each time/,
     ],
-    says: /The tool "price" answers differently each time/,
-  },
-  {
-    did: 'a plugin without an example',
-    in: search,
-    edits: [
+  }),
+  ...mistakesIn(search, {
+    'a plugin of a tool that takes 150 ms and ignores its signal': [
+      ['const found', 'await new Promise((resolve) => setTimeout(resolve, 150));\n        const found'],
+      /WARN-7[\s\S]*a call to stop soon after its signal aborts\s+received \d+ ms, as long as/,
+    ],
+    'a plugin without an example': [
       [
         "  example: {\n    material: { documents: [{ title: 'Ada', text: 'Ada wrote the first program.' }], topK: 1 },\n    calls: [{ query: 'program' }],\n  },\n",
         '',
       ],
+      /TOOL-14[\s\S]*In example: \{ material, calls \}/,
     ],
-    says: /TOOL-14[\s\S]*In example: \{ material, calls \}/,
-  },
-  {
-    did: 'a plugin without a return',
-    in: search,
-    edits: [['return defineTool({', 'defineTool({']],
-    says: /create returned nothing: return the tool/,
-  },
-  {
-    did: 'an example that breaks the schema',
-    in: search,
-    edits: [["calls: [{ query: 'program' }]", "calls: [{ text: 'program' }]"]],
-    says: /query must have required property 'query'[\s\S]*calls that follow inputSchema/,
-  },
-  {
-    did: 'material that is not there',
-    in: search,
-    edits: [['documents: [{ title', 'docs: [{ title']],
-    says: /TOOL-6[\s\S]*reading 'filter'\), at .*env-v1\.ts:22/,
-  },
+    'a plugin without a return': [
+      ['return defineTool({', 'defineTool({'],
+      /create returned nothing: return the tool/,
+    ],
+    'an example that breaks the schema': [
+      ["calls: [{ query: 'program' }]", "calls: [{ text: 'program' }]"],
+      /query must have required property 'query'[\s\S]*calls that follow inputSchema/,
+    ],
+    'material that is not there': [
+      ['documents: [{ title', 'docs: [{ title'],
+      /TOOL-6[\s\S]*reading 'filter'\), at .*env-v1\.ts:22/,
+    ],
+  }),
 ];

@@ -1,6 +1,6 @@
 /** Mistakes in losses, advantages, trainers and scorers. */
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: texts of modules
-import type { Mistake } from './mistake.ts';
+import { type Mistake, mistakesIn } from './mistake.ts';
 
 const loss = `
 import { defineLoss } from '@toolenv/training';
@@ -78,143 +78,100 @@ export default defineScorer({
 export const right: Readonly<Record<string, string>> = { loss, advantage, trainer, scorer };
 
 export const mistakes: readonly Mistake[] = [
-  {
-    did: 'a derivative with a wrong sign',
-    in: loss,
-    edits: [['(pull - advantage) * ratio', '(pull + advantage) * ratio']],
-    says: /TRN-10[\s\S]*Look at the sign of dLogprobs/,
-  },
-  {
-    did: 'a loss that is one number',
-    in: loss,
-    edits: [
+  ...mistakesIn(loss, {
+    'a derivative with a wrong sign': [
+      ['(pull - advantage) * ratio', '(pull + advantage) * ratio'],
+      /TRN-10[\s\S]*Look at the sign of dLogprobs/,
+    ],
+    'a loss that is one number': [
       [
         'return {\n      value: -ratio * advantage + (pull * (ratio - 1)) / 2,\n      dLogRatio: (pull - advantage) * ratio,\n    };',
         'return -ratio * advantage;',
       ],
+      /The loss spo gives -\S+ for a token: return \{ value, dLogRatio \}/,
     ],
-    says: /The loss spo gives -\S+ for a token: return \{ value, dLogRatio \}/,
-  },
-  {
-    did: 'a loss without a derivative',
-    in: loss,
-    edits: [['dLogRatio:', 'dRatio:']],
-    says: /"dRatio":\S+ for a token: return \{ value, dLogRatio \}/,
-  },
-  {
-    did: 'an average that is none',
-    in: loss,
-    edits: [["'episode-mean'", "'mean'"]],
-    says: /unknown average "mean"\. Averages: episode-mean/,
-  },
-  {
-    did: 'a loss that is NaN',
-    in: loss,
-    edits: [['/ width) *', '/ (width - width)) *']],
-    says: /The loss gives a dLogprobs that is not finite/,
-  },
-  {
-    did: 'advantages by episode, not by token',
-    in: advantage,
-    edits: [
+    'a loss without a derivative': [
+      ['dLogRatio:', 'dRatio:'],
+      /"dRatio":\S+ for a token: return \{ value, dLogRatio \}/,
+    ],
+    'an average that is none': [
+      ["'episode-mean'", "'mean'"],
+      /unknown average "mean"\. Averages: episode-mean/,
+    ],
+    'a loss that is NaN': [
+      ['/ width) *', '/ (width - width)) *'],
+      /The loss gives a dLogprobs that is not finite/,
+    ],
+  }),
+  ...mistakesIn(advantage, {
+    'advantages by episode, not by token': [
       [
         'return ofEpisodes(inputs, differences.map((difference, n) => difference / Math.max(means[n]!, floor)));',
         'return differences.map((difference, n) => difference / Math.max(means[n]!, floor));',
       ],
+      /for token 1 of row 0: estimate must return .* as \[rows\]\[tokens\]/,
     ],
-    says: /for token 1 of row 0: estimate must return .* as \[rows\]\[tokens\]/,
-  },
-  {
-    did: 'an estimator without a return',
-    in: advantage,
-    edits: [['return ofEpisodes(', 'ofEpisodes(']],
-    says: /surprise returned nothing: return \[rows\]\[tokens\]/,
-  },
-  {
-    did: 'values without needsCritic',
-    in: advantage,
-    edits: [
+    'an estimator without a return': [
+      ['return ofEpisodes(', 'ofEpisodes('],
+      /surprise returned nothing: return \[rows\]\[tokens\]/,
+    ],
+    'values without needsCritic': [
       [
         'const { scores, groups } = inputs;',
         'const { scores, groups } = inputs;\n    for (const row of inputs.values!) void row.length;',
       ],
+      /inputs\.values is not iterable, at .*env-v1\.ts:10:30/,
     ],
-    says: /inputs\.values is not iterable, at .*env-v1\.ts:10:30/,
-  },
-  {
-    did: 'a division by a mean of 0',
-    in: advantage,
-    edits: [['Math.max(means[n]!, floor)', '(means[n]! + floor - floor)']],
-    says: /surprise gives NaN for token 1 of row/,
-  },
-  {
-    did: 'a trainer that climbs down',
-    in: trainer,
-    edits: [['(-bit * advantage)', '(bit * advantage)']],
-    says: /TRN-10[\s\S]*Look at the sign of dLogprobs/,
-  },
-  {
-    did: 'a trainer that never updates',
-    in: trainer,
-    edits: [
+    'a division by a mean of 0': [
+      ['Math.max(means[n]!, floor)', '(means[n]! + floor - floor)'],
+      /surprise gives NaN for token 1 of row/,
+    ],
+  }),
+  ...mistakesIn(trainer, {
+    'a trainer that climbs down': [
+      ['(-bit * advantage)', '(bit * advantage)'],
+      /TRN-10[\s\S]*Look at the sign of dLogprobs/,
+    ],
+    'a trainer that never updates': [
       [
         'const { gradNorm } = await optimize(rows, { dLogprobs }, { learningRate, maxGradNorm: 1 });',
         'void [optimize, dLogprobs, learningRate];\n      const gradNorm = 0;',
       ],
+      /TRN-10[\s\S]*received 0\.500/,
     ],
-    says: /TRN-10[\s\S]*received 0\.500/,
-  },
-  {
-    did: 'an update without a return',
-    in: trainer,
-    edits: [['return { grad_norm: gradNorm };', 'void gradNorm;']],
-    says: /returned undefined: return its metrics, such as \{ grad_norm/,
-  },
-  {
-    did: 'an optimize without await',
-    in: trainer,
-    edits: [['const { gradNorm } = await optimize(', 'const { gradNorm } = (optimize as any)(']],
-    says: /metric "grad_norm" of update 1\s+received undefined/,
-  },
-  {
-    did: 'a gradient for each episode, not token',
-    in: trainer,
-    edits: [
+    'an update without a return': [
+      ['return { grad_norm: gradNorm };', 'void gradNorm;'],
+      /returned undefined: return its metrics, such as \{ grad_norm/,
+    ],
+    'an optimize without await': [
+      ['const { gradNorm } = await optimize(', 'const { gradNorm } = (optimize as any)('],
+      /metric "grad_norm" of update 1\s+received undefined/,
+    ],
+    'a gradient for each episode, not token': [
       [
         'return Float32Array.from(mask, (bit) => (-bit * advantage) / tokens);',
         'return Float32Array.of((-mask.length * advantage) / tokens);',
       ],
+      /dLogprobs with 1 numbers for the 2 tokens of row 0: give \[rows\]\[tokens\]/,
     ],
-    says: /dLogprobs with 1 numbers for the 2 tokens of row 0: give \[rows\]\[tokens\]/,
-  },
-  {
-    did: 'a trainer with Math.random',
-    in: trainer,
-    edits: [['trajectory.reward! - baseline', 'trajectory.reward! - baseline * (0.9 + 0.2 * Math.random())']],
-    says: /TRN-9[\s\S]*Draw everything from run\.seed/,
-  },
-  {
-    did: 'train for update',
-    in: trainer,
-    edits: [['async update(', 'async train(']],
-    says: /no update: return \{ update \} from create/,
-  },
-  {
-    did: 'a scorer with a score too few',
-    in: scorer,
-    edits: [['return turns.map(', 'return turns.slice(1).map(']],
-    says: /an array of 4 scores/,
-  },
-  {
-    did: 'a scorer out of its range',
-    in: scorer,
-    edits: [['1 - count / most', 'count + 1']],
-    says: /a value from 0 to 1, or null\s+received 2/,
-  },
-  {
-    did: 'a scorer of numbers',
-    in: scorer,
-    edits: [['({ value: 1 - count / most, text: `${count} turns` })', '1 - count / most']],
-    says: /a value from 0 to 1, or null\s+received undefined\s+hint +Return \{ value \}/,
-  },
+    'a trainer with Math.random': [
+      ['trajectory.reward! - baseline', 'trajectory.reward! - baseline * (0.9 + 0.2 * Math.random())'],
+      /TRN-9[\s\S]*Draw everything from run\.seed/,
+    ],
+    'train for update': [['async update(', 'async train('], /no update: return \{ update \} from create/],
+  }),
+  ...mistakesIn(scorer, {
+    'a scorer with a score too few': [
+      ['return turns.map(', 'return turns.slice(1).map('],
+      /an array of 4 scores/,
+    ],
+    'a scorer out of its range': [
+      ['1 - count / most', 'count + 1'],
+      /a value from 0 to 1, or null\s+received 2/,
+    ],
+    'a scorer of numbers': [
+      ['({ value: 1 - count / most, text: `${count} turns` })', '1 - count / most'],
+      /a value from 0 to 1, or null\s+received undefined\s+hint +Return \{ value \}/,
+    ],
+  }),
 ];
