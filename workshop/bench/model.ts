@@ -11,7 +11,6 @@ import {
 } from '@toolenv/policy';
 
 const common = {
-  num_key_value_heads: 2,
   model_type: 'qwen2' as const,
   max_position_embeddings: 1024,
   rms_norm_eps: 1e-6,
@@ -21,51 +20,33 @@ const common = {
 
 /** By number of parameters. */
 export const sizes: Record<string, ModelConfig> = {
-  '1m': {
-    ...common,
-    vocab_size: 800,
-    hidden_size: 128,
-    intermediate_size: 384,
-    num_hidden_layers: 4,
-    num_attention_heads: 4,
-  },
-  '15m': {
-    ...common,
-    vocab_size: 4096,
-    hidden_size: 384,
-    intermediate_size: 1152,
-    num_hidden_layers: 8,
-    num_attention_heads: 6,
-  },
-  '100m': {
-    ...common,
-    vocab_size: 16_384,
-    hidden_size: 768,
-    intermediate_size: 2560,
-    num_hidden_layers: 12,
-    num_attention_heads: 12,
-    num_key_value_heads: 4,
-  },
+  '1m': sized(800, 128, 384, 4, [4, 2]),
+  '15m': sized(4096, 384, 1152, 8, [6, 2]),
+  '100m': sized(16_384, 768, 2560, 12, [12, 4]),
   // The shape of SmolLM2-135M.
-  '135m': {
-    ...common,
-    vocab_size: 49_152,
-    hidden_size: 576,
-    intermediate_size: 1536,
-    num_hidden_layers: 30,
-    num_attention_heads: 9,
-    num_key_value_heads: 3,
-  },
+  '135m': sized(49_152, 576, 1536, 30, [9, 3]),
   // The shape of Qwen2.5-0.5B.
-  '500m': {
-    ...common,
-    vocab_size: 151_936,
-    hidden_size: 896,
-    intermediate_size: 4864,
-    num_hidden_layers: 24,
-    num_attention_heads: 14,
-  },
+  '500m': sized(151_936, 896, 4864, 24, [14, 2]),
 };
+
+/** @param heads Of attention: those of queries, and those of keys and values. */
+function sized(
+  vocabulary: number,
+  width: number,
+  inner: number,
+  layers: number,
+  [heads, keyValueHeads]: readonly [number, number],
+): ModelConfig {
+  return {
+    ...common,
+    vocab_size: vocabulary,
+    hidden_size: width,
+    intermediate_size: inner,
+    num_hidden_layers: layers,
+    num_attention_heads: heads,
+    num_key_value_heads: keyValueHeads,
+  };
+}
 
 /** A configuration in the form that the peers read. */
 export function modelShape(config: ModelConfig) {

@@ -31,19 +31,8 @@ const peers: Record<string, [title: string, packageName: string]> = {
 };
 
 /** Tables stand between empty lines; other figures are parts of a sentence. */
-export function figuresOf({
-  demo,
-  bench,
-  gpu,
-  trl,
-  leaderboard,
-  library,
-  distillation,
-  distillationHalf,
-  distillationQuarter,
-  road,
-  mcpServers,
-}: BenchmarkFiles): Map<string, string> {
+export function figuresOf(files: BenchmarkFiles): Map<string, string> {
+  const { demo, bench, gpu, trl, leaderboard, library, distillation } = files;
   const speed = bench.filter((run): run is SpeedRun => run.name === 'train' || run.name === 'rollout');
   const env = bench.find((run): run is EnvRun => run.name === 'env')!;
   const smolLm2 = bench.find((run): run is SmolLm2Run => run.name === 'smollm2');
@@ -56,22 +45,22 @@ export function figuresOf({
     [
       'demo.before',
       span(
-        learned.map(({ emBefore }) => emBefore),
         percent,
+        learned.map(({ emBefore }) => emBefore),
       ),
     ],
     [
       'demo.after',
       span(
-        learned.map(({ emAfter }) => emAfter),
         percent,
+        learned.map(({ emAfter }) => emAfter),
       ),
     ],
     [
       'demo.time',
       span(
-        learned.map(({ seconds }) => seconds),
         clock,
+        learned.map(({ seconds }) => seconds),
       ),
     ],
     ['demo.shuffled', shuffled.map(({ emAfter }) => emAfter.toFixed(3)).join(', ')],
@@ -80,16 +69,16 @@ export function figuresOf({
     [
       'train.ratio',
       span(
-        training.map(({ ratio }) => ratio),
         two,
+        training.map(({ ratio }) => ratio),
       ),
     ],
     ['rollout.table', table(speedTable(rollouts, 'transformers'))],
     [
       'rollout.ratio',
       span(
-        rollouts.map(({ ratio }) => ratio),
         one,
+        rollouts.map(({ ratio }) => ratio),
       ),
     ],
     ['turns.table', table(turnTable(rollouts))],
@@ -104,15 +93,15 @@ export function figuresOf({
     [
       'trl.wall-clock',
       span(
-        trl.map(({ ratio }) => ratio.seconds),
         one,
+        trl.map(({ ratio }) => ratio.seconds),
       ),
     ],
     [
       'trl.step',
       span(
-        trl.map(({ ratio }) => ratio.secondsPerStep),
         one,
+        trl.map(({ ratio }) => ratio.secondsPerStep),
       ),
     ],
     ...(smolLm2 ? smolLm2Figures(smolLm2) : []),
@@ -120,10 +109,10 @@ export function figuresOf({
     ['library.table', table(libraryTable(library))],
     ['studies.costs', table(studyCosts(leaderboard, library))],
     ['distillation.table', table(distillationTable(distillation))],
-    ['distillation.half', firstAtGoal(distillationHalf)],
-    ['distillation.quarter', table(distillationTable(distillationQuarter))],
-    ['road.table', table(road)],
-    ['mcp.servers', mcpServers],
+    ['distillation.half', firstAtGoal(files.distillationHalf)],
+    ['distillation.quarter', table(distillationTable(files.distillationQuarter))],
+    ['road.table', table(files.road)],
+    ['mcp.servers', files.mcpServers],
     ['spec.rules', String(Object.keys(rules).length)],
   ]);
 }
@@ -136,7 +125,7 @@ const clock = (seconds: number) =>
 const table = (markdown: string) => `\n\n${markdown}\n\n`;
 
 /** The least and the greatest value: `1.6 to 2.8`. The unit of the least is left out. */
-function span(values: readonly number[], text: (value: number) => string): string {
+function span(text: (value: number) => string, values: readonly number[]): string {
   const [least, most] = [text(Math.min(...values)), text(Math.max(...values))];
   return least === most ? least : `${least.replace(' %', '')} to ${most}`;
 }
@@ -150,14 +139,12 @@ function demoTable(runs: readonly DemoRun[]): string {
     'sampled after',
     'wall-clock',
   ];
-  return markdownTable(
-    header,
-    runs.map(({ seed, emBefore, emAfter, emBeforeSampled, emAfterSampled, seconds }) => [
-      String(seed),
-      ...[emBefore, emAfter, emBeforeSampled, emAfterSampled].map((em) => em.toFixed(3)),
-      clock(seconds),
-    ]),
-  );
+  const lines = runs.map(({ seed, emBefore, emAfter, emBeforeSampled, emAfterSampled, seconds }) => [
+    String(seed),
+    ...[emBefore, emAfter, emBeforeSampled, emAfterSampled].map((em) => em.toFixed(3)),
+    clock(seconds),
+  ]);
+  return markdownTable(header, lines);
 }
 
 function speedTable(runs: readonly SpeedRun[], peer: string): string {
@@ -234,10 +221,8 @@ function distillationTable(runs: readonly Taught[]): string {
     if (!run) return 'not run';
     return `${run.reached ? '' : 'not within '}${run.episodes.toLocaleString('en')} (EM ${run.em.toFixed(2)})`;
   };
-  return markdownTable(
-    ['seed', 'distillation', 'GRPO'],
-    seeds.map((seed) => [String(seed), cell(seed, 'distill'), cell(seed, 'grpo')]),
-  );
+  const lines = seeds.map((seed) => [String(seed), cell(seed, 'distill'), cell(seed, 'grpo')]);
+  return markdownTable(['seed', 'distillation', 'GRPO'], lines);
 }
 
 /** After how many episodes each run first has an EM of 0.8: `distillation after 1,024 episodes, GRPO after 3,072 episodes`. */
