@@ -4,12 +4,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { daytonaClient } from '../../packages/sandbox/src/remote/daytona-v1.ts';
+import { check } from './check.ts';
 
 const test = 'packages/sandbox/process-test/daytona.test.ts';
 
-export async function checkDaytona(
-  check: (passed: boolean, title: string, otherwise: string) => void,
-): Promise<void> {
+export async function checkDaytona(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'toolenv-daytona-'));
   try {
     await writeFile(join(folder, 'package.json'), '{ "private": true }');

@@ -1,19 +1,17 @@
 /** `npm run interop -- hub`: shares the cache of the Hugging Face Hub with Python's huggingface_hub, against a stand-in of the Hub. */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fetchModel } from '@toolenv/hub';
 import { StandInHub } from '../../packages/hub/test/stand-in-hub.ts';
-
-type Check = (passed: boolean, title: string, otherwise: string) => void;
+import { check } from './check.ts';
+import { jsonOf } from './programs.ts';
 
 const name = 'toolenv/tiny-chat';
 const checkpoint = join(import.meta.dirname, '../../packages/checkpoints/tiny');
 
 /** @param python Has the package of hub.txt. */
-export async function checkHub(python: string, check: Check): Promise<void> {
+export async function checkHub(python: string): Promise<void> {
   const scratch = await mkdtemp(join(tmpdir(), 'toolenv-hub-'));
   const hub = await new StandInHub().listen();
   const names = await readdir(checkpoint);
@@ -32,14 +30,12 @@ export async function checkHub(python: string, check: Check): Promise<void> {
     set('ours');
     const ours = await fetchModel(name);
     set('ours', '1');
-    const scanned = JSON.parse(
-      await run(
-        python,
-        `import json; from huggingface_hub import scan_cache_dir, snapshot_download
+    const scanned = await jsonOf(python, [
+      '-c',
+      `import json; from huggingface_hub import scan_cache_dir, snapshot_download
 found = scan_cache_dir()
 print(json.dumps([snapshot_download('${name}', local_files_only=True), len(found.warnings), [[r.repo_id, r.nb_files] for r in found.repos]]))`,
-      ),
-    );
+    ]);
     const expected = JSON.stringify([ours?.folder, 0, [[name, names.length]]]);
     check(
       JSON.stringify(scanned) === expected,
@@ -47,13 +43,17 @@ print(json.dumps([snapshot_download('${name}', local_files_only=True), len(found
       `${scanned}`,
     );
     set('ours');
-    const download = (file: string) =>
-      `from huggingface_hub import hf_hub_download; hf_hub_download('${name}', '${file}')\n`;
-    await run(python, download('model.safetensors'));
+    const download = (...files: string[]) =>
+      jsonOf(python, [
+        '-c',
+        `import json; from huggingface_hub import hf_hub_download
+print(json.dumps([hf_hub_download('${name}', file) for file in ${JSON.stringify(files)}]))`,
+      ]);
+    await download('model.safetensors');
     check(weights() === 1, 'hub: Python does not download its weights again', `${weights()} downloads`);
 
     set('python');
-    await run(python, names.map(download).join(''));
+    await download(...names);
     const before = weights();
     set('python', '1');
     const offline = await fetchModel(name);
@@ -73,16 +73,4 @@ print(json.dumps([snapshot_download('${name}', local_files_only=True), len(found
     hub.close();
     await rm(scratch, { recursive: true, force: true });
   }
-}
-
-/** What a program prints. It runs beside the stand-in, which is in this process. */
-async function run(python: string, program: string): Promise<string> {
-  const child = spawn(python, ['-c', program], { stdio: ['ignore', 'pipe', 'inherit'] });
-  let output = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    output += text;
-  });
-  const [code] = await once(child, 'close');
-  if (code === 0) return output;
-  throw new Error(`Python ended with ${code}.`);
 }

@@ -12,6 +12,7 @@ import { Chat, createModel, loadPolicy, onnxRuntime, readCheckpoint } from '@too
 import { AllLogits } from '../../packages/policy/test/all-logits.ts';
 import { supervisedMetrics } from '../../packages/trainer-sft/src/supervised-loss.ts';
 import { compareTemplates } from '../templates/compare.ts';
+import { check, finish } from './check.ts';
 import { checkpointsToCheck, type Opened } from './checkpoints.ts';
 import { checkScores } from './datasets/check-scores.ts';
 import { checkDaytona } from './daytona.ts';
@@ -36,27 +37,26 @@ import { compareLosses } from './trl/compare-losses.ts';
 const tolerance = 1e-4;
 /** Of the supervised loss, in nats per token. */
 const lossTolerance = 1e-5;
-const tally = { passed: 0, failed: 0 };
 
 /** Part → its Python, and its checks. Without a part, checkpoints are compared with transformers, and losses with TRL. */
 const parts: Record<
   string,
   [python: Parameters<typeof pythonWith>[0] | undefined, run: (python: string) => unknown]
 > = {
-  hub: ['hub', (python) => checkHub(python, check)],
-  trackers: ['trackers', (python) => checkTrackers(python, check)],
-  openenv: ['openenv', (python) => checkOpenEnv(python, check)],
-  ors: ['ors', (python) => checkOrs(python, check)],
-  openai: ['llama', (python) => checkOpenAi(python, check)],
-  vllm: ['vllm', (python) => checkVllm(python, check)],
-  tinker: ['skyrl', (python) => checkTinker(python, check)],
-  losses: ['transformers', (python) => compareLosses(python, check)],
+  hub: ['hub', checkHub],
+  trackers: ['trackers', checkTrackers],
+  openenv: ['openenv', checkOpenEnv],
+  ors: ['ors', checkOrs],
+  openai: ['llama', checkOpenAi],
+  vllm: ['vllm', checkVllm],
+  tinker: ['skyrl', checkTinker],
+  losses: ['transformers', compareLosses],
   templates: ['transformers', (python) => compareTemplates(python, check)],
-  datasets: [undefined, () => checkScores(process.env.TOOLENV_PYTHON ?? 'python3', check)],
-  mcp: ['mcp', (python) => checkServers(python, check)],
-  'mcp-serve': ['mcp', (python) => checkServe(python, check)],
-  'mcp-conformance': [undefined, () => checkConformance(check)],
-  daytona: [undefined, () => checkDaytona(check)],
+  datasets: [undefined, () => checkScores(process.env.TOOLENV_PYTHON ?? 'python3')],
+  mcp: ['mcp', checkServers],
+  'mcp-serve': ['mcp', checkServe],
+  'mcp-conformance': [undefined, checkConformance],
+  daytona: [undefined, checkDaytona],
   harbor: [undefined, () => reportHarbor(process.argv[3] ?? 'examples/harbor', check)],
   // Measures, and prints the comparison itself.
   trl: ['transformers', (python) => compareWithTrl(python, process.argv.slice(3))],
@@ -69,8 +69,7 @@ if (name !== undefined && !part) {
 }
 const [python, runPart] = part ?? ['transformers' as const, checkCheckpoints];
 await runPart(python === undefined ? '' : pythonWith(python));
-if (name !== 'trl') console.log(`${tally.passed} passed, ${tally.failed} failed`);
-process.exitCode = tally.failed === 0 ? 0 : 1;
+if (name !== 'trl') finish();
 
 async function checkCheckpoints(python: string): Promise<void> {
   const scratch = await mkdtemp(join(tmpdir(), 'toolenv-interop-'));
@@ -79,8 +78,8 @@ async function checkCheckpoints(python: string): Promise<void> {
   } finally {
     await rm(scratch, { recursive: true });
   }
-  compareLosses(python, check);
-  await checkTfjs(python, check);
+  await compareLosses(python);
+  await checkTfjs(python);
 }
 
 async function checkOpened(python: string, title: string, { folder, base }: Opened): Promise<void> {
@@ -90,7 +89,7 @@ async function checkOpened(python: string, title: string, { folder, base }: Open
     Array.from({ length }, () => rng.int(checkpoint.config.vocab_size)),
   );
   const supervised = await supervisedLoss(folder);
-  const theirs = askTransformers(python, {
+  const theirs = await askTransformers(python, {
     folder,
     base,
     sequences,
@@ -154,9 +153,4 @@ function expectEqual(title: string, ours: unknown, theirs: unknown): void {
     title,
     `ours ${JSON.stringify(ours)}, theirs ${JSON.stringify(theirs)}`,
   );
-}
-
-function check(passed: boolean, title: string, otherwise: string): void {
-  tally[passed ? 'passed' : 'failed'] += 1;
-  console.log(passed ? `ok      ${title}` : `FAILED  ${title}: ${otherwise}`);
 }

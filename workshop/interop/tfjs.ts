@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { check } from './check.ts';
 import type { Comparison } from './tfjs-comparisons.ts';
 
 /** Used instead of tfjs-node's install script, which would download TensorFlow 2.9. */
@@ -15,10 +16,7 @@ const napiVersion = 8;
 const binding = join(addon, 'lib', `napi-v${napiVersion}`);
 
 /** @param check Called with each result. */
-export async function checkTfjs(
-  python: string,
-  check: (passed: boolean, title: string, otherwise: string) => void,
-): Promise<void> {
+export async function checkTfjs(python: string): Promise<void> {
   if (!existsSync(join(binding, 'tfjs_binding.node'))) await build(python);
   const script = join(import.meta.dirname, 'tfjs-comparisons.ts');
   const { status, stdout, stderr } = spawnSync(

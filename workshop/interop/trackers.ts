@@ -1,22 +1,23 @@
 /** `npm run interop -- trackers`: reports a run to a real MLflow server, and to Weights & Biases' own client in its offline mode. */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { BanditModel, openBandit } from '@toolenv/testing';
 import { grpo } from '@toolenv/trainer-grpo';
 import { readMetrics, train } from '@toolenv/training';
 import { type MetricSink, mlflow, wandb } from '@toolenv/training/reports';
+import { check } from './check.ts';
 import { freePort } from './free-port.ts';
-
-type Check = (passed: boolean, title: string, otherwise: string) => void;
+import { answering, jsonOf } from './programs.ts';
 
 /** @param python Has the packages of trackers.txt. */
-export async function checkTrackers(python: string, check: Check): Promise<void> {
+export async function checkTrackers(python: string): Promise<void> {
   const scratch = await mkdtemp(join(tmpdir(), 'toolenv-trackers-'));
   try {
-    await checkMlflow(python, scratch, check);
-    await checkWandb(python, scratch, check);
+    await checkMlflow(python, scratch);
+    await checkWandb(python, scratch);
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }
@@ -32,11 +33,11 @@ async function trainTo(sink: MetricSink, out: string, steps: number, resume = fa
   }
 }
 
-async function checkMlflow(python: string, scratch: string, check: Check): Promise<void> {
+async function checkMlflow(python: string, scratch: string): Promise<void> {
   const trackingUri = `http://127.0.0.1:${await freePort()}`;
   const server = startMlflow(python, trackingUri, scratch);
   try {
-    await answering(`${trackingUri}/health`, server);
+    await answering(`${trackingUri}/health`, server, () => 'install workshop/interop/trackers.txt.', 120);
     const out = join(scratch, 'mlflow-run');
     const sink = () => mlflow({ trackingUri, experiment: 'toolenv interop' });
     await trainTo(sink(), out, 2);
@@ -52,15 +53,9 @@ async function checkMlflow(python: string, scratch: string, check: Check): Promi
     const history = await ask<{ metrics: Point[] }>(
       `metrics/get-history?run_id=${id}&metric_key=rollout/reward`,
     );
-    const expected = (await readMetrics(out))
-      .filter(({ type }) => type === 'rollout')
-      .map(({ step, metrics }) => [step, metrics.reward]);
     const received = history.metrics.map(({ step, value }) => [Number(step), value]);
-    check(
-      JSON.stringify(received) === JSON.stringify(expected),
-      'mlflow: both parts of a resumed run are one run, with the rewards of metrics.jsonl',
-      `${JSON.stringify(received)} instead of ${JSON.stringify(expected)}`,
-    );
+    const title = 'mlflow: both parts of a resumed run are one run, with the rewards of metrics.jsonl';
+    await checkRewards(title, received, out);
   } finally {
     process.kill(-server.pid!, 'SIGTERM');
   }
@@ -84,23 +79,18 @@ function startMlflow(python: string, uri: string, scratch: string): ChildProcess
   return spawn(python, [...serve, ...store, ...files], { detached: true, stdio: 'ignore', cwd: scratch });
 }
 
-async function answering(url: string, server: ChildProcess): Promise<void> {
-  for (let tries = 0; tries < 240; tries++) {
-    if (server.exitCode !== null)
-      throw new Error('mlflow server ended: install workshop/interop/trackers.txt.');
-    if (
-      await fetch(url).then(
-        ({ ok }) => ok,
-        () => false,
-      )
-    )
-      return;
-    await new Promise((resolve) => setTimeout(resolve, 500));
-  }
-  throw new Error(`${url} did not answer within two minutes.`);
+/** @param received Steps and rewards. */
+async function checkRewards(title: string, received: unknown, out: string): Promise<void> {
+  const rollouts = (await readMetrics(out)).filter(({ type }) => type === 'rollout');
+  const [theirs, ours] = [received, rollouts.map(({ step, metrics }) => [step, metrics.reward])];
+  check(
+    isDeepStrictEqual(theirs, ours),
+    title,
+    `${JSON.stringify(theirs)} instead of ${JSON.stringify(ours)}`,
+  );
 }
 
-async function checkWandb(python: string, scratch: string, check: Check): Promise<void> {
+async function checkWandb(python: string, scratch: string): Promise<void> {
   process.env.WANDB_MODE = 'offline';
   const out = join(scratch, 'wandb-run');
   await trainTo(wandb({ python }), out, 2);
@@ -112,18 +102,8 @@ async function checkWandb(python: string, scratch: string, check: Check): Promis
     runs.join(),
   );
   const script = join(import.meta.dirname, 'read_wandb.py');
-  const { status, stdout, stderr } = spawnSync(python, [script, join(out, 'wandb', runs[0]!)], {
-    encoding: 'utf8',
-  });
-  if (status !== 0) throw new Error(`read_wandb.py failed:\n${stderr}`);
-  const { rewards, exit } = JSON.parse(stdout);
-  const expected = (await readMetrics(out))
-    .filter(({ type }) => type === 'rollout')
-    .map(({ step, metrics }) => [step, metrics.reward]);
-  check(
-    JSON.stringify(rewards) === JSON.stringify(expected),
-    'wandb: has the rewards of metrics.jsonl',
-    `${JSON.stringify(rewards)} instead of ${JSON.stringify(expected)}`,
-  );
+  type Read = { rewards: unknown; exit: number };
+  const { rewards, exit } = await jsonOf<Read>(python, [script, join(out, 'wandb', runs[0]!)]);
+  await checkRewards('wandb: has the rewards of metrics.jsonl', rewards, out);
   check(exit === 0, 'wandb: the run has ended well', `exit code ${exit}`);
 }

@@ -1,6 +1,6 @@
 /** What transformers makes of a checkpoint folder: asks transformers_view.py, which says what a request has. */
-import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
+import { jsonOf } from './programs.ts';
 
 export interface TransformersView {
   /** base64 of float32 [T, vocabulary] for each sequence. */
@@ -16,16 +16,8 @@ export interface TransformersView {
 }
 
 /** @throws Error if transformers cannot open the folder; Python's output is on stderr. */
-export function askTransformers(python: string, request: object): TransformersView {
-  const script = join(import.meta.dirname, 'transformers_view.py');
-  const { status, stdout } = spawnSync(python, [script], {
-    input: JSON.stringify(request),
-    stdio: ['pipe', 'pipe', 'inherit'],
-    encoding: 'utf8',
-    maxBuffer: 1 << 28,
-  });
-  if (status !== 0) throw new Error('transformers could not open the checkpoint: see its message above.');
-  return JSON.parse(stdout);
+export function askTransformers(python: string, request: object): Promise<TransformersView> {
+  return jsonOf(python, [join(import.meta.dirname, 'transformers_view.py')], request);
 }
 
 /** The numbers of {@link TransformersView.logits}. */

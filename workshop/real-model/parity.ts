@@ -54,7 +54,7 @@ export async function checkParity(folder: string, python: string, report: Report
   const chat = new Chat(checkpoint);
   const prompts = questions.map((question) => [...chat.prompt(conversationOf(question))]);
   const sequences = [...prompts.slice(0, 4), prompts.slice(4, 14).flat()];
-  const theirs = askTransformers(python, {
+  const theirs = await askTransformers(python, {
     folder,
     sequences,
     texts,
@@ -101,8 +101,8 @@ export async function checkParity(folder: string, python: string, report: Report
 export async function writeGolden(folder: string, python: string): Promise<void> {
   const asked = questions.slice(0, goldenPrompts);
   const request = { folder, texts, conversations: asked.map(conversationOf) };
-  const first = askTransformers(python, { ...request, sequences: [], new_tokens: newTokens });
-  const { logits } = askTransformers(python, { ...request, sequences: first.rendered_ids });
+  const first = await askTransformers(python, { ...request, sequences: [], new_tokens: newTokens });
+  const { logits } = await askTransformers(python, { ...request, sequences: first.rendered_ids });
   const prompts = first.rendered_ids.map((tokens, index) => {
     const all = floatsOf(logits[index]!);
     const last = [...all.subarray(all.length - all.length / tokens.length)];

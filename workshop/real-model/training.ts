@@ -187,7 +187,7 @@ export async function checkExport(
     ['the trained folder in transformers', { folder: trained }],
     ['its adapter on the model, in peft', { folder: trained, base }],
   ] as const) {
-    const { greedy } = askTransformers(python, { ...request, ...opened });
+    const { greedy } = await askTransformers(python, { ...request, ...opened });
     const equal = ours.filter((tokens, index) => isDeepStrictEqual(tokens, greedy![index])).length;
     report.check(equal === asked.length, name, `${equal} of ${asked.length} answers equal`);
   }

@@ -1,8 +1,9 @@
 /** Compares exact match and F1 with the official scripts of HotpotQA, 2WikiMultihopQA and MuSiQue, which Python runs. */
-import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { createRng, type Rng } from '@toolenv/core';
 import { type AnswerScore, exactMatch, f1Score, musiqueF1Score, normalizeAnswer } from '@toolenv/envs-qa';
+import { check } from '../check.ts';
+import { jsonOf } from '../programs.ts';
 
 type AnswerPair = [prediction: string, gold: string[]];
 
@@ -78,22 +79,22 @@ interface Characters {
   rows: [code: number, isSpace: boolean, isWord: boolean, lower: string][];
 }
 
-type Check = (passed: boolean, title: string, otherwise: string) => void;
-
 /** @param python A plain Python 3. */
-export function checkScores(python: string, check: Check): void {
-  const { unicode, rows } = ask<Characters>(python, { ask: 'characters' });
-  checkCharacters(rows, unicode, check);
+export async function checkScores(python: string): Promise<void> {
+  const script = join(import.meta.dirname, 'official_scores.py');
+  const { unicode, rows } = await jsonOf<Characters>(python, [script], { ask: 'characters' });
+  checkCharacters(rows, unicode);
   // Lone surrogates cannot be written to a pipe as UTF-8.
   const characters = rows.map(([code]) => String.fromCodePoint(code)).filter((c) => !/^\p{Cs}$/u.test(c));
   const pairs = Object.fromEntries(
     Object.keys(f1).map((name) => [name, answerPairs(pairCount, characters, createRng(1, 'answers', name))]),
   );
-  const theirs = ask<Record<string, [em: number, f1: number][]>>(python, { ask: 'scores', pairs });
-  for (const name of Object.keys(f1)) compare(name, pairs[name]!, theirs[name]!, check);
+  type Scores = Record<string, [em: number, f1: number][]>;
+  const theirs = await jsonOf<Scores>(python, [script], { ask: 'scores', pairs });
+  for (const name of Object.keys(f1)) compare(name, pairs[name]!, theirs[name]!);
 }
 
-function compare(name: string, pairs: AnswerPair[], theirs: [em: number, f1: number][], check: Check): void {
+function compare(name: string, pairs: AnswerPair[], theirs: [em: number, f1: number][]): void {
   const wrong: string[] = [];
   for (const [i, [prediction, golds]] of pairs.entries()) {
     const ours = [exactMatch(prediction, golds), f1[name]!(prediction, golds)];
@@ -109,7 +110,7 @@ function compare(name: string, pairs: AnswerPair[], theirs: [em: number, f1: num
 }
 
 /** Each character as white space, as part of a word beside an article, and in lower case. */
-function checkCharacters(rows: Characters['rows'], unicode: string, check: Check): void {
+function checkCharacters(rows: Characters['rows'], unicode: string): void {
   const wrong: string[] = [];
   for (const [code, isSpace, isWord, lower] of rows) {
     const character = String.fromCodePoint(code);
@@ -123,17 +124,4 @@ function checkCharacters(rows: Characters['rows'], unicode: string, check: Check
   }
   const title = `${rows.length} characters of Unicode ${unicode}: white space, words and lower case`;
   check(wrong.length === 0, title, `${wrong.length} disagree: ${wrong.slice(0, 20).join(' ')}`);
-}
-
-function ask<Answer>(python: string, request: object): Answer {
-  const script = join(import.meta.dirname, 'official_scores.py');
-  const { status, stdout } = spawnSync(python, [script], {
-    input: JSON.stringify(request),
-    stdio: ['pipe', 'pipe', 'inherit'],
-    encoding: 'utf8',
-    env: { ...process.env, PYTHONIOENCODING: 'utf-8' },
-    maxBuffer: 1 << 28,
-  });
-  if (status !== 0) throw new Error(`${python} could not run ${script}: see its message above.`);
-  return JSON.parse(stdout);
 }

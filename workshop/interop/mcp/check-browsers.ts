@@ -11,7 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { playTask, type Script } from '@toolenv/core';
 import { connectMcp, defineMcpEnv } from '@toolenv/mcp';
 import type { Browser } from './browsers.ts';
-import { type Expect, namesOf, read } from './model-view.ts';
+import { expect, namesOf, read } from './model-view.ts';
 
 const buttons = ['apple', 'pear'].map(
   (item) =>
@@ -44,13 +44,13 @@ async function openShopPage(): Promise<ShopPage> {
   };
 }
 
-export async function checkBrowsers(browsers: readonly Browser[], expect: Expect): Promise<void> {
+export async function checkBrowsers(browsers: readonly Browser[]): Promise<void> {
   const scratch = await mkdtemp(join(tmpdir(), 'toolenv-browsers-'));
   const page = await openShopPage();
   try {
     for (const browser of browsers) {
-      await checkBrowser(browser, page, scratch, expect);
-      await checkEnv(browser, page, scratch, expect);
+      await checkBrowser(browser, page, scratch);
+      await checkEnv(browser, page, scratch);
     }
   } finally {
     page.close();
@@ -58,12 +58,7 @@ export async function checkBrowsers(browsers: readonly Browser[], expect: Expect
   }
 }
 
-async function checkBrowser(
-  browser: Browser,
-  page: ShopPage,
-  scratch: string,
-  expect: Expect,
-): Promise<void> {
+async function checkBrowser(browser: Browser, page: ShopPage, scratch: string): Promise<void> {
   const { title } = browser;
   const connection = await connectMcp(browser.server(scratch, scratch));
   try {
@@ -85,7 +80,7 @@ async function checkBrowser(
 }
 
 /** Two episodes with one task, the second of which buys another item. */
-async function checkEnv(browser: Browser, page: ShopPage, scratch: string, expect: Expect): Promise<void> {
+async function checkEnv(browser: Browser, page: ShopPage, scratch: string): Promise<void> {
   let customer = '';
   const env = defineMcpEnv({
     name: 'purchase-v1',

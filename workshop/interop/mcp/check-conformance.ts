@@ -10,11 +10,10 @@ import { basename, dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { openEnv } from '@toolenv/core';
 import { serveMcp } from '@toolenv/mcp';
+import { check } from '../check.ts';
 import conformanceEnv from './conformance-env.ts';
 import { notClaimed } from './not-claimed.ts';
 import { npmPeer, type Peer } from './peers.ts';
-
-type Check = (passed: boolean, title: string, otherwise: string) => void;
 
 /** The version that knows 2026-07-28. */
 const version = '0.2.0-alpha.12';
@@ -28,13 +27,13 @@ interface SuiteCheck {
   errorMessage?: string;
 }
 
-export async function checkConformance(check: Check): Promise<void> {
+export async function checkConformance(): Promise<void> {
   const suite = npmPeer('@modelcontextprotocol/conformance', version, 'dist/index.js');
   const scratch = await mkdtemp(join(tmpdir(), 'toolenv-conformance-'));
   try {
-    await checkServer(suite, scratch, check);
+    await checkServer(suite, scratch);
     for (const revision of revisions) {
-      const judge = new Judge(`client ${revision}`, notClaimed.client, check);
+      const judge = new Judge(`client ${revision}`, notClaimed.client);
       for (const scenario of await scenariosOf(suite, 'Client', revision)) {
         const folder = join(scratch, `client-${revision}`, scenario.replace('/', '-'));
         judge.judge(scenario, await runClient(suite, scenario, revision, folder));
@@ -47,7 +46,7 @@ export async function checkConformance(check: Check): Promise<void> {
 }
 
 /** At 2025-11-25 with a session, at 2026-07-28 at the URL of an episode and at the endpoint whose tools need a handle. */
-async function checkServer(suite: Peer, scratch: string, check: Check): Promise<void> {
+async function checkServer(suite: Peer, scratch: string): Promise<void> {
   const env = await openEnv(conformanceEnv);
   const open = await serveMcp(env, { transport: { type: 'http' } });
   const controlled = await serveMcp(env, { transport: { type: 'http', controlToken } });
@@ -62,7 +61,7 @@ async function checkServer(suite: Peer, scratch: string, check: Check): Promise<
       const folder = join(scratch, `${side}-${revision}`);
       const args = ['server', '--url', url, '--suite', 'all', '--spec-version', revision];
       await runSuite(suite, [...args, '--output-dir', folder]);
-      const judge = new Judge(`${side} ${revision}`, reasons, check);
+      const judge = new Judge(`${side} ${revision}`, reasons);
       for (const scenario of await scenariosOf(suite, 'Server', revision))
         judge.judge(scenario, await readChecks(folder, `server-${scenario}`));
       judge.finish();
@@ -120,14 +119,12 @@ async function readChecks(folder: string, run: string): Promise<SuiteCheck[]> {
 class Judge {
   readonly #title: string;
   readonly #reasons: Readonly<Record<string, string>>;
-  readonly #check: Check;
   /** What is not claimed, by its reason. */
   readonly #left = new Map<string, string[]>();
 
-  constructor(title: string, reasons: Readonly<Record<string, string>>, check: Check) {
+  constructor(title: string, reasons: Readonly<Record<string, string>>) {
     this.#title = title;
     this.#reasons = reasons;
-    this.#check = check;
   }
 
   judge(scenario: string, checks: readonly SuiteCheck[]): void {
@@ -137,19 +134,19 @@ class Judge {
     const passed = checks.filter(({ status }) => status === 'SUCCESS').length;
     if (reason !== undefined) {
       if (failed.length > 0) this.#leave(scenario, reason);
-      else this.#check(false, title, `it passes: remove its reason from not-claimed.ts (${reason})`);
+      else check(false, title, `it passes: remove its reason from not-claimed.ts (${reason})`);
       return;
     }
     const known = Object.keys(this.#reasons).filter((key) => key.startsWith(`${scenario}:`));
     for (const key of known) {
       const stays = failed.some(({ id }) => `${scenario}:${id}` === key);
       if (stays) this.#leave(key, this.#reasons[key]!);
-      else this.#check(false, `${this.#title}: ${key}`, 'it passes: remove its reason from not-claimed.ts');
+      else check(false, `${this.#title}: ${key}`, 'it passes: remove its reason from not-claimed.ts');
     }
     const wrong = failed.filter(({ id }) => !known.includes(`${scenario}:${id}`));
     const words = wrong.map(({ id, errorMessage }) => `${id}: ${errorMessage ?? 'failed'}`).join('; ');
     const holds = wrong.length === 0 && passed > 0;
-    this.#check(holds, `${title}: ${passed} checks`, words || 'no check passed');
+    check(holds, `${title}: ${passed} checks`, words || 'no check passed');
   }
 
   finish(): void {

@@ -10,10 +10,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type OpenedEnv, openEnv } from '@toolenv/core';
 import type { ScoreRecord } from '@toolenv/mcp';
+import { check } from '../check.ts';
 import { type Answer, type Driver, inspectorDriver, libraryDriver, type Target } from './drivers.ts';
 import { goPeer, npmPeer, type Peer, pythonPeer, rustPeer } from './peers.ts';
-
-type Check = (passed: boolean, title: string, otherwise: string) => void;
 
 const root = join(import.meta.dirname, '../../..');
 const ref = '@toolenv/envs-classic/arithmetic-v1';
@@ -28,7 +27,7 @@ interface Problem {
 type Connect = (target: Target, modern: boolean) => Promise<Driver>;
 
 /** @param python Has the packages of mcp.txt. */
-export async function checkServe(python: string, check: Check): Promise<void> {
+export async function checkServe(python: string): Promise<void> {
   const launcher = 'clients/launcher/build/index.js';
   const inspector = npmPeer('@modelcontextprotocol/inspector', inspectorVersion, launcher);
   const libraries: Record<string, Peer> = {
@@ -50,7 +49,7 @@ export async function checkServe(python: string, check: Check): Promise<void> {
   try {
     for (const connect of clients)
       for (const modern of [false, true]) {
-        const player = new Player(env, await mkdtemp(join(scratch, 'play-')), connect, modern, check);
+        const player = new Player(env, await mkdtemp(join(scratch, 'play-')), connect, modern);
         await player.overHttp();
         await player.atTheUrlOfAnEpisode();
         await player.overStdio();
@@ -67,14 +66,12 @@ class Player {
   readonly #folder: string;
   readonly #connect: Connect;
   readonly #modern: boolean;
-  readonly #check: Check;
 
-  constructor(env: OpenedEnv<Problem>, folder: string, connect: Connect, modern: boolean, check: Check) {
+  constructor(env: OpenedEnv<Problem>, folder: string, connect: Connect, modern: boolean) {
     this.#env = env;
     this.#folder = folder;
     this.#connect = connect;
     this.#modern = modern;
-    this.#check = check;
   }
 
   async overHttp(): Promise<void> {
@@ -112,36 +109,32 @@ class Player {
       const parameters = Object.keys(tools[0]?.inputSchema.properties ?? {});
       const isListed = tools.map(({ name }) => name).join() === 'calculate,answer';
       const expected = named ? 'episode,expression' : 'expression';
-      this.#check(
-        isListed && parameters.join() === expected,
-        `${title}: lists the tools`,
-        show({ tools, listed }),
-      );
+      check(isListed && parameters.join() === expected, `${title}: lists the tools`, show({ tools, listed }));
 
       // A client that neither stays connected nor has a handle or an URL begins another episode with each request.
       const isWhole = driver.lasts || stays || (named && 'url' in target);
       const begun = await driver.prompt(named ? 'open' : 'observation');
       const handle = named ? { episode: String(begun._meta?.['toolenv/episode']) } : {};
       const problem = await this.#problemOf(begun);
-      this.#check(problem !== undefined, `${title}: reads the task`, show(begun));
+      check(problem !== undefined, `${title}: reads the task`, show(begun));
       if (named && !isWhole) return;
       const call = (name: string, args: object) => driver.call(name, { ...handle, ...args });
       const right = await call('calculate', { expression: '6*7' });
-      this.#check(textOf(right) === '42' && !right.isError, `${title}: calls a tool`, show(right));
+      check(textOf(right) === '42' && !right.isError, `${title}: calls a tool`, show(right));
       const wrong = await call('calculate', { expression: 7 });
-      this.#check(isMistake(wrong, '/expression'), `${title}: is told that arguments are wrong`, show(wrong));
+      check(isMistake(wrong, '/expression'), `${title}: is told that arguments are wrong`, show(wrong));
       if (driver.callsUnlisted) {
         const unknown = await call('calculat', {});
         const isKnown = isMistake(unknown, 'calculate');
-        this.#check(isKnown, `${title}: is told that there is no such tool`, show(unknown));
+        check(isKnown, `${title}: is told that there is no such tool`, show(unknown));
       }
       if (!isWhole || !problem) return;
       const ended = await call('answer', { text: `#### ${problem.answer}` });
       const isOver = textOf(ended) === 'The episode has ended.';
-      this.#check(isOver, `${title}: answers, and learns nothing of its reward`, show(ended));
+      check(isOver, `${title}: answers, and learns nothing of its reward`, show(ended));
       const score = await scoreIn(scores);
       const isScored = score?.reward === 1 && score.turns === (driver.callsUnlisted ? 4 : 3);
-      this.#check(isScored, `${title}: the right answer is scored`, show(score));
+      check(isScored, `${title}: the right answer is scored`, show(score));
     } finally {
       await driver.close();
     }

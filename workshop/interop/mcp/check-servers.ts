@@ -14,7 +14,7 @@ import { freePort } from '../free-port.ts';
 import { pythonWith } from '../python-environment.ts';
 import { findBrowsers } from './browsers.ts';
 import { checkBrowsers } from './check-browsers.ts';
-import { type Expect, expecting, namesOf, read } from './model-view.ts';
+import { expect, namesOf, read } from './model-view.ts';
 import { goPeer, type Peer, runPeer } from './peers.ts';
 import { shop, shops } from './shop.ts';
 
@@ -22,7 +22,7 @@ import { shop, shops } from './shop.ts';
 const atOnce = 20;
 
 /** @param python Has markitdown-mcp. */
-async function checkStarts(peers: Record<string, Peer>, python: string, expect: Expect): Promise<void> {
+async function checkStarts(peers: Record<string, Peer>, python: string): Promise<void> {
   for (const [library, { command, args }] of Object.entries(peers)) {
     const late = { command: 'sh', args: ['-c', 'sleep 4; exec "$@"', 'sh', command, ...args] };
     // It gets `initialize` too after 3.5 s. mcp-go and rmcp accept that.
@@ -56,31 +56,26 @@ async function started(
   }
 }
 
-type Check = (passed: boolean, title: string, otherwise: string) => void;
-
 const root = join(import.meta.dirname, '../../..');
 
 /** @param python Has the packages of mcp.txt. */
-export async function checkServers(python: string, check: Check): Promise<void> {
+export async function checkServers(python: string): Promise<void> {
   const peers = shops(python);
   const browsers = findBrowsers();
-  const expect = expecting(check);
   for (const [library, peer] of Object.entries(peers)) {
     for (const version of ['2026-07-28', '2025-11-25']) {
-      await checkShop(`${library} over stdio, MCP ${version}`, peer, version, expect);
-      await overHttp(peer, (server) =>
-        checkShop(`${library} over HTTP, MCP ${version}`, server, version, expect),
-      );
+      await checkShop(`${library} over stdio, MCP ${version}`, peer, version);
+      await overHttp(peer, (server) => checkShop(`${library} over HTTP, MCP ${version}`, server, version));
     }
-    await checkShopEnv(library, peer, expect);
-    checkCommand(library, peer, expect);
+    await checkShopEnv(library, peer);
+    checkCommand(library, peer);
   }
-  await checkHooks(goPeer('go-official'), expect);
-  await checkStarts(peers, pythonWith('markitdown'), expect);
-  await checkBrowsers(browsers, expect);
+  await checkHooks(goPeer('go-official'));
+  await checkStarts(peers, pythonWith('markitdown'));
+  await checkBrowsers(browsers);
 }
 
-async function checkShop(title: string, server: McpEndpoint, version: string, expect: Expect): Promise<void> {
+async function checkShop(title: string, server: McpEndpoint, version: string): Promise<void> {
   const progress: object[] = [];
   const connection = await connectMcp(server, {
     initialize: version === '2025-11-25',
@@ -128,7 +123,7 @@ async function listening(port: number): Promise<void> {
   throw new Error(`The server does not listen on port ${port}.`);
 }
 
-async function checkShopEnv(library: string, server: Peer, expect: Expect): Promise<void> {
+async function checkShopEnv(library: string, server: Peer): Promise<void> {
   const task = { prompt: 'What is in the cellar?', answer: 'cider' };
   const env = defineMcpEnv({ name: 'shop-v1', server, tasks: [task] });
   const unlock = [{ name: 'unlock', arguments: {} }];
@@ -139,7 +134,7 @@ async function checkShopEnv(library: string, server: Peer, expect: Expect): Prom
 }
 
 /** The official Go SDK asks its client only after `initialize`: under MCP 2026-07-28 its tools fail, and an episode goes on. */
-async function checkHooks(server: Peer, expect: Expect): Promise<void> {
+async function checkHooks(server: Peer): Promise<void> {
   const hooks = {
     onSample: () => 'blue',
     roots: ['/tmp'],
@@ -168,7 +163,7 @@ async function checkHooks(server: Peer, expect: Expect): Promise<void> {
   expect('the official Go SDK: without it, each call is an error for the model', refused.length, 3);
 }
 
-function checkCommand(library: string, { command, args }: Peer, expect: Expect): void {
+function checkCommand(library: string, { command, args }: Peer): void {
   const main = join(root, 'packages/cli/src/main.ts');
   const node = ['--import', import.meta.resolve('tsx'), '--conditions=@toolenv/source', main];
   const asked = ['--call', 'price', '--arguments', '{"item":"apple"}'];

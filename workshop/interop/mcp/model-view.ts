@@ -2,17 +2,17 @@
 import { isDeepStrictEqual } from 'node:util';
 import { dispatch } from '@toolenv/core/tools';
 import type { McpConnection } from '@toolenv/mcp';
+import { check } from '../check.ts';
 
 /** Checks that a value is the expected value, or that a text matches the expected pattern. */
-export type Expect = (title: string, seen: unknown, expected: unknown) => void;
-
-export function expecting(check: (passed: boolean, title: string, otherwise: string) => void): Expect {
-  return (title, seen, expected) => {
-    const isPattern = expected instanceof RegExp;
-    const isRight = isPattern ? expected.test(String(seen)) : isDeepStrictEqual(seen, expected);
-    const wanted = isPattern ? expected : JSON.stringify(expected);
-    check(isRight, title, `${JSON.stringify(seen)} in place of ${wanted}`);
-  };
+export function expect(title: string, seen: unknown, expected: unknown): void {
+  const isPattern = expected instanceof RegExp;
+  const isRight = isPattern ? expected.test(String(seen)) : isDeepStrictEqual(seen, expected);
+  check(
+    isRight,
+    title,
+    `${JSON.stringify(seen)} in place of ${isPattern ? expected : JSON.stringify(expected)}`,
+  );
 }
 
 /** The names of the tools, in alphabetical order. */

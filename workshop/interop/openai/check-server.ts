@@ -10,8 +10,7 @@ import { checkPolicy } from '@toolenv/testing';
 import { distillFrom } from '@toolenv/trainer-distill';
 import { grpo } from '@toolenv/trainer-grpo';
 import { evaluate, readMetrics, toTrainingRows, train } from '@toolenv/training';
-
-type Check = (passed: boolean, title: string, otherwise: string) => void;
+import { check } from '../check.ts';
 
 /** A server of the tiny policy under the name `tiny`, with a context of 1,024 tokens. */
 export interface Served {
@@ -32,18 +31,18 @@ const question: Observation = {
 const sampling = { maxTokens: 24, temperature: 1, seed: 5 };
 
 /** @param scratch Folder of the run. */
-export async function checkServer(server: Served, scratch: string, check: Check): Promise<void> {
+export async function checkServer(server: Served, scratch: string): Promise<void> {
   await using local = await loadPolicy(checkpoint);
-  await checkRules(server, local, check);
-  await checkTokens(server, local, check);
-  await checkOverflow(server, check);
-  await checkTraining(server, local, join(scratch, 'run'), check);
-  await checkTeacher(server, local, join(scratch, 'distilled'), check);
-  await checkLanguageModel(server, check);
+  await checkRules(server, local);
+  await checkTokens(server, local);
+  await checkOverflow(server);
+  await checkTraining(server, local, join(scratch, 'run'));
+  await checkTeacher(server, local, join(scratch, 'distilled'));
+  await checkLanguageModel(server);
 }
 
 /** On observations that the policy knows: its free text breaks off in characters of several tokens, whose first tokens the server leaves out. */
-async function checkRules({ name, url }: Served, local: TransformerPolicy, check: Check): Promise<void> {
+async function checkRules({ name, url }: Served, local: TransformerPolicy): Promise<void> {
   await using env = await openEnv(bridge, { topK: 2 });
   const episodes = [{ task: env.tasks.train.get(0), group: 0, sample: 0 }];
   const play = { env, policy: local, episodes, concurrency: 1, sampling: { maxTokens: 64, temperature: 0 } };
@@ -60,7 +59,7 @@ async function checkRules({ name, url }: Served, local: TransformerPolicy, check
 }
 
 /** Episodes whose tokens the learner scores again. */
-async function checkTokens({ name, url }: Served, local: TransformerPolicy, check: Check): Promise<void> {
+async function checkTokens({ name, url }: Served, local: TransformerPolicy): Promise<void> {
   const policy = await openAiPolicy({ url, tokens: await openChat(checkpoint) });
   const act = (seed: number): Promise<Action> => policy.act(question, { ...sampling, seed });
   const [first, again, other] = [await act(5), await act(5), await act(6)];
@@ -111,7 +110,7 @@ async function checkTokens({ name, url }: Served, local: TransformerPolicy, chec
   }
 }
 
-async function checkOverflow({ name, url }: Served, check: Check): Promise<void> {
+async function checkOverflow({ name, url }: Served): Promise<void> {
   const long: Observation = { messages: [{ role: 'user', content: 'river '.repeat(2000) }], tools: [] };
   const chat = await openAiPolicy({ url, contextLength: 1_000_000 });
   const code = await chat
@@ -131,12 +130,7 @@ async function checkOverflow({ name, url }: Served, check: Check): Promise<void>
 }
 
 /** GRPO of this side learns from rollouts of that server, whose weights stay behind. */
-async function checkTraining(
-  { name, url }: Served,
-  local: TransformerPolicy,
-  out: string,
-  check: Check,
-): Promise<void> {
+async function checkTraining({ name, url }: Served, local: TransformerPolicy, out: string): Promise<void> {
   const remote = await openAiPolicy({ url, tokens: await openChat(checkpoint) });
   const policy = {
     spec: remote.spec,
@@ -174,12 +168,7 @@ async function checkTraining(
 }
 
 /** The server teaches the policy that GRPO has led away from it. */
-async function checkTeacher(
-  { name, url }: Served,
-  student: TransformerPolicy,
-  out: string,
-  check: Check,
-): Promise<void> {
+async function checkTeacher({ name, url }: Served, student: TransformerPolicy, out: string): Promise<void> {
   const remote = await openAiPolicy({ url, tokens: await openChat(checkpoint) });
   await using same = await loadPolicy(checkpoint);
   let [largest, count] = [0, 0];
@@ -210,7 +199,7 @@ async function checkTeacher(
   );
 }
 
-async function checkLanguageModel({ name, url }: Served, check: Check): Promise<void> {
+async function checkLanguageModel({ name, url }: Served): Promise<void> {
   const policy = languageModelPolicy(createOpenAICompatible({ name: 'local', baseURL: url })('tiny'));
   const env = await openEnv(bridge, { topK: 2 });
   try {

@@ -7,21 +7,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { collect, openEnv, rollout } from '@toolenv/core';
 import { openAiPolicy } from '@toolenv/openai';
+import { check } from '../check.ts';
 import { checkServer } from './check-server.ts';
 import { startVllm, type VllmServer } from './vllm-server.ts';
-
-type Check = (passed: boolean, title: string, otherwise: string) => void;
 
 const checkpoint = join(import.meta.dirname, '../../../packages/checkpoints/tiny');
 
 /** @param python Has the packages of vllm.txt. */
-export async function checkVllm(python: string, check: Check): Promise<void> {
+export async function checkVllm(python: string): Promise<void> {
   const scratch = await mkdtemp(join(tmpdir(), 'toolenv-vllm-'));
   let server: VllmServer | undefined;
   try {
     server = await startVllm(python, checkpoint, 1024, scratch);
-    await checkServer({ name: 'vLLM', url: server.url }, scratch, check);
-    await checkNativeCalls(server.url, check);
+    await checkServer({ name: 'vLLM', url: server.url }, scratch);
+    await checkNativeCalls(server.url);
   } finally {
     await server?.stop();
     await rm(scratch, { recursive: true, force: true });
@@ -29,7 +28,7 @@ export async function checkVllm(python: string, check: Check): Promise<void> {
 }
 
 /** The tiny policy knows its tools without being told of them, so the probe for tools would find none. */
-async function checkNativeCalls(url: string, check: Check): Promise<void> {
+async function checkNativeCalls(url: string): Promise<void> {
   const policy = await openAiPolicy({ url, toolCalls: 'native' });
   const env = await openEnv('@toolenv/envs-qa/bridge-v1', { topK: 2 });
   try {

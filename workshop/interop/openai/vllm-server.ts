@@ -1,11 +1,10 @@
 /** vLLM on the CPU over the tiny policy, in processes of its own. */
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { copyFile, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../free-port.ts';
+import { answering, killGroup } from '../programs.ts';
 
 export interface VllmServer {
   /** Where an OpenAI client begins. */
@@ -13,8 +12,8 @@ export interface VllmServer {
   stop(): Promise<void>;
 }
 
-/** Milliseconds: on two cores, vLLM takes one to three minutes to begin. */
-const maxToBegin = 600_000;
+/** Seconds: on two cores, vLLM takes one to three minutes to begin. */
+const maxToBegin = 600;
 
 /**
  * Serves the checkpoint under the name `tiny`.
@@ -54,28 +53,13 @@ export async function startVllm(
     },
   });
   closeSync(output);
-  const stop = async () => {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    const gone = once(child, 'exit');
-    // The engine is a process of the server's.
-    process.kill(-child.pid!, 'SIGKILL');
-    await gone;
-  };
+  // The engine is a process of the server's.
+  const stop = () => killGroup(child);
   const url = `http://127.0.0.1:${port}`;
-  const until = Date.now() + maxToBegin;
-  while (!(await isUp(url))) {
-    if (child.exitCode !== null || Date.now() > until) {
-      await stop();
-      throw new Error(`vLLM does not answer: ${readFileSync(log, 'utf8').slice(-2000)}`);
-    }
-    await sleep(500);
-  }
+  const otherwise = () => readFileSync(log, 'utf8').slice(-2000);
+  await answering(`${url}/health`, child, otherwise, maxToBegin).catch(async (error) => {
+    await stop();
+    throw error;
+  });
   return { url: `${url}/v1`, stop };
-}
-
-async function isUp(url: string): Promise<boolean> {
-  return fetch(`${url}/health`).then(
-    ({ ok }) => ok,
-    () => false,
-  );
 }

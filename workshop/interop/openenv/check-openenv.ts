@@ -2,7 +2,7 @@
  * `npm run interop -- openenv`: serves an environment to OpenEnv's own validator and clients, to TRL and to verifiers, and plays the
  * environment of OpenEnv's template here.
  */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,9 +10,9 @@ import { type Action, isParseFailure, type OpenedEnv, openEnv, playTask } from '
 import { loadPlugin } from '@toolenv/core/plugins';
 import { serveOpenEnv } from '@toolenv/openenv';
 import { checkEnv } from '@toolenv/testing';
+import { check } from '../check.ts';
 import { freePort } from '../free-port.ts';
-
-type Check = (passed: boolean, title: string, otherwise: string) => void;
+import { answering, jsonOf } from '../programs.ts';
 
 const root = join(import.meta.dirname, '../../..');
 const ref = '@toolenv/envs-qa/bridge-v1';
@@ -22,16 +22,16 @@ const tasks = 20;
 const tolerance = 1e-9;
 
 /** @param python Has the packages of openenv.txt. */
-export async function checkOpenEnv(python: string, check: Check): Promise<void> {
+export async function checkOpenEnv(python: string): Promise<void> {
   const scratch = await mkdtemp(join(tmpdir(), 'toolenv-openenv-'));
   const env = await openEnv(ref);
   const service = await serveOpenEnv(env, { split: 'train' });
   try {
-    await checkValidator(python, service.url, check);
-    await checkClients(python, service.url, env, check);
-    await checkVerifiers(python, service.url, env, scratch, check);
-    await checkTrl(python, service.url, scratch, check);
-    await checkTemplate(python, scratch, check);
+    await checkValidator(python, service.url);
+    await checkClients(python, service.url, env);
+    await checkVerifiers(python, service.url, env, scratch);
+    await checkTrl(python, service.url, scratch);
+    await checkTemplate(python, scratch);
   } finally {
     await service.close();
     await env.close();
@@ -39,12 +39,10 @@ export async function checkOpenEnv(python: string, check: Check): Promise<void> 
   }
 }
 
-async function checkValidator(python: string, url: string, check: Check): Promise<void> {
+async function checkValidator(python: string, url: string): Promise<void> {
   const args = ['-m', 'openenv.cli', 'validate', '--url', url, '--json'];
-  const { criteria, passed } = (await run(python, args)) as {
-    passed: boolean;
-    criteria: { passed: boolean }[];
-  };
+  type Validated = { passed: boolean; criteria: { passed: boolean }[] };
+  const { criteria, passed } = await jsonOf<Validated>(python, args);
   const held = criteria.filter((each) => each.passed).length;
   check(passed && held === 6, 'openenv validate: 6 of 6 criteria', JSON.stringify(criteria));
 }
@@ -63,15 +61,10 @@ interface Played {
   mistake: string;
 }
 
-async function checkClients(
-  python: string,
-  url: string,
-  env: OpenedEnv<unknown>,
-  check: Check,
-): Promise<void> {
+async function checkClients(python: string, url: string, env: OpenedEnv<unknown>): Promise<void> {
   const own = await playedHere(env);
   const scripts = own.map(({ actions }) => actions.map(toScript));
-  const played = (await run(python, [script('play.py'), url], scripts)) as Played;
+  const played = await jsonOf<Played>(python, [script('play.py'), url], scripts);
   for (const client of ['generic', 'mcp'] as const) {
     const same = played[client].filter(
       ({ reward, done, steps }, i) =>
@@ -109,18 +102,21 @@ function toScript({ text, toolCalls }: Action): string | object[] {
   );
 }
 
-async function checkTrl(python: string, url: string, scratch: string, check: Check): Promise<void> {
+interface Trained {
+  steps: number;
+  rewards: number[];
+  moved: number;
+  calls: number[];
+  seconds: number;
+  trl: string;
+}
+
+async function checkTrl(python: string, url: string, scratch: string): Promise<void> {
   const checkpoint = join(root, 'packages/checkpoints/tiny');
   const args = [script('train_trl.py'), pythonPackage, url, checkpoint, join(scratch, 'trl')];
-  const { steps, rewards, moved, calls, seconds, trl } = (await run(python, args)) as {
-    steps: number;
-    rewards: number[];
-    moved: number;
-    calls: number[];
-    seconds: number;
-    trl: string;
-  };
-  const detail = JSON.stringify({ steps, rewards, moved, calls, seconds });
+  const { trl, ...trained } = await jsonOf<Trained>(python, args);
+  const { steps, rewards, moved, calls, seconds } = trained;
+  const detail = JSON.stringify(trained);
   check(steps === 2 && moved > 0, `TRL ${trl}: two optimizer steps`, detail);
   check(
     new Set(rewards).size > 1 && calls.every((each) => each > 0),
@@ -135,15 +131,12 @@ async function checkVerifiers(
   url: string,
   env: OpenedEnv<unknown>,
   scratch: string,
-  check: Check,
 ): Promise<void> {
   const [own] = await playedHere(env);
   const turns = own!.actions.map(toScript);
-  const played = (await run(python, [script('play_verifiers.py'), pythonPackage, url, scratch], turns)) as {
-    reward: number;
-    turns: number;
-    verifiers: string;
-  };
+  type Played = { reward: number; turns: number; verifiers: string };
+  const args = [script('play_verifiers.py'), pythonPackage, url, scratch];
+  const played = await jsonOf<Played>(python, args, turns);
   check(
     Math.abs(played.reward - own!.reward) < tolerance && played.turns === turns.length,
     `verifiers ${played.verifiers}: plays an episode with the reward that it has here`,
@@ -151,7 +144,7 @@ async function checkVerifiers(
   );
 }
 
-async function checkTemplate(python: string, scratch: string, check: Check): Promise<void> {
+async function checkTemplate(python: string, scratch: string): Promise<void> {
   const made = spawnSync(python, ['-m', 'openenv.cli', 'init', 'my_env'], { cwd: scratch, encoding: 'utf8' });
   if (made.status !== 0) throw new Error(`openenv init failed: ${made.stderr}`);
   const port = String(await freePort());
@@ -162,7 +155,7 @@ async function checkTemplate(python: string, scratch: string, check: Check): Pro
   });
   try {
     const url = `http://127.0.0.1:${port}`;
-    await answering(`${url}/health`, server);
+    await answering(`${url}/health`, server, () => 'see its message above.');
     const { ok, findings, passed } = await checkEnv(`openenv:${url}`, { actions: 200 });
     const title = `the template of openenv init, as openenv:<url>: ${passed.length} rules hold`;
     check(ok && passed.length > 20, title, JSON.stringify(findings));
@@ -175,26 +168,4 @@ const pythonPackage = join(root, 'packages/openenv/python');
 
 function script(name: string): string {
   return join(import.meta.dirname, name);
-}
-
-/** The JSON that a program prints. The program runs beside this process, which serves it. */
-async function run(python: string, args: string[], input?: unknown): Promise<unknown> {
-  const child = spawn(python, args, { stdio: ['pipe', 'pipe', 'inherit'] });
-  child.stdin.on('error', () => {});
-  child.stdin.end(input === undefined ? '' : JSON.stringify(input));
-  let printed = '';
-  for await (const chunk of child.stdout.setEncoding('utf8')) printed += chunk;
-  try {
-    return JSON.parse(printed);
-  } catch {
-    throw new Error(`${args.join(' ')} failed: see its message above. It printed: ${printed}`);
-  }
-}
-
-async function answering(url: string, server: ChildProcess): Promise<void> {
-  for (let attempt = 0; attempt < 600 && server.exitCode === null; attempt++) {
-    if ((await fetch(url).catch(() => undefined))?.ok) return;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-  throw new Error(`No server answers at ${url}: see its message above.`);
 }

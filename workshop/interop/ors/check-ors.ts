@@ -9,10 +9,11 @@ import { isDeepStrictEqual } from 'node:util';
 import { defineTool, defineToolEnv, openEnv, playTask, ToolEnvError } from '@toolenv/core';
 import { serveOrs } from '@toolenv/ors';
 import { checkEnv } from '@toolenv/testing';
+import { check } from '../check.ts';
 import { freePort } from '../free-port.ts';
+import { answering, jsonOf } from '../programs.ts';
 import { cuttingProxy } from './cutting-proxy.ts';
 
-type Check = (passed: boolean, title: string, otherwise: string) => void;
 const packages = ['ors', 'openreward'] as const;
 
 /** 200 KB with a space at every border of a chunk, as ORS's own server cuts it. */
@@ -46,10 +47,10 @@ const echo = defineToolEnv({
 });
 
 /** @param python Has the packages of ors.txt. */
-export async function checkOrs(python: string, check: Check): Promise<void> {
+export async function checkOrs(python: string): Promise<void> {
   for (const name of packages) {
-    await checkClient(python, name, check);
-    await checkServer(python, name, check);
+    await checkClient(python, name);
+    await checkServer(python, name);
   }
 }
 
@@ -80,7 +81,7 @@ interface Seen {
 }
 
 /** A client of Python plays our environment. */
-async function checkClient(python: string, name: (typeof packages)[number], check: Check): Promise<void> {
+async function checkClient(python: string, name: (typeof packages)[number]): Promise<void> {
   const env = await openEnv(echo);
   const errors: unknown[] = [];
   const service = await serveOrs(env, { onError: (error) => void errors.push(error) });
@@ -95,17 +96,9 @@ async function checkClient(python: string, name: (typeof packages)[number], chec
       ['submit', { answer: '0' }],
     ];
     const given = { environment: service.environment, scripts, mistakes, big: ['big', {}] };
-    const seen = (await run(
-      python,
-      [join(import.meta.dirname, 'play.py'), name, service.url],
-      given,
-    )) as Seen;
-    const expect = (title: string, theirs: unknown, ours: unknown) =>
-      check(
-        isDeepStrictEqual(theirs, ours),
-        `${name}'s client: ${title}`,
-        JSON.stringify({ theirs, ours }).slice(0, 2_000),
-      );
+    const script = join(import.meta.dirname, 'play.py');
+    const seen = await jsonOf<Seen>(python, [script, name, service.url], given);
+    const expect = expecting(`${name}'s client`);
     const at = (index: number) => ({ split: 'train', index });
     expect('splits', seen.splits, ['train', 'test']);
     expect('shared tools', seen.shared, ['ask', 'big', 'boom', 'submit']);
@@ -148,19 +141,14 @@ async function checkClient(python: string, name: (typeof packages)[number], chec
 }
 
 /** We play the environment of a server of Python. */
-async function checkServer(python: string, name: (typeof packages)[number], check: Check): Promise<void> {
+async function checkServer(python: string, name: (typeof packages)[number]): Promise<void> {
   const port = await freePort();
   let server = await startServer(python, name, port);
   const proxy = await cuttingProxy(port);
   process.env.ORS_INTEROP_SECRET = 'a-secret-of-the-user';
   const options = { secrets: ['key=ORS_INTEROP_SECRET'], maxToolCharacters: 300_000, connectTimeout: 20_000 };
   const env = await openEnv(`ors:${proxy.url}#Echo`, options);
-  const expect = (title: string, theirs: unknown, ours: unknown) =>
-    check(
-      isDeepStrictEqual(theirs, ours),
-      `${name}'s server: ${title}`,
-      JSON.stringify({ theirs, ours }).slice(0, 2_000),
-    );
+  const expect = expecting(`${name}'s server`);
   const call = (tool: string, args = {}) => [{ name: tool, arguments: args }];
   const play = async (index: number, turns: readonly (string | ReturnType<typeof call>)[]) => {
     const { steps, outcome } = await playTask(env, await env.tasks.train.get(index), turns, { retries: 0 });
@@ -265,29 +253,17 @@ async function checkServer(python: string, name: (typeof packages)[number], chec
   }
 }
 
+function expecting(side: string) {
+  return (title: string, theirs: unknown, ours: unknown) => {
+    const shown = JSON.stringify({ theirs, ours }).slice(0, 2_000);
+    check(isDeepStrictEqual(theirs, ours), `${side}: ${title}`, shown);
+  };
+}
+
 async function startServer(python: string, name: string, port: number): Promise<ChildProcess> {
   const script = join(import.meta.dirname, 'echo_env.py');
   const env = { ...process.env, OPENREWARD_DISABLE_UPDATE_CHECK: '1' };
   const server = spawn(python, [script, name, String(port)], { stdio: ['ignore', 'ignore', 'ignore'], env });
-  for (let attempt = 0; attempt < 600 && server.exitCode === null; attempt++) {
-    if ((await fetch(`http://127.0.0.1:${port}/health`).catch(() => undefined))?.ok) return server;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-  throw new Error(`The server of ${name} does not start: run ${script} ${name} ${port}.`);
-}
-
-/** The JSON that a program prints. The program runs beside this process, which serves it. */
-async function run(python: string, args: string[], input: unknown): Promise<unknown> {
-  const child = spawn(python, args, { stdio: ['pipe', 'pipe', 'inherit'] });
-  child.stdin.on('error', () => {});
-  child.stdin.end(JSON.stringify(input));
-  let printed = '';
-  for await (const chunk of child.stdout.setEncoding('utf8')) printed += chunk;
-  try {
-    return JSON.parse(printed);
-  } catch {
-    throw new Error(
-      `${args.join(' ')} failed: see its message above. It printed: ${printed.slice(0, 1_000)}`,
-    );
-  }
+  await answering(`http://127.0.0.1:${port}/health`, server, () => `run ${script} ${name} ${port}.`);
+  return server;
 }

@@ -9,10 +9,8 @@ import { checkNorms, checkTrainedAdapter } from './gradient-norms.ts';
 import { type SkyRlServer, startSkyRl, writeModel } from './skyrl-server.ts';
 import { checkRun, checkSampling } from './training-runs.ts';
 
-type Check = (passed: boolean, title: string, otherwise: string) => void;
-
 /** @param python Has the packages of tinker.txt. */
-export async function checkTinker(python: string, check: Check): Promise<void> {
+export async function checkTinker(python: string): Promise<void> {
   const scratch = await mkdtemp(join(tmpdir(), 'toolenv-tinker-'));
   let server: SkyRlServer | undefined;
   const start = async (kind: 'qwen3' | 'llama') => {
@@ -23,11 +21,11 @@ export async function checkTinker(python: string, check: Check): Promise<void> {
   };
   try {
     const qwen3 = await start('qwen3');
-    await checkNorms(python, qwen3, scratch, check);
-    await checkSampling(qwen3, check);
-    await checkRun(qwen3, scratch, check);
+    await checkNorms(python, qwen3, scratch);
+    await checkSampling(qwen3);
+    await checkRun(qwen3, scratch);
     await qwen3.kill();
-    await checkTrainedAdapter(python, await start('llama'), scratch, check);
+    await checkTrainedAdapter(python, await start('llama'), scratch);
   } finally {
     await server?.kill();
     await rm(scratch, { recursive: true, force: true });

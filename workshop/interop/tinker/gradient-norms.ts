@@ -1,5 +1,4 @@
 /** Gradient norms of the learner on SkyRL's server, compared with those of the server's own loss and of the local learner. */
-import { spawnSync } from 'node:child_process';
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createRng } from '@toolenv/core';
@@ -14,9 +13,9 @@ import { RemoteModel } from '../../../packages/tinker/src/remote-model.ts';
 import { Session } from '../../../packages/tinker/src/session.ts';
 import { SharedModel } from '../../../packages/tinker/src/shared-model.ts';
 import { TinkerLearner } from '../../../packages/tinker/src/tinker-learner.ts';
+import { check } from '../check.ts';
+import { mustRun } from '../programs.ts';
 import type { SkyRlServer } from './skyrl-server.ts';
-
-type Check = (passed: boolean, title: string, otherwise: string) => void;
 
 const shape = { rank: 8, seed: 1 };
 /** The server's adapters have this alpha, whatever the rank. */
@@ -43,25 +42,14 @@ interface Lesson {
 }
 
 /** @param scratch A folder for checkpoints. */
-export async function checkNorms(
-  python: string,
-  server: Server,
-  scratch: string,
-  check: Check,
-): Promise<void> {
+export async function checkNorms(python: string, server: Server, scratch: string): Promise<void> {
   await withLesson(server, async (lesson) => {
     const { learner, shared, batch, normalisation } = lesson;
     check(normalisation === 'mean', 'SkyRL on JAX: the probe finds means over rows', normalisation);
-    await checkLocal(
-      python,
-      server,
-      lesson,
-      { title: 'a fresh adapter', folder: join(scratch, 'fresh') },
-      check,
-    );
+    await checkLocal(python, server, lesson, { title: 'a fresh adapter', folder: join(scratch, 'fresh') });
     await takeStep(lesson);
-    await checkNative(learner, shared, batch, check);
-    await checkResume(learner, batch, join(scratch, 'resumed'), check);
+    await checkNative(learner, shared, batch);
+    await checkResume(learner, batch, join(scratch, 'resumed'));
     const { ok, findings } = await checkLearner(learner, { vocabulary, timeout: 600_000 });
     check(ok, 'SkyRL: the learner conforms', JSON.stringify(findings));
   });
@@ -71,22 +59,14 @@ export async function checkNorms(
  * @param server Its model has an adapter for each layer, as the local learner has. SkyRL's Qwen3 shares one A between q, k and v, and
  *   one between gate and up: its norms differ as soon as A has a gradient.
  */
-export async function checkTrainedAdapter(
-  python: string,
-  server: Server,
-  scratch: string,
-  check: Check,
-): Promise<void> {
+export async function checkTrainedAdapter(python: string, server: Server, scratch: string): Promise<void> {
   await withLesson(server, async (lesson) => {
     // An adapter whose B is 0 has no gradient in A.
     await takeStep(lesson);
-    await checkLocal(
-      python,
-      server,
-      lesson,
-      { title: 'a trained adapter', folder: join(scratch, 'trained') },
-      check,
-    );
+    await checkLocal(python, server, lesson, {
+      title: 'a trained adapter',
+      folder: join(scratch, 'trained'),
+    });
   });
 }
 
@@ -136,12 +116,7 @@ async function slopesOf(
   return policyLoss({ logprobs, oldLogprobs, advantages, mask }, { loss, clip: [0.2, 0.2] }).dLogprobs;
 }
 
-async function checkNative(
-  learner: TinkerLearner,
-  shared: SharedModel,
-  batch: Batch,
-  check: Check,
-): Promise<void> {
+async function checkNative(learner: TinkerLearner, shared: SharedModel, batch: Batch): Promise<void> {
   const data = batch.rows.map(({ tokens, mask }, b): Datum => {
     const targets = (values: ArrayLike<number>) => Float32Array.from(values).subarray(1);
     const inputs = {
@@ -155,14 +130,14 @@ async function checkNative(
   const native = await shared.model.step(still);
   await learner.backward(batch, { dLogprobs: await slopesOf(learner, batch, 'grpo') });
   const { gradNorm } = await learner.step(still);
-  compare('PPO: our gradient norm is that of the server’s own loss', native, gradNorm, 1e-6, check);
+  compare('PPO: our gradient norm is that of the server’s own loss', native, gradNorm, 1e-6);
 
   const slopes = await slopesOf(learner, batch, 'grpo');
   for (const [b, row] of batch.rows.entries()) {
     await learner.backward({ rows: [row] }, { dLogprobs: [slopes[b]!] });
   }
   const parts = await learner.step(still);
-  compare('PPO: the same in four backward passes', native, parts.gradNorm, 1e-6, check);
+  compare('PPO: the same in four backward passes', native, parts.gradNorm, 1e-6);
 }
 
 async function checkLocal(
@@ -170,7 +145,6 @@ async function checkLocal(
   { model, checkpoints }: Server,
   { learner, shared, batch }: Lesson,
   { title, folder: where }: { title: string; folder: string },
-  check: Check,
 ): Promise<void> {
   await using local = await loadPolicy(model, { learner: { lora: { rank: shape.rank, alpha } } });
   const folder = join(where, 'adapter-of-the-server');
@@ -179,16 +153,9 @@ async function checkLocal(
   await shared.sample(async () => {});
   const published = join(checkpoints, shared.model.id, 'sampler_weights');
   const names = await readdir(published);
-  const archive = join(
-    published,
-    names
-      .filter((name) => name.endsWith('.tar.gz'))
-      .sort()
-      .at(-1)!,
-  );
-  const script = join(import.meta.dirname, 'merge_adapter.py');
-  const { status } = spawnSync(python, [script, archive, folder], { stdio: ['ignore', 2, 2] });
-  if (status !== 0) throw new Error('The adapter could not be merged: see the message above.');
+  const archives = names.filter((name) => name.endsWith('.tar.gz')).sort();
+  const archive = join(published, archives.at(-1)!);
+  mustRun(python, join(import.meta.dirname, 'merge_adapter.py'), archive, folder);
   await local.learner.load(folder);
 
   const [ours, theirs] = [await local.learner.forward(batch), await learner.forward(batch)];
@@ -211,23 +178,12 @@ async function checkLocal(
       await each.backward(batch, { dLogprobs: await slopesOf(learner, batch, loss) });
       norms.push((await each.step(still)).gradNorm);
     }
-    compare(
-      `${name} on ${title}: the gradient norm is the local learner’s`,
-      norms[0]!,
-      norms[1]!,
-      1e-4,
-      check,
-    );
+    compare(`${name} on ${title}: the gradient norm is the local learner’s`, norms[0]!, norms[1]!, 1e-4);
   }
 }
 
 /** Two further steps, so that the second shows the optimizer's state. */
-async function checkResume(
-  learner: TinkerLearner,
-  batch: Batch,
-  folder: string,
-  check: Check,
-): Promise<void> {
+async function checkResume(learner: TinkerLearner, batch: Batch, folder: string): Promise<void> {
   const advance = async () => {
     const norms: number[] = [];
     for (let n = 0; n < 2; n++) {
@@ -244,7 +200,7 @@ async function checkResume(
   check(first === again, `SkyRL: after load the next norms are bit for bit ${first}`, again);
 }
 
-function compare(title: string, expected: number, received: number, tolerance: number, check: Check): void {
+function compare(title: string, expected: number, received: number, tolerance: number): void {
   const difference = Math.abs(expected - received) / expected;
   check(
     difference <= tolerance,

@@ -1,11 +1,10 @@
 /** SkyRL's Tinker server on the CPU over a random model, in processes of its own. */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../free-port.ts';
+import { answering, killGroup, mustRun } from '../programs.ts';
 
 export interface SkyRlServer {
   url: string;
@@ -35,9 +34,7 @@ export async function writeModel(
   folder: string,
 ): Promise<void> {
   await mkdir(folder, { recursive: true });
-  const script = join(import.meta.dirname, 'write_model.py');
-  const { status } = spawnSync(python, [script, kind, tinyPolicy, folder], { stdio: ['ignore', 2, 2] });
-  if (status !== 0) throw new Error('The model could not be written: see the message above.');
+  mustRun(python, join(import.meta.dirname, 'write_model.py'), kind, tinyPolicy, folder);
 }
 
 /**
@@ -48,13 +45,8 @@ export async function startSkyRl(python: string, model: string, folder: string):
   await mkdir(folder, { recursive: true });
   const port = await freePort();
   let child = await start(python, model, folder, port);
-  const kill = async () => {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    const gone = once(child, 'exit');
-    // The server is a group of processes: uv, the API and the engine, which uv starts too.
-    process.kill(-child.pid!, 'SIGKILL');
-    await gone;
-  };
+  // The server is a group of processes: uv, the API and the engine, which uv starts too.
+  const kill = () => killGroup(child);
   return {
     url: `http://127.0.0.1:${port}`,
     model,
@@ -94,19 +86,7 @@ async function start(python: string, model: string, folder: string, port: number
     },
   });
   closeSync(output);
-  const until = Date.now() + 300_000;
-  while (!(await isUp(port))) {
-    if (child.exitCode !== null || Date.now() > until) {
-      throw new Error(`SkyRL's server does not listen: ${readFileSync(log, 'utf8').slice(-2000)}`);
-    }
-    await sleep(500);
-  }
+  const url = `http://127.0.0.1:${port}/api/v1/healthz`;
+  await answering(url, child, () => readFileSync(log, 'utf8').slice(-2000), 300);
   return child;
-}
-
-async function isUp(port: number): Promise<boolean> {
-  return fetch(`http://127.0.0.1:${port}/api/v1/healthz`).then(
-    ({ ok }) => ok,
-    () => false,
-  );
 }

@@ -7,9 +7,8 @@ import { checkPolicy } from '@toolenv/testing';
 import { type TinkerPolicy, tinkerPolicy } from '@toolenv/tinker';
 import { grpo } from '@toolenv/trainer-grpo';
 import { readMetrics, train } from '@toolenv/training';
+import { check } from '../check.ts';
 import type { SkyRlServer } from './skyrl-server.ts';
-
-type Check = (passed: boolean, title: string, otherwise: string) => void;
 
 /** Rewards words of the first half of the alphabet, which a random model writes half of the time. */
 const alphabet = defineToolEnv({
@@ -49,7 +48,7 @@ async function open({ url, model }: SkyRlServer, retries = 5): Promise<TinkerPol
   return tinkerPolicy({ url, tokens: await openChat(model), rank: 8, retries });
 }
 
-export async function checkSampling(server: SkyRlServer, check: Check): Promise<void> {
+export async function checkSampling(server: SkyRlServer): Promise<void> {
   const policy = await open(server);
   try {
     const observation = { messages: [{ role: 'user' as const, content: 'Write.' }], tools: [] };
@@ -68,7 +67,7 @@ export async function checkSampling(server: SkyRlServer, check: Check): Promise<
 }
 
 /** Ten steps; the server is killed after the fourth. */
-export async function checkRun(server: SkyRlServer, scratch: string, check: Check): Promise<void> {
+export async function checkRun(server: SkyRlServer, scratch: string): Promise<void> {
   const out = join(scratch, 'run');
   await using env = await openEnv(alphabet);
   const fault = await runUntil(server, { env, out, steps: 10 }, 4);

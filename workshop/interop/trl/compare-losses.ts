@@ -1,5 +1,4 @@
 /** Compares the losses with TRL's for random settings and random batches: values, gradients and metrics. */
-import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { createRng, type Rng } from '@toolenv/core';
 import { losses } from '../../../packages/training/src/update/losses/losses.ts';
@@ -9,6 +8,8 @@ import {
   policyLoss,
 } from '../../../packages/training/src/update/losses/policy-loss.ts';
 import { bits, rows } from '../../../packages/training/test/update/losses/loss-cases.ts';
+import { check } from '../check.ts';
+import { jsonOf } from '../programs.ts';
 
 /** Of each loss, for every level and every correction of the sampler that TRL allows with it. */
 const settingsOfEach = 6;
@@ -31,19 +32,9 @@ interface TrlLoss {
 }
 
 /** A line for each setting that differs, and one for the number that agree. */
-export function compareLosses(
-  python: string,
-  check: (passed: boolean, title: string, otherwise: string) => void,
-): void {
+export async function compareLosses(python: string): Promise<void> {
   const cases = makeCases();
-  const { status, stdout } = spawnSync(python, [join(import.meta.dirname, 'losses.py')], {
-    input: JSON.stringify(cases),
-    stdio: ['pipe', 'pipe', 'inherit'],
-    encoding: 'utf8',
-    maxBuffer: 1 << 28,
-  });
-  if (status !== 0) throw new Error('TRL could not compute the losses: see its message above.');
-  const theirs: TrlLoss[] = JSON.parse(stdout);
+  const theirs = await jsonOf<TrlLoss[]>(python, [join(import.meta.dirname, 'losses.py')], cases);
   const found = cases.map((one, index) => ({ ...one, differences: differences(one, theirs[index]!) }));
   for (const { options, differences } of found) {
     const [worst] = Object.entries(differences).sort(([, a], [, b]) => b - a);
