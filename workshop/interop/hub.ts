@@ -1,9 +1,9 @@
 /** `npm run interop -- hub`: shares the cache of the Hugging Face Hub with Python's huggingface_hub, against a stand-in of the Hub. */
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fetchModel } from '@toolenv/hub';
 import { StandInHub } from '../../packages/hub/test/stand-in-hub.ts';
+import { scratchFolder } from '../scratch-folder.ts';
 import { check } from './check.ts';
 import { jsonOf } from './programs.ts';
 
@@ -12,7 +12,7 @@ const checkpoint = join(import.meta.dirname, '../../packages/checkpoints/tiny');
 
 /** @param python Has the package of hub.txt. */
 export async function checkHub(python: string): Promise<void> {
-  const scratch = await mkdtemp(join(tmpdir(), 'toolenv-hub-'));
+  await using scratch = await scratchFolder();
   const hub = await new StandInHub().listen();
   const names = await readdir(checkpoint);
   const contents = names.map(async (each) => [each, await readFile(join(checkpoint, each))] as const);
@@ -20,7 +20,7 @@ export async function checkHub(python: string): Promise<void> {
   const set = (home: string, offline = '') =>
     Object.assign(process.env, {
       HF_ENDPOINT: hub.url,
-      HF_HOME: join(scratch, home),
+      HF_HOME: join(scratch.path, home),
       HF_HUB_OFFLINE: offline,
       HF_HUB_DISABLE_XET: '1',
       HF_HUB_DISABLE_TELEMETRY: '1',
@@ -71,6 +71,5 @@ print(json.dumps([hf_hub_download('${name}', file) for file in ${JSON.stringify(
     );
   } finally {
     hub.close();
-    await rm(scratch, { recursive: true, force: true });
   }
 }

@@ -3,14 +3,12 @@
  * and that TRL computes the same losses.
  * `npm run interop -- <part>` runs another part; CONTRIBUTING.md lists them.
  */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { createRng } from '@toolenv/core';
 import { Chat, createModel, loadPolicy, onnxRuntime, readCheckpoint } from '@toolenv/policy';
 import { AllLogits } from '../../packages/policy/test/all-logits.ts';
 import { supervisedMetrics } from '../../packages/trainer-sft/src/supervised-loss.ts';
+import { scratchFolder } from '../scratch-folder.ts';
 import { compareTemplates } from '../templates/compare.ts';
 import { check, finish } from './check.ts';
 import { checkpointsToCheck, type Opened } from './checkpoints.ts';
@@ -72,12 +70,9 @@ await runPart(python === undefined ? '' : pythonWith(python));
 if (name !== 'trl') finish();
 
 async function checkCheckpoints(python: string): Promise<void> {
-  const scratch = await mkdtemp(join(tmpdir(), 'toolenv-interop-'));
-  try {
-    for (const [title, opened] of await checkpointsToCheck(scratch)) await checkOpened(python, title, opened);
-  } finally {
-    await rm(scratch, { recursive: true });
-  }
+  await using scratch = await scratchFolder();
+  for (const [title, opened] of await checkpointsToCheck(scratch.path))
+    await checkOpened(python, title, opened);
   await compareLosses(python);
   await checkTfjs(python);
 }

@@ -1,26 +1,22 @@
 /** `npm run interop -- trackers`: reports a run to a real MLflow server, and to Weights & Biases' own client in its offline mode. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { BanditModel, openBandit } from '@toolenv/testing';
 import { grpo } from '@toolenv/trainer-grpo';
 import { readMetrics, train } from '@toolenv/training';
 import { type MetricSink, mlflow, wandb } from '@toolenv/training/reports';
+import { scratchFolder } from '../scratch-folder.ts';
 import { check } from './check.ts';
 import { freePort } from './free-port.ts';
 import { answering, jsonOf } from './programs.ts';
 
 /** @param python Has the packages of trackers.txt. */
 export async function checkTrackers(python: string): Promise<void> {
-  const scratch = await mkdtemp(join(tmpdir(), 'toolenv-trackers-'));
-  try {
-    await checkMlflow(python, scratch);
-    await checkWandb(python, scratch);
-  } finally {
-    await rm(scratch, { recursive: true, force: true });
-  }
+  await using scratch = await scratchFolder();
+  await checkMlflow(python, scratch.path);
+  await checkWandb(python, scratch.path);
 }
 
 async function trainTo(sink: MetricSink, out: string, steps: number, resume = false): Promise<void> {

@@ -1,7 +1,6 @@
 /** The part `files`: a thousand damaged checkpoints, files of trajectories and manifests. Each is accepted, or refused in one line. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { scratchFolder } from '../../scratch-folder.ts';
 import { type ChildEnd, inChild } from '../in-child.ts';
 import { check, checkNone, type PartInput, type Reporter } from '../part.ts';
 import type { FileCounts, FileRange } from './use-files.ts';
@@ -17,19 +16,15 @@ const enough = 20;
 
 export async function run({ quick, seed }: PartInput, { say, report }: Reporter): Promise<void> {
   const to = quick ? count.quick : count.full;
-  const root = await mkdtemp(join(tmpdir(), 'toolenv-files-'));
-  try {
-    for (const kind of kinds) {
-      const started = performance.now();
-      const { accepted, refused, wrong, memory } = await useAll({ kind, seed, from: 0, to, root });
-      const seconds = (performance.now() - started) / 1000;
-      say(`${kind}: ${accepted + refused} used`);
-      const detail = `${accepted} accepted, ${refused} refused in one line, in ${seconds.toFixed(0)} s`;
-      report(checkNone(`damaged ${kind}`, wrong, detail));
-      report(check(`memory of ${kind}`, memory < mostMemory, `at most ${memory.toFixed(0)} MB`));
-    }
-  } finally {
-    await rm(root, { recursive: true });
+  await using root = await scratchFolder();
+  for (const kind of kinds) {
+    const started = performance.now();
+    const { accepted, refused, wrong, memory } = await useAll({ kind, seed, from: 0, to, root: root.path });
+    const seconds = (performance.now() - started) / 1000;
+    say(`${kind}: ${accepted + refused} used`);
+    const detail = `${accepted} accepted, ${refused} refused in one line, in ${seconds.toFixed(0)} s`;
+    report(checkNone(`damaged ${kind}`, wrong, detail));
+    report(check(`memory of ${kind}`, memory < mostMemory, `at most ${memory.toFixed(0)} MB`));
   }
 }
 

@@ -1,9 +1,9 @@
 /** The part `kills`: kills training at random moments and resumes it. Results must equal those of a run that nothing disturbs. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { createRng } from '@toolenv/core';
+import { scratchFolder } from '../../scratch-folder.ts';
 import { checkNone, type PartInput, type Reporter } from '../part.ts';
 import { fingerprint, shareLeft, train, trainers } from './killable-run.ts';
 
@@ -11,14 +11,12 @@ import { fingerprint, shareLeft, train, trainers } from './killable-run.ts';
 const kills = { full: 67, quick: 2 };
 
 export async function run({ quick, seed }: PartInput, reporter: Reporter): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), 'toolenv-kills-'));
+  await using folder = await scratchFolder();
   const count = quick ? kills.quick : kills.full;
-  try {
-    // All at once, because a process uses one core while it starts.
-    await Promise.all(trainers.map((trainer) => killRuns(trainer, { count, seed, folder, ...reporter })));
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  // All at once, because a process uses one core while it starts.
+  await Promise.all(
+    trainers.map((trainer) => killRuns(trainer, { count, seed, folder: folder.path, ...reporter })),
+  );
 }
 
 interface Kills extends Reporter {

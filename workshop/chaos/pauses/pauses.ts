@@ -1,11 +1,11 @@
 /** The part `pauses`: a second process begins in the folder of another that works, or that is held up in the middle of its work and goes on later. */
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { createRng, type Rng } from '@toolenv/core';
+import { scratchFolder } from '../../scratch-folder.ts';
 import { checkNone, type PartInput, type Reporter } from '../part.ts';
 import { canBeApart, claimsIn, type Job, jobs, removeClaims, resultOf, Working } from './paused-job.ts';
 
@@ -13,22 +13,18 @@ import { canBeApart, claimsIn, type Job, jobs, removeClaims, resultOf, Working }
 const pauses = { full: 25, quick: 3 };
 
 export async function run({ quick, seed }: PartInput, reporter: Reporter): Promise<void> {
-  const root = await mkdtemp(join(tmpdir(), 'toolenv-pauses-'));
-  try {
-    if (canBeApart) await beginInAnotherContainer(join(root, 'containers'), reporter);
-    await Promise.all(
-      jobs.map((job, index) =>
-        pauseJob(job, {
-          count: quick ? pauses.quick : pauses.full,
-          rng: createRng(seed, 'pauses', index),
-          folder: join(root, job.name),
-          ...reporter,
-        }),
-      ),
-    );
-  } finally {
-    await rm(root, { recursive: true, force: true });
-  }
+  await using root = await scratchFolder();
+  if (canBeApart) await beginInAnotherContainer(join(root.path, 'containers'), reporter);
+  await Promise.all(
+    jobs.map((job, index) =>
+      pauseJob(job, {
+        count: quick ? pauses.quick : pauses.full,
+        rng: createRng(seed, 'pauses', index),
+        folder: join(root.path, job.name),
+        ...reporter,
+      }),
+    ),
+  );
 }
 
 /** Neither process sees the other. */

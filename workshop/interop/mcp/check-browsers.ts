@@ -2,14 +2,12 @@
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { playTask, type Script } from '@toolenv/core';
 import { connectMcp, defineMcpEnv } from '@toolenv/mcp';
+import { scratchFolder } from '../../scratch-folder.ts';
 import type { Browser } from './browsers.ts';
 import { expect, namesOf, read } from './model-view.ts';
 
@@ -45,16 +43,15 @@ async function openShopPage(): Promise<ShopPage> {
 }
 
 export async function checkBrowsers(browsers: readonly Browser[]): Promise<void> {
-  const scratch = await mkdtemp(join(tmpdir(), 'toolenv-browsers-'));
+  await using scratch = await scratchFolder();
   const page = await openShopPage();
   try {
     for (const browser of browsers) {
-      await checkBrowser(browser, page, scratch);
-      await checkEnv(browser, page, scratch);
+      await checkBrowser(browser, page, scratch.path);
+      await checkEnv(browser, page, scratch.path);
     }
   } finally {
     page.close();
-    await rm(scratch, { recursive: true });
   }
 }
 

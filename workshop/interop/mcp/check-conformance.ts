@@ -4,12 +4,12 @@
  * checks all pass is out of date, and fails as well.
  */
 import { spawn } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { openEnv } from '@toolenv/core';
 import { serveMcp } from '@toolenv/mcp';
+import { scratchFolder } from '../../scratch-folder.ts';
 import { check } from '../check.ts';
 import conformanceEnv from './conformance-env.ts';
 import { notClaimed } from './not-claimed.ts';
@@ -29,19 +29,15 @@ interface SuiteCheck {
 
 export async function checkConformance(): Promise<void> {
   const suite = npmPeer('@modelcontextprotocol/conformance', version, 'dist/index.js');
-  const scratch = await mkdtemp(join(tmpdir(), 'toolenv-conformance-'));
-  try {
-    await checkServer(suite, scratch);
-    for (const revision of revisions) {
-      const judge = new Judge(`client ${revision}`, notClaimed.client);
-      for (const scenario of await scenariosOf(suite, 'Client', revision)) {
-        const folder = join(scratch, `client-${revision}`, scenario.replace('/', '-'));
-        judge.judge(scenario, await runClient(suite, scenario, revision, folder));
-      }
-      judge.finish();
+  await using scratch = await scratchFolder();
+  await checkServer(suite, scratch.path);
+  for (const revision of revisions) {
+    const judge = new Judge(`client ${revision}`, notClaimed.client);
+    for (const scenario of await scenariosOf(suite, 'Client', revision)) {
+      const folder = join(scratch.path, `client-${revision}`, scenario.replace('/', '-'));
+      judge.judge(scenario, await runClient(suite, scenario, revision, folder));
     }
-  } finally {
-    await rm(scratch, { recursive: true });
+    judge.finish();
   }
 }
 

@@ -4,12 +4,12 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdtemp, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type OpenedEnv, openEnv } from '@toolenv/core';
 import type { ScoreRecord } from '@toolenv/mcp';
+import { scratchFolder } from '../../scratch-folder.ts';
 import { check } from '../check.ts';
 import { type Answer, type Driver, inspectorDriver, libraryDriver, type Target } from './drivers.ts';
 import { goPeer, npmPeer, type Peer, pythonPeer, rustPeer } from './peers.ts';
@@ -44,20 +44,15 @@ export async function checkServe(python: string): Promise<void> {
     ),
     async (target, modern) => inspectorDriver(inspector, target, modern),
   ];
-  const scratch = await mkdtemp(join(tmpdir(), 'toolenv-mcp-serve-'));
-  const env = (await openEnv(ref)) as OpenedEnv<Problem>;
-  try {
-    for (const connect of clients)
-      for (const modern of [false, true]) {
-        const player = new Player(env, await mkdtemp(join(scratch, 'play-')), connect, modern);
-        await player.overHttp();
-        await player.atTheUrlOfAnEpisode();
-        await player.overStdio();
-      }
-  } finally {
-    await env.close();
-    await rm(scratch, { recursive: true });
-  }
+  await using scratch = await scratchFolder();
+  await using env = (await openEnv(ref)) as OpenedEnv<Problem>;
+  for (const connect of clients)
+    for (const modern of [false, true]) {
+      const player = new Player(env, await mkdtemp(join(scratch.path, 'play-')), connect, modern);
+      await player.overHttp();
+      await player.atTheUrlOfAnEpisode();
+      await player.overStdio();
+    }
 }
 
 class Player {

@@ -3,11 +3,10 @@
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ToolEnvError } from '@toolenv/core';
 import { openAiPolicy } from '@toolenv/openai';
+import { scratchFolder } from '../../scratch-folder.ts';
 import { check } from '../check.ts';
 import { freePort } from '../free-port.ts';
 import { killGroup, mustRun } from '../programs.ts';
@@ -53,13 +52,13 @@ const checkpoint = join(import.meta.dirname, '../../../packages/checkpoints/tiny
 
 /** @param python Has the packages of openai.txt. */
 export async function checkOpenAi(python: string): Promise<void> {
-  const scratch = await mkdtemp(join(tmpdir(), 'toolenv-openai-'));
-  const file = join(scratch, 'tiny.gguf');
+  await using scratch = await scratchFolder();
+  const file = join(scratch.path, 'tiny.gguf');
   let server: LlamaServer | undefined;
   try {
     mustRun(python, join(import.meta.dirname, 'write_gguf.py'), checkpoint, file);
     server = await startLlama(python, file, 1024);
-    await checkServer({ name: 'llama.cpp', url: server.url }, scratch);
+    await checkServer({ name: 'llama.cpp', url: server.url }, scratch.path);
     await server.stop();
     const kill = openAiPolicy({ url: server.url, model: 'tiny', retries: 0 }).then(
       () => 'an open policy',
@@ -73,6 +72,5 @@ export async function checkOpenAi(python: string): Promise<void> {
     server = undefined;
   } finally {
     await server?.stop();
-    await rm(scratch, { recursive: true, force: true });
   }
 }

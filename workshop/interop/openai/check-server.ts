@@ -70,44 +70,40 @@ async function checkTokens({ name, url }: Served, local: TransformerPolicy): Pro
     `${ids(first)} and ${ids(again)}`,
   );
   check(ids(first) !== ids(other), `${name}: other seeds give other tokens`, ids(other));
-  const env = await openEnv(bridge, { topK: 2 });
-  try {
-    const episodes = Array.from({ length: 16 }, (_, group) => ({
-      task: env.tasks.train.get(group),
-      group,
-      sample: 0,
-    }));
-    const played = rollout({
-      env,
-      policy,
-      episodes,
-      concurrency: 4,
-      sampling: { maxTokens: 64, temperature: 1 },
-      seed: 1,
-    });
-    const trajectories = await collect(played);
-    const aborted = trajectories.filter(({ outcome }) => outcome.kind === 'aborted').length;
-    check(aborted <= 2, `${name}: episodes end`, `${aborted} of ${trajectories.length} were aborted`);
-    const rows = trajectories.flatMap(toTrainingRows);
-    const turns = trajectories.map(({ steps }) => steps.length);
-    check(Math.max(...turns) > 1, `${name}: episodes have several turns`, turns.join(' '));
-    const { logprobs } = await local.learner.forward({ rows });
-    let [largest, count] = [0, 0];
-    for (const [r, row] of rows.entries()) {
-      for (const [t, bit] of row.mask.entries()) {
-        if (bit === 0) continue;
-        count += 1;
-        largest = Math.max(largest, Math.abs(row.logprobs[t]! - logprobs[r]![t]!));
-      }
+  await using env = await openEnv(bridge, { topK: 2 });
+  const episodes = Array.from({ length: 16 }, (_, group) => ({
+    task: env.tasks.train.get(group),
+    group,
+    sample: 0,
+  }));
+  const played = rollout({
+    env,
+    policy,
+    episodes,
+    concurrency: 4,
+    sampling: { maxTokens: 64, temperature: 1 },
+    seed: 1,
+  });
+  const trajectories = await collect(played);
+  const aborted = trajectories.filter(({ outcome }) => outcome.kind === 'aborted').length;
+  check(aborted <= 2, `${name}: episodes end`, `${aborted} of ${trajectories.length} were aborted`);
+  const rows = trajectories.flatMap(toTrainingRows);
+  const turns = trajectories.map(({ steps }) => steps.length);
+  check(Math.max(...turns) > 1, `${name}: episodes have several turns`, turns.join(' '));
+  const { logprobs } = await local.learner.forward({ rows });
+  let [largest, count] = [0, 0];
+  for (const [r, row] of rows.entries()) {
+    for (const [t, bit] of row.mask.entries()) {
+      if (bit === 0) continue;
+      count += 1;
+      largest = Math.max(largest, Math.abs(row.logprobs[t]! - logprobs[r]![t]!));
     }
-    check(
-      largest < tolerance,
-      `${name}: log-probabilities of ${count} tokens are the learner's, within ${largest.toExponential(1)}`,
-      `they differ by ${largest}`,
-    );
-  } finally {
-    await env.close();
   }
+  check(
+    largest < tolerance,
+    `${name}: log-probabilities of ${count} tokens are the learner's, within ${largest.toExponential(1)}`,
+    `they differ by ${largest}`,
+  );
 }
 
 async function checkOverflow({ name, url }: Served): Promise<void> {
@@ -119,14 +115,10 @@ async function checkOverflow({ name, url }: Served): Promise<void> {
   check(code === 'context.overflow', `${name}, chat: a prompt that is too long overflows`, String(code));
   const tokens = await openChat(checkpoint);
   const small = await openAiPolicy({ url, tokens, contextLength: 96 });
-  const env = await openEnv(bridge, { topK: 2 });
-  try {
-    const { outcomes } = await evaluate({ env, policy: small, count: 8, maxTokens: 64 });
-    const truncated = outcomes['truncated:context'] ?? 0;
-    check(truncated > 0, `${name}: overflow truncates episodes`, JSON.stringify(outcomes));
-  } finally {
-    await env.close();
-  }
+  await using env = await openEnv(bridge, { topK: 2 });
+  const { outcomes } = await evaluate({ env, policy: small, count: 8, maxTokens: 64 });
+  const truncated = outcomes['truncated:context'] ?? 0;
+  check(truncated > 0, `${name}: overflow truncates episodes`, JSON.stringify(outcomes));
 }
 
 /** GRPO of this side learns from rollouts of that server, whose weights stay behind. */
@@ -140,23 +132,19 @@ async function checkTraining({ name, url }: Served, local: TransformerPolicy, ou
     learner: local.learner,
     save: (folder: string) => local.save(folder),
   } satisfies Policy & Pick<TransformerPolicy, 'learner' | 'save'>;
-  const env = await openEnv(bridge, { topK: 2 });
-  try {
-    const run = {
-      env,
-      policy,
-      trainer: grpo,
-      out,
-      steps: 3,
-      groupSize: 4,
-      tasksPerStep: 4,
-      learningRate: 1e-5,
-    };
-    for await (const _ of train({ ...run, evaluateEvery: 0, maxAborted: 1 })) {
-      // The metrics are in the folder.
-    }
-  } finally {
-    await env.close();
+  await using env = await openEnv(bridge, { topK: 2 });
+  const run = {
+    env,
+    policy,
+    trainer: grpo,
+    out,
+    steps: 3,
+    groupSize: 4,
+    tasksPerStep: 4,
+    learningRate: 1e-5,
+  };
+  for await (const _ of train({ ...run, evaluateEvery: 0, maxAborted: 1 })) {
+    // The metrics are in the folder.
   }
   const steps = (await readMetrics(out)).filter(({ type }) => type === 'update');
   const gaps = steps.map(({ metrics }) => metrics['sampling/sampling_logp_difference/max']);
@@ -201,15 +189,11 @@ async function checkTeacher({ name, url }: Served, student: TransformerPolicy, o
 
 async function checkLanguageModel({ name, url }: Served): Promise<void> {
   const policy = languageModelPolicy(createOpenAICompatible({ name: 'local', baseURL: url })('tiny'));
-  const env = await openEnv(bridge, { topK: 2 });
-  try {
-    const { episodes, aborted, outcomes } = await evaluate({ env, policy, count: 4, maxTokens: 32 });
-    check(
-      episodes === 4 && aborted === 0 && policy.usage!.outputTokens > 0,
-      `${name}: a model of the AI SDK plays bridge-v1`,
-      JSON.stringify({ episodes, aborted, outcomes, usage: policy.usage }),
-    );
-  } finally {
-    await env.close();
-  }
+  await using env = await openEnv(bridge, { topK: 2 });
+  const { episodes, aborted, outcomes } = await evaluate({ env, policy, count: 4, maxTokens: 32 });
+  check(
+    episodes === 4 && aborted === 0 && policy.usage!.outputTokens > 0,
+    `${name}: a model of the AI SDK plays bridge-v1`,
+    JSON.stringify({ episodes, aborted, outcomes, usage: policy.usage }),
+  );
 }

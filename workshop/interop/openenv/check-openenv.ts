@@ -3,13 +3,12 @@
  * environment of OpenEnv's template here.
  */
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Action, isParseFailure, type OpenedEnv, openEnv, playTask } from '@toolenv/core';
 import { loadPlugin } from '@toolenv/core/plugins';
 import { serveOpenEnv } from '@toolenv/openenv';
 import { checkEnv } from '@toolenv/testing';
+import { scratchFolder } from '../../scratch-folder.ts';
 import { check } from '../check.ts';
 import { freePort } from '../free-port.ts';
 import { answering, jsonOf } from '../programs.ts';
@@ -23,19 +22,17 @@ const tolerance = 1e-9;
 
 /** @param python Has the packages of openenv.txt. */
 export async function checkOpenEnv(python: string): Promise<void> {
-  const scratch = await mkdtemp(join(tmpdir(), 'toolenv-openenv-'));
-  const env = await openEnv(ref);
+  await using scratch = await scratchFolder();
+  await using env = await openEnv(ref);
   const service = await serveOpenEnv(env, { split: 'train' });
   try {
     await checkValidator(python, service.url);
     await checkClients(python, service.url, env);
-    await checkVerifiers(python, service.url, env, scratch);
-    await checkTrl(python, service.url, scratch);
-    await checkTemplate(python, scratch);
+    await checkVerifiers(python, service.url, env, scratch.path);
+    await checkTrl(python, service.url, scratch.path);
+    await checkTemplate(python, scratch.path);
   } finally {
     await service.close();
-    await env.close();
-    await rm(scratch, { recursive: true, force: true });
   }
 }
 

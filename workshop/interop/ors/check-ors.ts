@@ -82,7 +82,7 @@ interface Seen {
 
 /** A client of Python plays our environment. */
 async function checkClient(python: string, name: (typeof packages)[number]): Promise<void> {
-  const env = await openEnv(echo);
+  await using env = await openEnv(echo);
   const errors: unknown[] = [];
   const service = await serveOrs(env, { onError: (error) => void errors.push(error) });
   try {
@@ -136,7 +136,6 @@ async function checkClient(python: string, name: (typeof packages)[number]): Pro
     expect('no error here', errors, []);
   } finally {
     await service.close();
-    await env.close();
   }
 }
 
@@ -147,7 +146,7 @@ async function checkServer(python: string, name: (typeof packages)[number]): Pro
   const proxy = await cuttingProxy(port);
   process.env.ORS_INTEROP_SECRET = 'a-secret-of-the-user';
   const options = { secrets: ['key=ORS_INTEROP_SECRET'], maxToolCharacters: 300_000, connectTimeout: 20_000 };
-  const env = await openEnv(`ors:${proxy.url}#Echo`, options);
+  await using env = await openEnv(`ors:${proxy.url}#Echo`, options);
   const expect = expecting(`${name}'s server`);
   const call = (tool: string, args = {}) => [{ name: tool, arguments: args }];
   const play = async (index: number, turns: readonly (string | ReturnType<typeof call>)[]) => {
@@ -235,7 +234,6 @@ async function checkServer(python: string, name: (typeof packages)[number]): Pro
     );
   } finally {
     server.kill();
-    await env.close();
     proxy.close();
   }
 

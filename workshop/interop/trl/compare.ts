@@ -4,8 +4,7 @@
  * Prints one JSON line.
  */
 import { spawnSync } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { availableParallelism, cpus, tmpdir } from 'node:os';
+import { availableParallelism, cpus } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type EnvHandle, openEnv } from '@toolenv/core';
@@ -13,6 +12,7 @@ import { loadPolicy } from '@toolenv/policy';
 import { evaluate } from '@toolenv/training';
 import { processorTimes } from '../../bench/machine.ts';
 import { beta, environment, envOptions, training } from '../../demo/setting.ts';
+import { scratchFolder } from '../../scratch-folder.ts';
 import { movingMean, type StepReport, stepOfGoal } from './learning-curve.ts';
 import { trainOurs } from './ours.ts';
 import { checkpoint, goal, type Setting, type SideOptions } from './side.ts';
@@ -42,11 +42,11 @@ export async function compareWithTrl(python: string, argv: string[]): Promise<vo
     throw new Error(`${python} has no TRL: install workshop/interop/requirements.txt for it.`);
   const setting: Setting = { ...training, beta, learningRate };
   const threads = availableParallelism();
-  const env = await openEnv(environment, envOptions, { seed });
-  const scratch = await mkdtemp(join(tmpdir(), 'toolenv-trl-'));
+  await using env = await openEnv(environment, envOptions, { seed });
+  await using scratch = await scratchFolder();
 
   const measure = async <T>(name: string, train: (side: SideOptions) => Promise<T>) => {
-    const out = join(scratch, name);
+    const out = join(scratch.path, name);
     const steps: StepReport[] = [];
     const machine = new MachineTime();
     const result = await train({
@@ -64,28 +64,23 @@ export async function compareWithTrl(python: string, argv: string[]): Promise<vo
     const otherWork = machine.othersShare(steps.at(-1)!.cpuSeconds);
     return { ...summary(steps), otherWork: round(otherWork, 2), ...result, heldOut: await examine(env, out) };
   };
-  try {
-    const before = await examine(env, checkpoint);
-    const ours = await measure('toolenv', (side) => trainOurs(env, side));
-    const theirs = await measure('trl', (side) => trainTheirs(env, { ...side, python, rowsAtATime }));
-    console.log(
-      JSON.stringify({
-        name: 'trl',
-        ours,
-        trl: theirs,
-        ratio: ratio(ours, theirs),
-        before,
-        goal,
-        setting: { environment, envOptions, ...setting, seed, rowsAtATime },
-        threads,
-        processor: cpus()[0]?.model,
-        node: process.version,
-      }),
-    );
-  } finally {
-    await env.close();
-    await rm(scratch, { recursive: true });
-  }
+  const before = await examine(env, checkpoint);
+  const ours = await measure('toolenv', (side) => trainOurs(env, side));
+  const theirs = await measure('trl', (side) => trainTheirs(env, { ...side, python, rowsAtATime }));
+  console.log(
+    JSON.stringify({
+      name: 'trl',
+      ours,
+      trl: theirs,
+      ratio: ratio(ours, theirs),
+      before,
+      goal,
+      setting: { environment, envOptions, ...setting, seed, rowsAtATime },
+      threads,
+      processor: cpus()[0]?.model,
+      node: process.version,
+    }),
+  );
 }
 
 interface Options {
