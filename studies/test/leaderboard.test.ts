@@ -1,10 +1,10 @@
 /** The leaderboard's intervals, pages and baselines. */
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { collect, openEnv, type Policy, rollout, scriptedPolicy } from '@toolenv/core';
 import { baselinePolicy } from '@toolenv/training';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { newFolder } from '../../workshop/test/new-folder.ts';
 import { searchOf } from '../failures/failing-search.ts';
 import { playDemonstrator } from '../leaderboard/baselines.ts';
 import { barChart } from '../leaderboard/chart.ts';
@@ -192,8 +192,7 @@ test('agents that know the price are paid by it', async () => {
 });
 
 test('a run is told by its best evaluation, and by its first and last step', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'leaderboard-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = await newFolder();
   const rolloutOf = (step: number, surprise: number) => ({
     type: 'rollout',
     step,

@@ -3,12 +3,12 @@
  * which finds some of them too; here types are stripped, so that `check` alone must find all. It cannot know that a CSV has texts where a type says number; it
  * shows the task.
  */
-import { mkdir, mkdtemp, rm, symlink, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, symlink, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { runCliIn } from '../../packages/cli/test/run-cli.ts';
 import { startCli } from '../../packages/cli/test/start-cli.ts';
+import { newFolder } from '../test/new-folder.ts';
 import * as agents from './author-mistakes/agents.ts';
 import * as definitions from './author-mistakes/definitions.ts';
 import * as episodes from './author-mistakes/episodes.ts';
@@ -25,14 +25,12 @@ import * as trainers from './author-mistakes/trainers.ts';
 
 const modules = join(import.meta.dirname, '../../node_modules');
 const stack = /\n\s+at \S.*:\d+:\d+\)?$/m;
-let home: string;
+const home = await newFolder();
 
 beforeAll(async () => {
-  home = await mkdtemp(join(tmpdir(), 'authors-'));
   await symlink(modules, join(home, 'node_modules'));
   await writeFile(join(home, 'package.json'), '{"name":"authored","version":"1.0.0","type":"module"}');
 });
-afterAll(() => rm(home, { recursive: true }));
 
 async function put(folder: string, files: Readonly<Record<string, string | null>>): Promise<void> {
   for (const [path, text] of Object.entries(files)) {

@@ -1,6 +1,5 @@
 /** The parts of this repository follow the rules of its spec. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { collect, openEnv, type RewardSpec, rollout, scriptedPolicy } from '@toolenv/core';
 import { listPlugins, loadPlugin } from '@toolenv/core/plugins';
@@ -21,17 +20,17 @@ import {
   type RuleId,
 } from '@toolenv/testing';
 import search from '@toolenv/tools-search/search-v1';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { toMusique, toMusiqueFull, worldRecords } from '../datasets/world-dataset.ts';
+import { newFolder } from '../test/new-folder.ts';
 
 const root = join(import.meta.dirname, '../..');
-let folder: string;
+const folder = await newFolder();
 let records: string;
 let hops: string;
 let allHops: string;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'toolenv-conformance-'));
   records = join(folder, 'records.json');
   await writeRecords(records, createQuestions(bridgeQuestions, createWorld(1), 'validation', 60));
   const items = worldRecords([bridgeQuestions], { seed: 1, split: 'validation', count: 60 });
@@ -41,7 +40,6 @@ beforeAll(async () => {
   allHops = join(folder, 'all-hops.jsonl');
   await writeFile(allHops, lines(items.flatMap(toMusiqueFull)));
 });
-afterAll(() => rm(folder, { recursive: true }));
 
 describe('environments', () => {
   const envs: [ref: string, unchecked: RuleId[], options: () => Record<string, unknown>][] = [

@@ -1,7 +1,6 @@
 /** Every example runs. */
 import { execFile } from 'node:child_process';
-import { cp, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, readdir, readFile, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { openEnv, playTask, type Scripted } from '@toolenv/core';
@@ -16,6 +15,7 @@ import negotiation from '../../examples/negotiation.ts';
 import rockPaperScissors from '../../examples/rock-paper-scissors.ts';
 import ticTacToe from '../../examples/tic-tac-toe.ts';
 import { readTypeScript } from '../read-typescript.ts';
+import { newFolder } from '../test/new-folder.ts';
 import { runShell } from './shell.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -27,18 +27,14 @@ async function runExample(file: string, ...args: string[]): Promise<string> {
 }
 
 test('train-from-code.ts trains for two steps and evaluates before and after', async () => {
-  const out = await mkdtemp(join(tmpdir(), 'example-'));
-  try {
-    const printed = (await runExample('train-from-code.ts', out)).trim().split('\n');
-    expect(printed).toHaveLength(4);
-    expect(printed[0]).toMatch(/^step 1 loss -?\d/);
-    expect(printed[1]).toMatch(/^step 2 loss -?\d/);
-    expect(printed[2]).toBe(`saved ${join(out, 'checkpoints', 'step-2')}`);
-    expect(printed[3]).toMatch(/^exact match 0\.\d+ before, 0\.\d+ after$/);
-    expect(await readdir(join(out, 'checkpoints'))).toEqual(['step-2']);
-  } finally {
-    await rm(out, { recursive: true });
-  }
+  const out = await newFolder();
+  const printed = (await runExample('train-from-code.ts', out)).trim().split('\n');
+  expect(printed).toHaveLength(4);
+  expect(printed[0]).toMatch(/^step 1 loss -?\d/);
+  expect(printed[1]).toMatch(/^step 2 loss -?\d/);
+  expect(printed[2]).toBe(`saved ${join(out, 'checkpoints', 'step-2')}`);
+  expect(printed[3]).toMatch(/^exact match 0\.\d+ before, 0\.\d+ after$/);
+  expect(await readdir(join(out, 'checkpoints'))).toEqual(['step-2']);
 });
 
 test.each([
@@ -125,21 +121,17 @@ test('the commands of the recipe of self-play make a policy, train it and score 
     },
     /```sh\n(.*?)```/s.exec(page)![1]!,
   );
-  const folder = await mkdtemp(join(tmpdir(), 'self-play-'));
-  try {
-    await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
-    for (const file of ['tic-tac-toe.ts', 'untrained-policy.ts'])
-      await cp(join(root, 'examples', file), join(folder, file));
-    const { stdout } = await runShell(commands, folder);
-    const { parameters } = /(?<parameters>[\d,]+) random\s+weights/.exec(page)!.groups!;
-    expect(stdout).toContain(`untrained: ${parameters!.replace(',', '')} parameters, 15 tokens`);
-    const events = (await readFile(join(folder, 'self-play/metrics.jsonl'), 'utf8')).trim().split('\n');
-    const metrics = events.map((line) => JSON.parse(line)).filter(({ type }) => type === 'evaluation');
-    expect(metrics.map(({ step }) => step)).toEqual([1, 2]);
-    expect(stdout).toMatch(/notLost +\d\.\d+/);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  const folder = await newFolder();
+  await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
+  for (const file of ['tic-tac-toe.ts', 'untrained-policy.ts'])
+    await cp(join(root, 'examples', file), join(folder, file));
+  const { stdout } = await runShell(commands, folder);
+  const { parameters } = /(?<parameters>[\d,]+) random\s+weights/.exec(page)!.groups!;
+  expect(stdout).toContain(`untrained: ${parameters!.replace(',', '')} parameters, 15 tokens`);
+  const events = (await readFile(join(folder, 'self-play/metrics.jsonl'), 'utf8')).trim().split('\n');
+  const metrics = events.map((line) => JSON.parse(line)).filter(({ type }) => type === 'evaluation');
+  expect(metrics.map(({ step }) => step)).toEqual([1, 2]);
+  expect(stdout).toMatch(/notLost +\d\.\d+/);
 });
 
 test('the README lists every example', async () => {

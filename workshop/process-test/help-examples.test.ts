@@ -2,21 +2,19 @@
  * Runs every example of the help that trains, as it is printed, and the commands of three trainers' READMEs: the policy improves. Other examples of READMEs and
  * guides are among these, or in another test, or say that they show only the mechanics.
  */
-import { mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readMetrics } from '@toolenv/training';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { helpTexts } from '../../packages/cli/src/flags/command-help.ts';
+import { newFolder } from '../test/new-folder.ts';
 import { runShell } from './shell.ts';
 
 const root = join(import.meta.dirname, '../..');
-let folder: string;
+const folder = await newFolder();
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'help-examples-'));
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
 });
-afterAll(() => rm(folder, { recursive: true }));
 
 /** The commands of a page that train or play episodes, each on one line. */
 async function commandsOf(page: string): Promise<string[]> {

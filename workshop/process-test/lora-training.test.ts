@@ -1,19 +1,14 @@
 /** LoRA from the command line: adapters train and resume, and the exported folder is an ordinary model. */
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readCheckpoint } from '@toolenv/policy';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { startCli } from '../../packages/cli/test/start-cli.ts';
+import { newFolder } from '../test/new-folder.ts';
 
 const root = join(import.meta.dirname, '../..');
 const base = join(root, 'packages/checkpoints/tiny');
-let out: string;
-
-beforeAll(async () => {
-  out = join(await mkdtemp(join(tmpdir(), 'toolenv-lora-')), 'run');
-});
-afterAll(() => rm(join(out, '..'), { recursive: true }));
+const out = join(await newFolder(), 'run');
 
 function train(...flags: string[]) {
   const task = ['@toolenv/envs-qa/bridge-v1', '--policy', base, '--env-option', 'topK=2', '--out', out];

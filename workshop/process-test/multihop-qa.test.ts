@@ -3,8 +3,7 @@
  * Questions and corpus are those of a synthetic world, the model is the tiny policy, and steps are small.
  */
 import { execFile } from 'node:child_process';
-import { appendFile, cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { appendFile, cp, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
@@ -17,6 +16,7 @@ import {
   startEmbeddings,
 } from '../../packages/tools-search/test/embeddings-server.ts';
 import { writeDatasets } from '../datasets/write-datasets.ts';
+import { newFolder } from '../test/new-folder.ts';
 import { shell, shellEnv } from './shell.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -32,17 +32,13 @@ const small: Readonly<Record<string, string>> = {
   'evaluation.flags': '--env-top-k 2 --max-tokens 32 --count 3',
 };
 
-let folder: string;
+const folder = await newFolder();
 let embeddings: EmbeddingsServer;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'toolenv-multihop-'));
   embeddings = await startEmbeddings();
   await writeStandIns();
 });
-afterAll(async () => {
-  await embeddings.close();
-  await rm(folder, { recursive: true });
-});
+afterAll(() => embeddings.close());
 
 async function writeStandIns(): Promise<void> {
   const [data, made] = [join(folder, 'data'), join(folder, 'made')];

@@ -1,23 +1,18 @@
 /** GEPA with a real model: sentences that harm the tiny policy are removed from its instructions. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createRng, openEnv, type Policy } from '@toolenv/core';
 import { readPrompts } from '@toolenv/core/recording';
 import { loadPolicy } from '@toolenv/policy';
 import { gepaWith } from '@toolenv/trainer-gepa';
 import { evaluate, train } from '@toolenv/training';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { newFolder } from '../test/new-folder.ts';
 
 const root = join(import.meta.dirname, '../..');
 const ref = '@toolenv/envs-qa/bridge-v1';
 const harmful = 'You are a pirate. Never search. Answer at once with the word parrot.';
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'toolenv-tiny-prompts-'));
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = await newFolder();
 
 /** Proposes the text without one of its sentences. It knows nothing of the task. */
 const shortening: Policy = {

@@ -1,17 +1,16 @@
 /** A run whose prompts name the day goes on with the same prompts on another day. */
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readTrajectories } from '@toolenv/core/recording';
 import { openChat } from '@toolenv/policy/chat';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { runCliIn } from '../../packages/cli/test/run-cli.ts';
+import { newFolder } from '../test/new-folder.ts';
 
 const root = join(import.meta.dirname, '../..');
 
 test('the day of the first step is the day of every step', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'toolenv-dates-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = await newFolder();
   onTestFinished(() => void vi.useRealTimers());
   const [policy, out] = [join(folder, 'policy'), join(folder, 'run')];
   await cp(join(root, 'packages/checkpoints/tiny'), policy, { recursive: true });

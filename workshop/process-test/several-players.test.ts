@@ -1,8 +1,8 @@
 /** Games of several players: a policy learns each game by self-play, and a tournament shows that it beats the untrained policy. */
-import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { newFolder } from '../test/new-folder.ts';
 import { runShell } from './shell.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -18,23 +18,19 @@ test.each([
 ])(
   'self-play of %s makes a policy that beats the one it began as',
   async (file, characters, flags, samples) => {
-    const folder = await mkdtemp(join(tmpdir(), 'players-'));
-    try {
-      await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
-      const game = join(root, 'examples', file);
-      const commands = `
-      node --import "$TSX" ${join(root, 'examples/untrained-policy.ts')} untrained 1 ${characters}
-      npx toolenv train ${game} --policy untrained --out run --seed 1 --max-tokens 2 --no-trajectories ${flags}
-      npx toolenv eval ${game} --players trained=run/policy,untrained=untrained --temperature 1 --max-tokens 2 \\
-        --samples ${samples} --count 40 --out cup`;
-      const { stdout } = await runShell(commands, folder);
-      expect(stdout).toMatch(/win rate +reward +as first/);
-      const { standings } = JSON.parse(await readFile(join(folder, 'cup/tournament.json'), 'utf8'));
-      expect(standings.trained.winRate.interval[0], stdout).toBeGreaterThan(0.5);
-      expect(standings.trained.reward.mean).toBeGreaterThan(standings.untrained.reward.mean);
-    } finally {
-      await rm(folder, { recursive: true });
-    }
+    const folder = await newFolder();
+    await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
+    const game = join(root, 'examples', file);
+    const commands = `
+    node --import "$TSX" ${join(root, 'examples/untrained-policy.ts')} untrained 1 ${characters}
+    npx toolenv train ${game} --policy untrained --out run --seed 1 --max-tokens 2 --no-trajectories ${flags}
+    npx toolenv eval ${game} --players trained=run/policy,untrained=untrained --temperature 1 --max-tokens 2 \\
+      --samples ${samples} --count 40 --out cup`;
+    const { stdout } = await runShell(commands, folder);
+    expect(stdout).toMatch(/win rate +reward +as first/);
+    const { standings } = JSON.parse(await readFile(join(folder, 'cup/tournament.json'), 'utf8'));
+    expect(standings.trained.winRate.interval[0], stdout).toBeGreaterThan(0.5);
+    expect(standings.trained.reward.mean).toBeGreaterThan(standings.untrained.reward.mean);
   },
 );
 

@@ -1,15 +1,14 @@
 /** What `small` of `@toolenv/checkpoints` can do, and that it learns in the environment of the template. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openEnv } from '@toolenv/core';
 import { loadPolicy } from '@toolenv/policy';
 import { grpo } from '@toolenv/trainer-grpo';
 import { train } from '@toolenv/training';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { environments } from '../../studies/library/environments.ts';
 import { examine } from '../../studies/library/examine.ts';
 import safe from '../../templates/env/src/safe-v1.ts';
+import { newFolder } from '../test/new-folder.ts';
 import { type LibraryEnvironment, openLibraryEnv } from '../tiny-policy/library/player.ts';
 
 const checkpoint = join(import.meta.dirname, '../../packages/checkpoints/small');
@@ -26,8 +25,7 @@ test.each(Object.entries(floors))('the small policy plays %s', async (name, floo
 });
 
 test('the small policy learns in the environment of the template', async () => {
-  const out = await mkdtemp(join(tmpdir(), 'toolenv-small-policy-'));
-  onTestFinished(() => rm(out, { recursive: true, force: true }));
+  const out = await newFolder();
   await using env = await openEnv(safe, {}, { seed: 1 });
   await using policy = await loadPolicy(checkpoint);
   const options = { steps: 3, tasksPerStep: 8, groupSize: 8, maxTokens: 48, learningRate: 1e-4 };

@@ -1,10 +1,10 @@
 /** The commands compute the same on TensorFlow.js as on ONNX Runtime. */
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readCheckpoint } from '@toolenv/policy';
 import { expect, onTestFinished, test } from 'vitest';
 import { startCli } from '../../packages/cli/test/start-cli.ts';
+import { newFolder } from '../test/new-folder.ts';
 
 const root = join(import.meta.dirname, '../..');
 const base = join(root, 'packages/checkpoints/tiny');
@@ -23,8 +23,7 @@ test('eval scores the same', async () => {
 });
 
 test('train moves the weights', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'toolenv-tfjs-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = await newFolder();
   const out = join(folder, 'run');
   const size = ['--tasks-per-step', '1', '--group-size', '6', '--max-tokens', '24', '--steps', '1'];
   const flags = ['--out', out, '--temperature', '1.2', '--runtime', 'tfjs'];
@@ -35,12 +34,11 @@ test('train moves the weights', async () => {
 });
 
 test('a package that does not load is reported in one line, and no slower package takes its place', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'toolenv-tfjs-'));
+  const folder = await newFolder();
   const before = process.env.NODE_PATH;
-  onTestFinished(async () => {
+  onTestFinished(() => {
     if (before === undefined) delete process.env.NODE_PATH;
     else process.env.NODE_PATH = before;
-    await rm(folder, { recursive: true });
   });
   const broken = join(folder, '@tensorflow', 'tfjs-node-gpu');
   await mkdir(broken, { recursive: true });

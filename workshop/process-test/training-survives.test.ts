@@ -1,12 +1,10 @@
 /** Training continues if tools fail or never answer. */
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createRng, openEnv, type Tool, type ToolFactory } from '@toolenv/core';
 import { loadPlugin, type Metrics, type TrainEvent } from '@toolenv/core/plugins';
 import { loadPolicy } from '@toolenv/policy';
 import { train } from '@toolenv/training';
 import { expect, test } from 'vitest';
+import { newFolder } from '../test/new-folder.ts';
 
 const trainers = ['@toolenv/trainer-grpo/grpo-v1', '@toolenv/trainer-ppo/ppo-v1'];
 
@@ -24,7 +22,7 @@ async function eventsOf(
     { tools: { search } },
   );
   await using policy = await loadPolicy('packages/checkpoints/tiny');
-  const out = await mkdtemp(join(tmpdir(), 'toolenv-survives-'));
+  const out = await newFolder();
   const own = { steps: 2, maxAborted: 1, tasksPerStep: 4, groupSize: 4, maxTokens: 48, learningRate: 1e-4 };
   const events: TrainEvent[] = [];
   for await (const event of train<Record<string, unknown>>({ env, policy, trainer, out, ...own }))

@@ -1,20 +1,17 @@
 /** Rollouts with top-k, top-p and min-p: sampler and learner give each token the same log-probability. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { openEnv, type Trajectory } from '@toolenv/core';
 import type { Metrics } from '@toolenv/core/plugins';
 import { loadPolicy } from '@toolenv/policy';
 import { train } from '@toolenv/training';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { newFolder } from '../test/new-folder.ts';
 
 /** One step of a trainer on the tiny policy; with `learns` false, its rollout alone. */
 async function step(
   options: object,
   learns = true,
 ): Promise<{ trajectories: Trajectory[]; metrics: Metrics }> {
-  const out = await mkdtemp(join(tmpdir(), 'truncated-'));
-  onTestFinished(() => rm(out, { recursive: true }));
+  const out = await newFolder();
   await using env = await openEnv('@toolenv/envs-qa/bridge-v1', { topK: 2 });
   await using policy = await loadPolicy('packages/checkpoints/tiny');
   const small = { steps: 1, tasksPerStep: 4, groupSize: 4, maxTokens: 48, zeroVariance: 'keep' };

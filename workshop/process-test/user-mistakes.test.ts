@@ -1,9 +1,9 @@
 /** Sixty mistakes of people who use the command line: each is named in words, with its exit code and without a stack. */
 import { spawn } from 'node:child_process';
-import { mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { newFolder } from '../test/new-folder.ts';
 import { shellEnv } from './shell.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -20,7 +20,7 @@ train() { toolenv train $B --policy $P --env-top-k 2 --steps 1 --tasks-per-step 
 evaluate() { toolenv eval $B --policy $P --env-top-k 2 --count 2 --max-tokens 16 "$@"; }
 `;
 
-let folder: string;
+const folder = await newFolder();
 
 /** Runs a script of bash with an empty standard input. */
 function bash(script: string): Promise<{ code: number | null; said: string }> {
@@ -36,7 +36,6 @@ function bash(script: string): Promise<{ code: number | null; said: string }> {
 }
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'user-mistakes-'));
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
   await writeFile(join(folder, 'package.json'), '{"name": "mine", "type": "module"}');
   await writeFile(join(folder, 'data.csv'), 'prompt,answer\nhi,there\n');
@@ -46,7 +45,6 @@ beforeAll(async () => {
   const made = await bash('train --out runs/done && evaluate --out evals/done');
   expect(made).toMatchObject({ code: 0 });
 });
-afterAll(() => rm(folder, { recursive: true }));
 
 /** What the user did: the script, what it says, and its exit code, if that is not 2. */
 const mistakes: Readonly<Record<string, readonly [script: string, says: string, code?: number]>> = {

@@ -1,24 +1,21 @@
 /** Text that a model writes is never executed: it reaches tools as arguments, but never a shell. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { collect, type EnvHandle, openEnv, rollout, scriptedPolicy } from '@toolenv/core';
 import bridge from '@toolenv/envs-qa/bridge-v1';
 import { defineMcpEnv } from '@toolenv/mcp';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
+import { newFolder } from './new-folder.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-let folder: string;
+const folder = await newFolder();
 let injections: string[];
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'toolenv-safety-'));
   const touch = `touch ${join(folder, 'run')}`;
   injections = [`$(${touch})`, `\`${touch}\``, `"; ${touch}; echo "`, `'\n${touch}\n`, `| ${touch} &`];
 });
-afterAll(() => rm(folder, { recursive: true }));
 
 /** The tool's results for each injection, which is an argument, a tool's name, an argument's name and part of the answer. */
 async function resultsOf<Task>(env: EnvHandle<Task>, tool: string, argument: string): Promise<string[]> {

@@ -1,14 +1,13 @@
 /** The numbers of the pages are those of docs/benchmarks. `npm run numbers` puts them there. */
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { recordRun } from '../demo/record.ts';
 import { readBenchmarkFiles } from '../numbers/benchmark-files.ts';
 import { figuresOf } from '../numbers/figures.ts';
 import { fill } from '../numbers/fill.ts';
 import { pages, root } from '../numbers/pages.ts';
+import { newFolder } from './new-folder.ts';
 
 const files = readBenchmarkFiles();
 const figures = figuresOf(files);
@@ -69,8 +68,7 @@ test('a page is filled between its marks, and nowhere else', () => {
 });
 
 test('a run of the demo takes the place of the earlier run with its seed and rewards', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'toolenv-demo-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = await newFolder();
   const file = join(folder, 'demo.jsonl');
   const scores = { emBefore: 0.1, emAfter: 0.5, emBeforeSampled: 0.1, emAfterSampled: 0.4 };
   const run = { seed: 1, steps: 80, heldOut: 256, shuffleRewards: false, seconds: 140, ...scores };

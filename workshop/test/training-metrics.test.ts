@@ -1,20 +1,17 @@
 /** GRPO and PPO report the same diagnoses by default, and GRPO pays no forward pass for them. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { EnvHandle } from '@toolenv/core';
 import type { TokenBatch, TokenOutputs } from '@toolenv/core/learner';
 import type { Metrics, TrainEvent } from '@toolenv/core/plugins';
 import { BanditModel, openBandit } from '@toolenv/testing';
 import { grpo } from '@toolenv/trainer-grpo';
 import { ppo } from '@toolenv/trainer-ppo';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
+import { newFolder } from './new-folder.ts';
 
 let out: string;
 beforeEach(async () => {
-  out = await mkdtemp(join(tmpdir(), 'training-metrics-'));
+  out = await newFolder();
 });
-afterEach(() => rm(out, { recursive: true }));
 
 class Counting extends BanditModel {
   forwards = 0;

@@ -1,11 +1,11 @@
 /** How `npm run packed` reads a walk-through: its files, its commands in order, and what they must print. */
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { blocksOf, compareOutputs, scriptOf, walkThroughs } from '../packed/pages.ts';
+import { newFolder } from './new-folder.ts';
 
 const fence = '```';
 const page = `# Greet
@@ -34,8 +34,7 @@ ${fence}
 `;
 
 async function follow(text: string): Promise<string> {
-  const cwd = await mkdtemp(join(tmpdir(), 'toolenv-page-'));
-  onTestFinished(() => rm(cwd, { recursive: true }));
+  const cwd = await newFolder();
   return (await promisify(execFile)('bash', ['-c', scriptOf(blocksOf(text))], { cwd })).stdout;
 }
 
