@@ -13,16 +13,13 @@ import { evaluate, train } from '@toolenv/training';
 import { parseFlags, runAsProcess } from 'toolenv';
 import { commit } from '../../workshop/commit.ts';
 import { environment, envOptions, training } from '../../workshop/demo/setting.ts';
+import { text, whole } from '../../workshop/flags.ts';
 
 const schema = {
   type: 'object',
   properties: {
-    teacher: { type: 'string', default: 'runs/demo/policy', description: 'folder of the teacher' },
-    student: {
-      type: 'string',
-      default: 'packages/checkpoints/tiny',
-      description: 'folder that both trainers begin with',
-    },
+    teacher: text('folder of the teacher', 'runs/demo/policy'),
+    student: text('folder that both trainers begin with', 'packages/checkpoints/tiny'),
     share: {
       type: 'number',
       exclusiveMinimum: 0,
@@ -30,22 +27,16 @@ const schema = {
       default: 0.9,
       description: "share of the teacher's EM at which a run ends",
     },
-    steps: { type: 'integer', minimum: 1, default: 100, description: 'most updates of a run' },
-    every: { type: 'integer', minimum: 1, default: 1, description: 'updates between evaluations' },
-    questions: {
-      type: 'integer',
-      minimum: 1,
-      default: 100,
-      description: 'held-out questions of an evaluation',
-    },
+    steps: whole('most updates of a run', { default: 100 }),
+    every: whole('updates between evaluations', { default: 1 }),
+    questions: whole('held-out questions of an evaluation', { default: 100 }),
     learningRate: { type: 'number', minimum: 0, default: 1e-4, description: 'learning rate of both' },
-    seeds: { type: 'integer', minimum: 1, default: 3, description: 'runs of each trainer' },
-    out: { type: 'string', default: 'runs/distillation', description: 'folder of the runs' },
-    results: {
-      type: 'string',
-      default: 'docs/benchmarks/distillation.jsonl',
-      description: 'file of the finished runs, which are not repeated; npm run numbers shows it',
-    },
+    seeds: whole('runs of each trainer', { default: 3 }),
+    out: text('folder of the runs', 'runs/distillation'),
+    results: text(
+      'file of the finished runs, which are not repeated; npm run numbers shows it',
+      'docs/benchmarks/distillation.jsonl',
+    ),
   },
 } as const;
 

@@ -9,6 +9,7 @@ import type { OptionsOf } from '@toolenv/core/schemas';
 import { parseFlags, runAsProcess } from 'toolenv';
 import { atOnce } from '../../workshop/at-once.ts';
 import { commit } from '../../workshop/commit.ts';
+import { text, whole } from '../../workshop/flags.ts';
 import { runAgain } from '../../workshop/run-node.ts';
 import { digestOf } from '../shared/digest.ts';
 import { maxSeeds } from '../shared/intervals.ts';
@@ -28,49 +29,20 @@ const schema = {
       description: 'environments to train in',
     },
     rows: { type: 'array', items: { enum: rowNames }, default: rowNames, description: 'rows to measure' },
-    policy: {
-      type: 'string',
-      default: 'packages/checkpoints/small',
-      description: 'folder of the small policy',
-    },
-    supervised: {
-      type: 'string',
-      default: 'runs/tiny-policy/library/skills/policy',
-      description: 'policy of the row "Best supervised phase"',
-    },
-    seeds: {
-      type: 'integer',
-      minimum: 1,
+    policy: text('folder of the small policy', 'packages/checkpoints/small'),
+    supervised: text('policy of the row "Best supervised phase"', 'runs/tiny-policy/library/skills/policy'),
+    seeds: whole('runs of each row, in environments that the policy has seen', {
       maximum: maxSeeds,
       default: 3,
-      description: 'runs of each row, in environments that the policy has seen',
-    },
-    steps: { type: 'integer', minimum: 1, default: 20, description: 'updates of a run' },
-    count: { type: 'integer', minimum: 1, default: 200, description: 'test tasks of each environment' },
-    threads: {
-      type: 'integer',
-      minimum: 1,
-      description: 'CPU threads per operation (default: one per core, or 1 with at-once)',
-    },
-    atOnce: {
-      type: 'integer',
-      minimum: 1,
-      default: 1,
-      description: 'runs to measure at once: as many as cores is fastest',
-    },
-    seed: {
-      type: 'integer',
-      minimum: 1,
-      maximum: maxSeeds,
-      description: 'measure the runs of this seed only, and write no page',
-    },
-    results: {
-      type: 'string',
-      default: 'docs/benchmarks/library.jsonl',
-      description: 'file of the finished runs, which are not repeated',
-    },
-    page: { type: 'string', default: 'docs/benchmarks/library.md', description: 'file of the page' },
-    work: { type: 'string', default: 'runs/library-study', description: 'folder of the runs' },
+    }),
+    steps: whole('updates of a run', { default: 20 }),
+    count: whole('test tasks of each environment', { default: 200 }),
+    threads: whole('CPU threads per operation (default: one per core, or 1 with at-once)'),
+    atOnce: whole('runs to measure at once: as many as cores is fastest', { default: 1 }),
+    seed: whole('measure the runs of this seed only, and write no page', { maximum: maxSeeds }),
+    results: text('file of the finished runs, which are not repeated', 'docs/benchmarks/library.jsonl'),
+    page: text('file of the page', 'docs/benchmarks/library.md'),
+    work: text('folder of the runs', 'runs/library-study'),
   },
 } as const;
 

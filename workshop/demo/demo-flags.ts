@@ -1,43 +1,23 @@
 /** The demo's flags. */
 import type { OptionsOf } from '@toolenv/core/schemas';
+import { text, whole } from '../flags.ts';
 
 export const demoFlags = {
   type: 'object',
   properties: {
-    seed: {
-      type: 'integer',
-      minimum: 0,
-      default: 1,
-      description: 'seeds the world, the questions and the sampling',
-    },
-    steps: { type: 'integer', minimum: 1, default: 80, description: 'optimizer steps' },
-    heldOut: {
-      type: 'integer',
-      minimum: 1,
+    seed: whole('seeds the world, the questions and the sampling', { minimum: 0, default: 1 }),
+    steps: whole('optimizer steps', { default: 80 }),
+    heldOut: whole('held-out questions, answered before and after training, greedily and by sampling', {
       default: 256,
-      description: 'held-out questions, answered before and after training, greedily and by sampling',
-    },
-    policy: {
-      type: 'string',
-      default: 'packages/checkpoints/tiny',
-      description: 'Hugging Face folder to start from',
-    },
-    loraRank: {
-      type: 'integer',
-      minimum: 0,
-      default: 0,
-      description: 'train LoRA adapters of this rank instead of every weight',
-    },
+    }),
+    policy: text('Hugging Face folder to start from', 'packages/checkpoints/tiny'),
+    loraRank: whole('train LoRA adapters of this rank instead of every weight', { minimum: 0, default: 0 }),
     shuffleRewards: {
       type: 'boolean',
       default: false,
       description: 'control experiment: permute the rewards of each step; the policy should not improve',
     },
-    out: {
-      type: 'string',
-      default: 'runs/demo',
-      description: 'folder for the results; replaces those of an earlier demo',
-    },
+    out: text('folder for the results; replaces those of an earlier demo', 'runs/demo'),
     record: {
       type: 'string',
       description:

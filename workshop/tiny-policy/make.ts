@@ -13,6 +13,7 @@ import { join } from 'node:path';
 import { loadPolicy } from '@toolenv/policy';
 import { parseFlags, runAsProcess } from 'toolenv';
 import { envOptions } from '../demo/setting.ts';
+import { whole } from '../flags.ts';
 import { flagsOf } from '../run-node.ts';
 import { toolenv } from '../toolenv.ts';
 import { families } from './families.ts';
@@ -60,11 +61,7 @@ const schema = {
       description:
         'folder of the data and the runs; finished runs are kept, and an unfinished run resumes (default: runs/tiny-policy/<recipe>)',
     },
-    threads: {
-      type: 'integer',
-      minimum: 1,
-      description: 'CPU threads per operation (default: one per core)',
-    },
+    threads: whole('CPU threads per operation (default: one per core)'),
   },
 } as const;
 
