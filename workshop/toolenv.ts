@@ -2,10 +2,9 @@
 import { join } from 'node:path';
 import { runNode } from './run-node.ts';
 
-const script = [
-  '--import',
-  'tsx',
-  '--conditions=@toolenv/source',
+/** Flags of Node, and the command line's script. */
+export const script: readonly string[] = [
+  ...['--import', import.meta.resolve('tsx'), '--conditions=@toolenv/source'],
   join(import.meta.dirname, '../packages/cli/src/main.ts'),
 ];
 

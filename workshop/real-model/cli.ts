@@ -2,9 +2,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { script } from '../toolenv.ts';
 
 const root = join(import.meta.dirname, '../..');
-const main = join(root, 'packages/cli/src/main.ts');
 
 export interface Finished {
   stdout: string;
@@ -22,8 +22,10 @@ export interface Started {
 
 export function startCli(...words: string[]): Started {
   const begun = performance.now();
-  const script = ['--import', 'tsx', '--conditions=@toolenv/source', main, ...words];
-  const child = spawn(process.execPath, script, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [...script, ...words], {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let [stdout, stderr] = ['', ''];
   child.stdout!.setEncoding('utf8').on('data', (text: string) => {
     stdout += text;

@@ -10,6 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type OpenedEnv, openEnv } from '@toolenv/core';
 import type { ScoreRecord } from '@toolenv/mcp';
 import { scratchFolder } from '../../scratch-folder.ts';
+import { script } from '../../toolenv.ts';
 import { check } from '../check.ts';
 import { type Answer, type Driver, inspectorDriver, libraryDriver, type Target } from './drivers.ts';
 import { goPeer, npmPeer, type Peer, pythonPeer, rustPeer } from './peers.ts';
@@ -154,9 +155,7 @@ async function scoreIn(file: string): Promise<ScoreRecord | undefined> {
 }
 
 function serveCommand(scores: string, ...flags: string[]): string[] {
-  const main = join(root, 'packages/cli/src/main.ts');
-  const node = ['--import', import.meta.resolve('tsx'), '--conditions=@toolenv/source', main];
-  return [...node, 'serve', ref, '--scores', scores, ...flags];
+  return [...script, 'serve', ref, '--scores', scores, ...flags];
 }
 
 async function serve(scores: string, token?: string): Promise<{ url: string; close(): Promise<void> }> {

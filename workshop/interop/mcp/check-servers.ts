@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { playTask } from '@toolenv/core';
 import { connectMcp, defineMcpEnv, type McpEndpoint } from '@toolenv/mcp';
+import { script } from '../../toolenv.ts';
 import { freePort } from '../free-port.ts';
 import { pythonWith } from '../python-environment.ts';
 import { findBrowsers } from './browsers.ts';
@@ -164,17 +165,11 @@ async function checkHooks(server: Peer): Promise<void> {
 }
 
 function checkCommand(library: string, { command, args }: Peer): void {
-  const main = join(root, 'packages/cli/src/main.ts');
-  const node = ['--import', import.meta.resolve('tsx'), '--conditions=@toolenv/source', main];
-  const asked = ['--call', 'price', '--arguments', '{"item":"apple"}'];
-  const { stdout } = spawnSync(
-    process.execPath,
-    [...node, 'tools', '--mcp', [command, ...args].join(' '), ...asked],
-    {
-      cwd: root,
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'inherit'],
-    },
-  );
+  const words = ['tools', '--mcp', [command, ...args].join(' '), '--call', 'price'];
+  const { stdout } = spawnSync(process.execPath, [...script, ...words, '--arguments', '{"item":"apple"}'], {
+    cwd: root,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   expect(`${library}: toolenv tools calls a tool`, stdout, '1 of apple: 2 euros\n');
 }
