@@ -1,19 +1,20 @@
-/** Side: a process that does a task round by round, one JSON line per message. */
+/** Side: a process that does a task round by round, one JSON line per message, so that its start is not measured. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 
-export interface Side {
+export interface Side<Round> {
   /** Versions of its libraries. */
   versions: Record<string, string>;
-  /** Runs one round. Returns its times in seconds, and the peak resident memory so far in bytes. */
-  round(): Promise<{ times: number[]; peakMemory: number }>;
+  round(): Promise<Round>;
   close(): Promise<void>;
 }
 
 /** Starts a side with its request. Resolves after its warm-up. */
-export async function startSide(command: readonly [string, string], request: object): Promise<Side> {
-  const [program, script] = command;
+export async function startSide<Round>(
+  [program, script]: readonly [string, string],
+  request: object,
+): Promise<Side<Round>> {
   const child = spawn(program, [script], { stdio: ['pipe', 'pipe', 'inherit'] });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const ask = async (question: object) => {

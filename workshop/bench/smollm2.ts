@@ -44,6 +44,9 @@ const samplers: Record<string, Contender> = {
   llama4Bits: { ...llama, settings: { gguf, type: 'Q4_1' } },
 };
 
+/** Seconds of its parts, and the peak resident memory so far in bytes. */
+type Round = { times: number[]; peakMemory: number };
+
 const sampling = { prompt: 256, newTokens: 64 };
 const learning = { rows: 4, length: 256, rank: 16 };
 const tasks = [
@@ -64,13 +67,13 @@ export async function measureSmolLm2(_choice: unknown, rounds: number): Promise<
   const results = [];
   for (const task of tasks) {
     const contenders = Object.entries(task.name === 'sample' ? samplers : learners);
-    const sides = new Map<string, Side>();
+    const sides = new Map<string, Side<Round>>();
     for (const [name, { command, modules, settings }] of contenders) {
       if (modules && findPython(modules) === undefined) {
         console.error(`No Python with ${modules.join(', ')} found: ${name} is not measured (see --help).`);
         continue;
       }
-      const side = await startSide(command, { threads, task, settings });
+      const side = await startSide<Round>(command, { threads, task, settings });
       sides.set(name, side);
       Object.assign(versions, side.versions);
     }

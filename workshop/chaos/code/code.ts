@@ -14,6 +14,7 @@ import {
 } from '@toolenv/core';
 import code from '@toolenv/envs-code/code-v1';
 import { createPython } from '@toolenv/tools-code';
+import { atOnce } from '../../at-once.ts';
 import { check, checkNone, type PartInput, type Reporter } from '../part.ts';
 
 /** Largest growth of the process in MiB, from the first tenth of the episodes to the last. */
@@ -66,34 +67,31 @@ async function playCode(count: number, seed: number): Promise<Played> {
   const played: Played = { episodes: 0, attacked: 0, aborted: 0, wrong: [], memory: [0, 0], seconds: 0 };
   const before = await threadsAndChildren();
   const env = await openEnv(code, {}, { tools: { python: failingPython, tests: failingPython } });
-  let next = 0;
-  const lane = async () => {
-    for (let number = next++; number < count; number = next++) {
-      const rng = createRng(seed, 'code', number);
-      const task = await env.tasks.train.get(rng.int(10_000));
-      const kind = number % 10;
-      const [what, program] = programs[Math.floor(number / 10) % programs.length]!;
-      // Half of the attackers hand in the right solution after the attack, which must count.
-      const isRight = kind > 3 || (kind === 0 && Math.floor(number / 10 / programs.length) % 2 === 1);
-      const { reference } = task;
-      const solution = isRight ? reference : 'def solve(x): return None';
-      const call: Scripted = [{ name: 'python', arguments: { code: program } }];
-      const scripts: Record<number, Scripted[]> = {
-        0: [call, block(isRight ? reference : program)],
-        2: [block(`${reference}\n${failure}`)],
-      };
-      const script = scripts[kind] ?? [block(solution)];
-      const trajectory = await playTask(env, task, script, { seed: number });
-      played.episodes += 1;
-      if (kind === 0) played.attacked += 1;
-      if (trajectory.outcome.kind === 'aborted') played.aborted += 1;
-      const wrong = verdict(trajectory, kind === 2 ? null : Number(isRight));
-      if (wrong) played.wrong.push(`${kind === 0 ? what : `kind ${kind}`} (${number}): ${wrong}`);
-      if (played.episodes === Math.ceil(count / 10)) played.memory[0] = process.memoryUsage.rss() / 2 ** 20;
-    }
-  };
+  const jobs = Array.from({ length: count }, (_, number) => async () => {
+    const rng = createRng(seed, 'code', number);
+    const task = await env.tasks.train.get(rng.int(10_000));
+    const kind = number % 10;
+    const [what, program] = programs[Math.floor(number / 10) % programs.length]!;
+    // Half of the attackers hand in the right solution after the attack, which must count.
+    const isRight = kind > 3 || (kind === 0 && Math.floor(number / 10 / programs.length) % 2 === 1);
+    const { reference } = task;
+    const solution = isRight ? reference : 'def solve(x): return None';
+    const call: Scripted = [{ name: 'python', arguments: { code: program } }];
+    const scripts: Record<number, Scripted[]> = {
+      0: [call, block(isRight ? reference : program)],
+      2: [block(`${reference}\n${failure}`)],
+    };
+    const script = scripts[kind] ?? [block(solution)];
+    const trajectory = await playTask(env, task, script, { seed: number });
+    played.episodes += 1;
+    if (kind === 0) played.attacked += 1;
+    if (trajectory.outcome.kind === 'aborted') played.aborted += 1;
+    const wrong = verdict(trajectory, kind === 2 ? null : Number(isRight));
+    if (wrong) played.wrong.push(`${kind === 0 ? what : `kind ${kind}`} (${number}): ${wrong}`);
+    if (played.episodes === Math.ceil(count / 10)) played.memory[0] = process.memoryUsage.rss() / 2 ** 20;
+  });
   try {
-    await Promise.all([lane(), lane()]);
+    await atOnce(2, jobs);
     played.memory[1] = process.memoryUsage.rss() / 2 ** 20;
   } finally {
     await env.close();

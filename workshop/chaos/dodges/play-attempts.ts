@@ -1,5 +1,6 @@
 /** Plays an episode for each attempt: the attempt, an ordinary use of the tools after it, and an answer that earns nothing. */
 import { type OpenedEnv, playTask, type Scripted, type Trajectory } from '@toolenv/core';
+import { atOnce } from '../../at-once.ts';
 
 /** Where attempts are made. */
 export interface Setting {
@@ -29,15 +30,11 @@ export async function playAttempts(setting: Setting, every: number): Promise<Pla
   const env = await setting.open();
   try {
     const task = await env.tasks.train!.get(0);
-    let next = 0;
-    const lane = async () => {
-      for (let number = next++; number < attempts.length; number = next++) {
-        const [name, attempt] = attempts[number]!;
-        const mistake = notScored(await playTask(env, task, setting.script(attempt), { seed: number }));
-        if (mistake !== undefined) wrong.push(`${name}: ${mistake}`);
-      }
-    };
-    await Promise.all(Array.from({ length: lanes }, lane));
+    const jobs = attempts.map(([name, attempt], number) => async () => {
+      const mistake = notScored(await playTask(env, task, setting.script(attempt), { seed: number }));
+      if (mistake !== undefined) wrong.push(`${name}: ${mistake}`);
+    });
+    await atOnce(lanes, jobs);
   } finally {
     await env.close();
   }

@@ -31,6 +31,10 @@ function malformed(name: string, act: () => unknown): Fault {
   return { name, kind: 'malformed', means: 'aborts', act };
 }
 
+function hanging(name: string, act: Fault['act']): Fault {
+  return { name, kind: 'hangs', means: 'aborts', act };
+}
+
 const throws: Fault[] = [
   thrower('throws an Error', () => new Error('no disk')),
   thrower('throws a text', () => 'no disk'),
@@ -62,39 +66,26 @@ const throws: Fault[] = [
   },
 ];
 
+/** Goes on 50 ms after the deadline. */
+const late = ({ signal }: ToolContext, goOn: () => void) =>
+  signal.addEventListener('abort', () => setTimeout(goOn, 50));
+
 const hangs: Fault[] = [
-  { name: 'never answers', kind: 'hangs', means: 'aborts', act: () => new Promise(() => {}) },
-  {
-    name: 'rejects after the deadline',
-    kind: 'hangs',
-    means: 'aborts',
-    act: ({ signal }) =>
-      new Promise((_resolve, reject) =>
-        signal.addEventListener('abort', () => setTimeout(() => reject(new Error('late')), 50)),
-      ),
-  },
-  {
-    name: 'answers after the deadline',
-    kind: 'hangs',
-    means: 'aborts',
-    act: ({ signal }) =>
-      new Promise((resolve) =>
-        signal.addEventListener('abort', () => setTimeout(() => resolve(result({})), 50)),
-      ),
-  },
-  {
-    name: 'throws in its abort listener',
-    kind: 'hangs',
-    means: 'aborts',
-    act: ({ signal }) => new Promise(() => signal.addEventListener('abort', throwing)),
-  },
-  {
-    name: 'is a thenable that never settles',
-    kind: 'hangs',
-    means: 'aborts',
-    // biome-ignore lint/suspicious/noThenProperty: the thenable is the fault.
-    act: () => ({ then() {} }),
-  },
+  hanging('never answers', () => new Promise(() => {})),
+  hanging(
+    'rejects after the deadline',
+    (context) => new Promise((_resolve, reject) => late(context, () => reject(new Error('late')))),
+  ),
+  hanging(
+    'answers after the deadline',
+    (context) => new Promise((resolve) => late(context, () => resolve(result({})))),
+  ),
+  hanging(
+    'throws in its abort listener',
+    ({ signal }) => new Promise(() => signal.addEventListener('abort', throwing)),
+  ),
+  // biome-ignore lint/suspicious/noThenProperty: the thenable is the fault.
+  hanging('is a thenable that never settles', () => ({ then() {} })),
 ];
 
 const hugeResults: Fault[] = [
@@ -103,7 +94,7 @@ const hugeResults: Fault[] = [
     name: 'fails with 10 MB',
     kind: 'huge',
     means: 'data',
-    act: () => ({ content: [block(huge)], isError: true }),
+    act: () => result({ content: [block(huge)], isError: true }),
   },
 ];
 

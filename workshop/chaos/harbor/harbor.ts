@@ -16,6 +16,7 @@ import { copyTasks, taskNamed } from '../../../packages/envs-harbor/process-test
 import type { PlayedTask } from '../../../packages/envs-harbor/src/task/read-tasks.ts';
 import { missing, PodmanService } from '../../../packages/sandbox/process-test/podman-service.ts';
 import { ownLabels } from '../../../packages/sandbox/src/process-owner.ts';
+import { atOnce } from '../../at-once.ts';
 import { check, checkNone, type PartInput, type Reporter } from '../part.ts';
 
 /** Largest growth of what the process holds in MiB, from the first tenth of the episodes to the last. */
@@ -96,32 +97,29 @@ async function playHarbor(
     // Programs of attackers take their time twice: as commands, and in the tests.
     const options = { tasks: folder, socket: service.socket, toolTimeout: 90_000, processes: 128 };
     const env = (await openEnv(harbor, options)) as OpenedEnv<PlayedTask>;
-    let next = 0;
-    const lane = async () => {
-      for (let number = next++; number < count; number = next++) {
-        const plan = planOf(number, seed);
-        const task = await taskNamed(env, plan.task);
-        const script = plan.script.length > 0 ? plan.script : harbor.oracle!(task)!;
-        if (plan.reward === undefined) await leave(env, task, number);
-        else {
-          const { outcome, reward } = await playTask(env, task, script as readonly Scripted[], {
-            seed: number,
-          });
-          if (outcome.kind !== 'terminated' || reward !== plan.reward) {
-            const why = outcome.kind === 'aborted' ? `: ${outcome.cause.message}` : '';
-            played.wrong.push(
-              `${plan.what} (${number}): ${outcome.kind}${why}, scored ${reward} instead of ${plan.reward}`,
-            );
-          }
+    const jobs = Array.from({ length: count }, (_, number) => async () => {
+      const plan = planOf(number, seed);
+      const task = await taskNamed(env, plan.task);
+      const script = plan.script.length > 0 ? plan.script : harbor.oracle!(task)!;
+      if (plan.reward === undefined) await leave(env, task, number);
+      else {
+        const { outcome, reward } = await playTask(env, task, script as readonly Scripted[], {
+          seed: number,
+        });
+        if (outcome.kind !== 'terminated' || reward !== plan.reward) {
+          const why = outcome.kind === 'aborted' ? `: ${outcome.cause.message}` : '';
+          played.wrong.push(
+            `${plan.what} (${number}): ${outcome.kind}${why}, scored ${reward} instead of ${plan.reward}`,
+          );
         }
-        played.episodes += 1;
-        if (number % 10 === 0) played.attacked += 1;
-        if (plan.reward === undefined) played.left += 1;
-        if (played.episodes === Math.ceil(count / 10)) played.memory[0] = await held();
-        if (played.episodes % 10 === 0) say(`${played.episodes} episodes, ${played.wrong.length} wrong`);
       }
-    };
-    await Promise.all([lane(), lane()]);
+      played.episodes += 1;
+      if (number % 10 === 0) played.attacked += 1;
+      if (plan.reward === undefined) played.left += 1;
+      if (played.episodes === Math.ceil(count / 10)) played.memory[0] = await held();
+      if (played.episodes % 10 === 0) say(`${played.episodes} episodes, ${played.wrong.length} wrong`);
+    });
+    await atOnce(2, jobs);
     played.memory[1] = await held();
     await env.close();
     if (allRules) {
