@@ -61,44 +61,31 @@ const cause = (code: string, message = 'gone') => new ToolEnvError(code as never
 const ended = (outcome: Trajectory['outcome'], reward: number | null) =>
   ({ outcome, reward, steps: [] }) as unknown as Trajectory;
 const answered = { kind: 'terminated', reason: 'answered' } as const;
-const abortedBy = (error: ToolEnvError) => ({ kind: 'aborted', cause: error, retryable: true }) as const;
+const aborted = (code: string, reward: number | null = null, message?: string) =>
+  ended({ kind: 'aborted', cause: cause(code, message), retryable: true }, reward);
+const cut = ended({ kind: 'truncated', reason: 'deadline' }, 0);
 
 test.each([
   ['a right score', ended(answered, 1.25), [], undefined],
   ['a wrong score', ended(answered, 2), [], 'scored 2 instead of 1.25'],
   ['a score after a fault', ended(answered, 1.25), ['never answers'], 'scored 1.25 after "never answers"'],
   ['a score after data', ended(answered, 1.25), ['reports an error'], undefined],
-  ['an abort after a fault', ended(abortedBy(cause('infrastructure.x')), null), ['never answers'], undefined],
+  ['an abort after a fault', aborted('infrastructure.x'), ['never answers'], undefined],
   [
     'an abort without a fault',
-    ended(abortedBy(cause('infrastructure.x')), null),
+    aborted('infrastructure.x'),
     [],
     'aborted without a fault: infrastructure.x gone',
   ],
-  [
-    'an abort without a code',
-    ended(abortedBy(cause('')), null),
-    ['null'],
-    'after "null" aborted without a code',
-  ],
-  [
-    'an abort with a reward',
-    ended(abortedBy(cause('bug.x')), 0),
-    ['null'],
-    'after "null" aborted with the reward 0',
-  ],
+  ['an abort without a code', aborted(''), ['null'], 'after "null" aborted without a code'],
+  ['an abort with a reward', aborted('bug.x', 0), ['null'], 'after "null" aborted with the reward 0'],
   [
     'an abort with a long cause',
-    ended(abortedBy(cause('bug.x', 'x'.repeat(5_000))), null),
+    aborted('bug.x', null, 'x'.repeat(5_000)),
     ['null'],
     'after "null" aborted with 5000 characters',
   ],
-  [
-    'a truncation',
-    ended({ kind: 'truncated', reason: 'deadline' }, 0),
-    [],
-    'ended as truncated without a fault',
-  ],
+  ['a truncation', cut, [], 'ended as truncated without a fault'],
 ])('judges %s', (_name, trajectory, injected, expected) => {
   expect(verdict(trajectory, plan, injected)).toBe(expected);
 });
