@@ -15,7 +15,7 @@ export interface MeanRewards {
 export async function meanRewards(ref: string): Promise<MeanRewards> {
   const most = /^@toolenv\/envs-(code|mcp)\//.test(ref) ? 10 : 200;
   const { plugin } = await findPlugin('envs', ref, { from: import.meta.dirname });
-  const env = await openEnv(ref, {}, { from: import.meta.dirname, seed: 1 });
+  await using env = await openEnv(ref, {}, { from: import.meta.dirname, seed: 1 });
   const count = Math.min(most, await env.tasks.test.length);
   const mean = async (player: (task: unknown, index: number) => Script | readonly Scripted[]) => {
     let sum = 0;
@@ -27,16 +27,12 @@ export async function meanRewards(ref: string): Promise<MeanRewards> {
     }
     return sum / count;
   };
-  try {
-    return {
-      tasks: count,
-      idle: await mean(() => []),
-      random: await mean((_, index) => randomPlayers[ref]!(createRng(1, ref, index))),
-      oracle: await mean((task) => plugin.oracle!(task)!),
-    };
-  } finally {
-    await env.close();
-  }
+  return {
+    tasks: count,
+    idle: await mean(() => []),
+    random: await mean((_, index) => randomPlayers[ref]!(createRng(1, ref, index))),
+    oracle: await mean((task) => plugin.oracle!(task)!),
+  };
 }
 
 /** The row of a table for a README. */

@@ -28,7 +28,7 @@ try {
 
 async function check(file: string): Promise<void> {
   const { default: definition } = (await import(join(folder, file))) as { default: EnvDefinition };
-  const env = await openEnv(definition);
+  await using env = await openEnv(definition);
   const begin = performance.now();
   const prompts: number[] = [];
   const { outcome, reward, steps } = await playTask(
@@ -40,7 +40,6 @@ async function check(file: string): Promise<void> {
     },
     { retries: 0 },
   );
-  await env.close();
   const { requests } = Object(steps.at(-1)?.info);
   // smolagents writes answers anew.
   const known = ['first', 'continued', ...(file.startsWith('smolagents') ? ['edit'] : [])];

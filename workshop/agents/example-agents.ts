@@ -24,20 +24,15 @@ export async function checkExample(
 ): Promise<Report[]> {
   const { default: definition } = (await import(join(folder, file))) as { default: EnvDefinition };
   const report = await checkEnv(definition, { actions });
-  const policy = await loadPolicy('packages/checkpoints/tiny');
-  const env = await openEnv(definition);
-  try {
-    const tasks = await Promise.all(Array.from({ length: episodes }, (_, i) => env.tasks.train.get(i)));
-    const played = await collect(
-      rollout({
-        ...{ env, policy, concurrency: episodes, seed: 1, sampling: { maxTokens: 64, temperature: 1 } },
-        episodes: tasks.map((task, group) => ({ task, group, sample: 0 })),
-      }),
-    );
-    const lines = played.map((trajectory) => checkTrajectory(encodeTrajectory(trajectory)));
-    return [report, ...(await Promise.all(lines))];
-  } finally {
-    await env.close();
-    await policy.close();
-  }
+  await using policy = await loadPolicy('packages/checkpoints/tiny');
+  await using env = await openEnv(definition);
+  const tasks = await Promise.all(Array.from({ length: episodes }, (_, i) => env.tasks.train.get(i)));
+  const played = await collect(
+    rollout({
+      ...{ env, policy, concurrency: episodes, seed: 1, sampling: { maxTokens: 64, temperature: 1 } },
+      episodes: tasks.map((task, group) => ({ task, group, sample: 0 })),
+    }),
+  );
+  const lines = played.map((trajectory) => checkTrajectory(encodeTrajectory(trajectory)));
+  return [report, ...(await Promise.all(lines))];
 }

@@ -18,24 +18,20 @@ async function played(
   temperature: number,
   { count = all, isWhole = false } = {},
 ): Promise<Trajectory[]> {
-  const loaded = await loadPolicy('packages/checkpoints/tiny');
+  await using loaded = await loadPolicy('packages/checkpoints/tiny');
   const policy = isWhole ? unending(loaded) : loaded;
-  try {
-    const tasks = await Promise.all(Array.from({ length: count }, (_, i) => env.tasks.train.get(i)));
-    const episodes = tasks.map((task, group) => ({ task, group, sample: 0 }));
-    return await collect(
-      rollout({
-        env,
-        policy,
-        episodes,
-        concurrency: count,
-        seed: 3,
-        sampling: { maxTokens: 64, temperature },
-      }),
-    );
-  } finally {
-    await loaded.close();
-  }
+  const tasks = await Promise.all(Array.from({ length: count }, (_, i) => env.tasks.train.get(i)));
+  const episodes = tasks.map((task, group) => ({ task, group, sample: 0 }));
+  return await collect(
+    rollout({
+      env,
+      policy,
+      episodes,
+      concurrency: count,
+      seed: 3,
+      sampling: { maxTokens: 64, temperature },
+    }),
+  );
 }
 
 /** A turn that is cut off would end an episode in the middle of what is tested. */

@@ -130,7 +130,7 @@ test('the trainer gepa, which improves prompts', async () => {
 });
 
 test('trajectories of a rollout', async () => {
-  const env = await openEnv(bridge, {}, { from: root });
+  await using env = await openEnv(bridge, {}, { from: root });
   const policy = scriptedPolicy(({ messages }, turn) =>
     turn === 0 ? [{ name: 'search', arguments: { query: messages[1]!.content } }] : '<answer>x</answer>',
   );
@@ -142,7 +142,6 @@ test('trajectories of a rollout', async () => {
     await assertConforms(checkTrajectory(trajectory));
     await assertConforms(checkTrajectory(encodeTrajectory(trajectory)));
   }
-  await env.close();
 });
 
 test.each([

@@ -56,7 +56,7 @@ test('best-of-n.ts follows the rules of the spec', async () => {
 
 // `npm run packed` checks the rules of the spec: a process for each episode takes a while.
 test('memory-graph.ts rewards the corrected graph only', async () => {
-  const env = await openEnv(memoryGraph);
+  await using env = await openEnv(memoryGraph);
   const task = { from: 'Oslo', to: 'Rome' };
   const relations = (to: string) => [{ from: 'Ada', to, relationType: 'lives in' }];
   const corrected = [
@@ -69,7 +69,6 @@ test('memory-graph.ts rewards the corrected graph only', async () => {
   expect(steps[0]!.observation.tools.map(({ name }) => name)).not.toContain('read_graph');
   expect((await play([corrected[1]!, 'done'])).reward).toBe(0);
   expect((await play(['done'])).reward).toBe(0);
-  await env.close();
 });
 
 test('environments with other players follow the rules of the spec, whoever plays', async () => {
@@ -143,10 +142,9 @@ test('the README lists every example', async () => {
 
 describe('bank.ts', () => {
   test('is an environment of three tools', async () => {
-    const env = await openEnv(bank);
+    await using env = await openEnv(bank);
     const { tools } = await env.episode().reset({ task: await env.tasks.train.get(0), seed: 1 });
     expect(tools.map(({ name }) => name)).toEqual(['look_up', 'lend', 'transfer']);
-    await env.close();
   });
 
   test('follows the rules of the spec', async () => {

@@ -6,6 +6,7 @@ import type { EnvHandle } from '@toolenv/core';
 import { loadPolicy } from '@toolenv/policy';
 import { grpo } from '@toolenv/trainer-grpo';
 import { train } from '@toolenv/training';
+import { closing } from '../closing.ts';
 import { environment, envOptions } from '../demo/setting.ts';
 import { openFamily } from '../tiny-policy/families.ts';
 import { toolenv } from '../toolenv.ts';
@@ -45,12 +46,11 @@ async function trainOnce(
 ): Promise<void> {
   if (existsSync(join(out, 'policy'))) return;
   await rm(out, { recursive: true, force: true });
-  const env = await openFamily('bridge', 1);
+  await using env = closing(await openFamily('bridge', 1));
   await using policy = await loadPolicy(start);
   const played = tasks === undefined ? env : withTasks(env, tasks);
   for await (const { type, step } of train({ ...run, env: played, policy, trainer: grpo, out, seed: 1 }))
     process.stdout.write(`${out}: ${type} ${step}\n`);
-  await env.close();
 }
 
 function withTasks<Task>(env: EnvHandle<Task>, length: number): EnvHandle<Task> {

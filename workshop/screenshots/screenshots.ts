@@ -13,6 +13,7 @@ import { knownEnv } from '../../packages/cli/src/commands/view-command.ts';
 import { tokenTexts } from '../../packages/policy/src/checkpoint/token-texts.ts';
 import buildPage from '../../packages/view/browser-test/build-page.ts';
 import { servePlayground } from '../../site/playground/browser-test/serve-playground.ts';
+import { closing } from '../closing.ts';
 import { makeRuns, type Runs } from './runs.ts';
 
 type Theme = 'light' | 'dark';
@@ -47,87 +48,60 @@ try {
 
 async function takeView(browser: Browser, { compared }: Runs): Promise<void> {
   const texts = await tokenTexts(join(compared[0], 'policy'));
-  const view = await serveView({
-    runs: compared,
-    tokenTexts: async () => ({ texts }),
-    environment: knownEnv,
-  });
-  try {
-    const light = await openPage(browser, view.url, 'light');
-    await picture(light, '#/runs', 'runs');
-    await picture(light, '#/overview', 'overview');
-    await picture(light, '#/curves', 'curves');
-    await picture(light, '#/episodes', 'episodes');
-    await picture(light, '#/options', 'options');
-    const dark = await openPage(browser, view.url, 'dark');
-    // The first group whose episodes earned differently: the list is sorted, and the row after the best episodes is another.
-    const { rows } = (await (
-      await fetch(`${view.url}api/episodes?run=${await firstName(view.url)}&step=4..&count=1000`)
-    ).json()) as {
-      rows: { step: number; group: number; number: number; reward: number; turns: number }[];
-    };
-    const right = rows.find(({ turns, reward }) => turns > 2 && reward > 1)!;
-    await picture(light, `#/episode?number=${right.number}`, 'episode', 'probability');
-    await picture(dark, `#/group?step=${right.step}&group=${right.group}`, 'group', 'advantage');
-  } finally {
-    await view.close();
-  }
+  const shown = { runs: compared, tokenTexts: async () => ({ texts }), environment: knownEnv };
+  await using view = closing(await serveView(shown));
+  const light = await openPage(browser, view.url, 'light');
+  await picture(light, '#/runs', 'runs');
+  await picture(light, '#/overview', 'overview');
+  await picture(light, '#/curves', 'curves');
+  await picture(light, '#/episodes', 'episodes');
+  await picture(light, '#/options', 'options');
+  const dark = await openPage(browser, view.url, 'dark');
+  // The first group whose episodes earned differently: the list is sorted, and the row after the best episodes is another.
+  const { rows } = (await (
+    await fetch(`${view.url}api/episodes?run=${await firstName(view.url)}&step=4..&count=1000`)
+  ).json()) as {
+    rows: { step: number; group: number; number: number; reward: number; turns: number }[];
+  };
+  const right = rows.find(({ turns, reward }) => turns > 2 && reward > 1)!;
+  await picture(light, `#/episode?number=${right.number}`, 'episode', 'probability');
+  await picture(dark, `#/group?step=${right.step}&group=${right.group}`, 'group', 'advantage');
 }
 
 /** The heat map of a run, tasks that were learned last first. */
 async function takeTasks(browser: Browser, { tasks }: Runs): Promise<void> {
-  const view = await serveView({ runs: [tasks] });
-  try {
-    await picture(await openPage(browser, view.url, 'light'), '#/tasks', 'tasks');
-  } finally {
-    await view.close();
-  }
+  await using view = closing(await serveView({ runs: [tasks] }));
+  await picture(await openPage(browser, view.url, 'light'), '#/tasks', 'tasks');
 }
 
 /** The first task that flipped. */
 async function takeEvaluations(browser: Browser, { compared, evaluations }: Runs): Promise<void> {
   const texts = await tokenTexts(join(compared[0], 'policy'));
-  const view = await serveView({
-    runs: evaluations,
-    tokenTexts: async () => ({ texts }),
-    environment: knownEnv,
-  });
-  try {
-    const light = await openPage(browser, `${view.url}#/tasks`, 'light');
-    await light.locator('.compared').first().click();
-    await picture(light, undefined, 'pair');
-  } finally {
-    await view.close();
-  }
+  const shown = { runs: evaluations, tokenTexts: async () => ({ texts }), environment: knownEnv };
+  await using view = closing(await serveView(shown));
+  const light = await openPage(browser, `${view.url}#/tasks`, 'light');
+  await light.locator('.compared').first().click();
+  await picture(light, undefined, 'pair');
 }
 
 async function takePlay(browser: Browser): Promise<void> {
-  const env = await openEnv('@toolenv/envs-classic/bank-v1');
+  await using env = await openEnv('@toolenv/envs-classic/bank-v1');
   const { train } = env.tasks;
-  const served = await servePlay({ env, task: (number) => train.get(number - 1), seed: 0 });
-  try {
-    const page = await openPage(browser, served.url, 'light');
-    await page.getByText('find_customer').first().click();
-    await picture(page, undefined, 'play');
-  } finally {
-    await served.close();
-    await env.close();
-  }
+  await using served = closing(await servePlay({ env, task: (number) => train.get(number - 1), seed: 0 }));
+  const page = await openPage(browser, served.url, 'light');
+  await page.getByText('find_customer').first().click();
+  await picture(page, undefined, 'play');
 }
 
 /** A question that the policy answers after ten steps of training. */
 async function takePlayground(browser: Browser): Promise<void> {
-  const served = await servePlayground();
-  try {
-    const page = await openPage(browser, served.url, 'light');
-    await page.getByRole('button', { name: 'Train', exact: true }).click({ timeout: 120_000 });
-    await page.getByText('After 10 steps').waitFor({ timeout: 600_000 });
-    const compared = page.getByRole('region', { name: 'Before and after', exact: true });
-    await compared.evaluate('region => scrollTo(0, region.getBoundingClientRect().top + scrollY - 16)');
-    await picture(page, undefined, 'playground');
-  } finally {
-    await served.close();
-  }
+  await using served = closing(await servePlayground());
+  const page = await openPage(browser, served.url, 'light');
+  await page.getByRole('button', { name: 'Train', exact: true }).click({ timeout: 120_000 });
+  await page.getByText('After 10 steps').waitFor({ timeout: 600_000 });
+  const compared = page.getByRole('region', { name: 'Before and after', exact: true });
+  await compared.evaluate('region => scrollTo(0, region.getBoundingClientRect().top + scrollY - 16)');
+  await picture(page, undefined, 'playground');
 }
 
 /** The name, the sentence, and the curves of the demo beside them, in the size that networks show. */

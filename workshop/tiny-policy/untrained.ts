@@ -51,9 +51,8 @@ export async function writeUntrained(
 
 /** The words of the environment's own messages. */
 async function fixedWords(seed: number): Promise<string[]> {
-  const env = await openEnv('@toolenv/envs-qa/bridge-v1', {}, { seed });
+  await using env = await openEnv('@toolenv/envs-qa/bridge-v1', {}, { seed });
   const { messages } = await env.episode().reset({ task: await env.tasks.train.get(0), seed });
-  await env.close();
   return messages.flatMap(({ content }) => wordsOf(content));
 }
 

@@ -27,17 +27,13 @@ export async function playAttempts(setting: Setting, every: number): Promise<Pla
   const started = performance.now();
   const attempts = Object.entries(setting.attempts).filter((_, number) => number % every === 0);
   const wrong: string[] = [];
-  const env = await setting.open();
-  try {
-    const task = await env.tasks.train!.get(0);
-    const jobs = attempts.map(([name, attempt], number) => async () => {
-      const mistake = notScored(await playTask(env, task, setting.script(attempt), { seed: number }));
-      if (mistake !== undefined) wrong.push(`${name}: ${mistake}`);
-    });
-    await atOnce(lanes, jobs);
-  } finally {
-    await env.close();
-  }
+  await using env = await setting.open();
+  const task = await env.tasks.train!.get(0);
+  const jobs = attempts.map(([name, attempt], number) => async () => {
+    const mistake = notScored(await playTask(env, task, setting.script(attempt), { seed: number }));
+    if (mistake !== undefined) wrong.push(`${name}: ${mistake}`);
+  });
+  await atOnce(lanes, jobs);
   const scored = attempts.length - wrong.length;
   return { scored, wrong, seconds: (performance.now() - started) / 1000 };
 }

@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { playTask, type Script } from '@toolenv/core';
 import { connectMcp, defineMcpEnv } from '@toolenv/mcp';
+import { closing } from '../../closing.ts';
 import { scratchFolder } from '../../scratch-folder.ts';
 import type { Browser } from './browsers.ts';
 import { expect, namesOf, read } from './model-view.ts';
@@ -44,14 +45,10 @@ async function openShopPage(): Promise<ShopPage> {
 
 export async function checkBrowsers(browsers: readonly Browser[]): Promise<void> {
   await using scratch = await scratchFolder();
-  const page = await openShopPage();
-  try {
-    for (const browser of browsers) {
-      await checkBrowser(browser, page, scratch.path);
-      await checkEnv(browser, page, scratch.path);
-    }
-  } finally {
-    page.close();
+  await using page = closing(await openShopPage());
+  for (const browser of browsers) {
+    await checkBrowser(browser, page, scratch.path);
+    await checkEnv(browser, page, scratch.path);
   }
 }
 

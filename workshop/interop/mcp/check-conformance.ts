@@ -9,6 +9,7 @@ import { basename, dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { openEnv } from '@toolenv/core';
 import { serveMcp } from '@toolenv/mcp';
+import { closing } from '../../closing.ts';
 import { scratchFolder } from '../../scratch-folder.ts';
 import { check } from '../check.ts';
 import conformanceEnv from './conformance-env.ts';
@@ -43,29 +44,23 @@ export async function checkConformance(): Promise<void> {
 
 /** At 2025-11-25 with a session, at 2026-07-28 at the URL of an episode and at the endpoint whose tools need a handle. */
 async function checkServer(suite: Peer, scratch: string): Promise<void> {
-  const env = await openEnv(conformanceEnv);
-  const open = await serveMcp(env, { transport: { type: 'http' } });
-  const controlled = await serveMcp(env, { transport: { type: 'http', controlToken } });
-  try {
-    const withHandles = { ...notClaimed.server, ...notClaimed.handles };
-    const runs = [
-      ['server', open.url!, '2025-11-25', notClaimed.server],
-      ['server', await openEpisode(controlled.url!), '2026-07-28', notClaimed.server],
-      ['server with handles', open.url!, '2026-07-28', withHandles],
-    ] as const;
-    for (const [side, url, revision, reasons] of runs) {
-      const folder = join(scratch, `${side}-${revision}`);
-      const args = ['server', '--url', url, '--suite', 'all', '--spec-version', revision];
-      await runSuite(suite, [...args, '--output-dir', folder]);
-      const judge = new Judge(`${side} ${revision}`, reasons);
-      for (const scenario of await scenariosOf(suite, 'Server', revision))
-        judge.judge(scenario, await readChecks(folder, `server-${scenario}`));
-      judge.finish();
-    }
-  } finally {
-    await open.close();
-    await controlled.close();
-    await env.close();
+  await using env = await openEnv(conformanceEnv);
+  await using open = closing(await serveMcp(env, { transport: { type: 'http' } }));
+  await using controlled = closing(await serveMcp(env, { transport: { type: 'http', controlToken } }));
+  const withHandles = { ...notClaimed.server, ...notClaimed.handles };
+  const runs = [
+    ['server', open.url!, '2025-11-25', notClaimed.server],
+    ['server', await openEpisode(controlled.url!), '2026-07-28', notClaimed.server],
+    ['server with handles', open.url!, '2026-07-28', withHandles],
+  ] as const;
+  for (const [side, url, revision, reasons] of runs) {
+    const folder = join(scratch, `${side}-${revision}`);
+    const args = ['server', '--url', url, '--suite', 'all', '--spec-version', revision];
+    await runSuite(suite, [...args, '--output-dir', folder]);
+    const judge = new Judge(`${side} ${revision}`, reasons);
+    for (const scenario of await scenariosOf(suite, 'Server', revision))
+      judge.judge(scenario, await readChecks(folder, `server-${scenario}`));
+    judge.finish();
   }
 }
 

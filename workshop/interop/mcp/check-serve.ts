@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type OpenedEnv, openEnv } from '@toolenv/core';
 import type { ScoreRecord } from '@toolenv/mcp';
+import { closing } from '../../closing.ts';
 import { scratchFolder } from '../../scratch-folder.ts';
 import { script } from '../../toolenv.ts';
 import { check } from '../check.ts';
@@ -98,42 +99,38 @@ class Player {
    * @param stays Whether a client that connects again has the same episode.
    */
   async #play(target: Target, scores: string, where: string, named: boolean, stays = false): Promise<void> {
-    const driver = await this.#connect(target, this.#modern);
+    await using driver = closing(await this.#connect(target, this.#modern));
     const title = `${driver.title}, ${where}`;
-    try {
-      const { tools = [], ...listed } = await driver.tools();
-      const parameters = Object.keys(tools[0]?.inputSchema.properties ?? {});
-      const isListed = tools.map(({ name }) => name).join() === 'calculate,answer';
-      const expected = named ? 'episode,expression' : 'expression';
-      check(isListed && parameters.join() === expected, `${title}: lists the tools`, show({ tools, listed }));
+    const { tools = [], ...listed } = await driver.tools();
+    const parameters = Object.keys(tools[0]?.inputSchema.properties ?? {});
+    const isListed = tools.map(({ name }) => name).join() === 'calculate,answer';
+    const expected = named ? 'episode,expression' : 'expression';
+    check(isListed && parameters.join() === expected, `${title}: lists the tools`, show({ tools, listed }));
 
-      // A client that neither stays connected nor has a handle or an URL begins another episode with each request.
-      const isWhole = driver.lasts || stays || (named && 'url' in target);
-      const begun = await driver.prompt(named ? 'open' : 'observation');
-      const handle = named ? { episode: String(begun._meta?.['toolenv/episode']) } : {};
-      const problem = await this.#problemOf(begun);
-      check(problem !== undefined, `${title}: reads the task`, show(begun));
-      if (named && !isWhole) return;
-      const call = (name: string, args: object) => driver.call(name, { ...handle, ...args });
-      const right = await call('calculate', { expression: '6*7' });
-      check(textOf(right) === '42' && !right.isError, `${title}: calls a tool`, show(right));
-      const wrong = await call('calculate', { expression: 7 });
-      check(isMistake(wrong, '/expression'), `${title}: is told that arguments are wrong`, show(wrong));
-      if (driver.callsUnlisted) {
-        const unknown = await call('calculat', {});
-        const isKnown = isMistake(unknown, 'calculate');
-        check(isKnown, `${title}: is told that there is no such tool`, show(unknown));
-      }
-      if (!isWhole || !problem) return;
-      const ended = await call('answer', { text: `#### ${problem.answer}` });
-      const isOver = textOf(ended) === 'The episode has ended.';
-      check(isOver, `${title}: answers, and learns nothing of its reward`, show(ended));
-      const score = await scoreIn(scores);
-      const isScored = score?.reward === 1 && score.turns === (driver.callsUnlisted ? 4 : 3);
-      check(isScored, `${title}: the right answer is scored`, show(score));
-    } finally {
-      await driver.close();
+    // A client that neither stays connected nor has a handle or an URL begins another episode with each request.
+    const isWhole = driver.lasts || stays || (named && 'url' in target);
+    const begun = await driver.prompt(named ? 'open' : 'observation');
+    const handle = named ? { episode: String(begun._meta?.['toolenv/episode']) } : {};
+    const problem = await this.#problemOf(begun);
+    check(problem !== undefined, `${title}: reads the task`, show(begun));
+    if (named && !isWhole) return;
+    const call = (name: string, args: object) => driver.call(name, { ...handle, ...args });
+    const right = await call('calculate', { expression: '6*7' });
+    check(textOf(right) === '42' && !right.isError, `${title}: calls a tool`, show(right));
+    const wrong = await call('calculate', { expression: 7 });
+    check(isMistake(wrong, '/expression'), `${title}: is told that arguments are wrong`, show(wrong));
+    if (driver.callsUnlisted) {
+      const unknown = await call('calculat', {});
+      const isKnown = isMistake(unknown, 'calculate');
+      check(isKnown, `${title}: is told that there is no such tool`, show(unknown));
     }
+    if (!isWhole || !problem) return;
+    const ended = await call('answer', { text: `#### ${problem.answer}` });
+    const isOver = textOf(ended) === 'The episode has ended.';
+    check(isOver, `${title}: answers, and learns nothing of its reward`, show(ended));
+    const score = await scoreIn(scores);
+    const isScored = score?.reward === 1 && score.turns === (driver.callsUnlisted ? 4 : 3);
+    check(isScored, `${title}: the right answer is scored`, show(score));
   }
 
   async #problemOf({ messages = [] }: Answer): Promise<Problem | undefined> {

@@ -8,6 +8,7 @@ import { type Action, isParseFailure, type OpenedEnv, openEnv, playTask } from '
 import { loadPlugin } from '@toolenv/core/plugins';
 import { serveOpenEnv } from '@toolenv/openenv';
 import { checkEnv } from '@toolenv/testing';
+import { closing } from '../../closing.ts';
 import { scratchFolder } from '../../scratch-folder.ts';
 import { check } from '../check.ts';
 import { freePort } from '../free-port.ts';
@@ -24,16 +25,12 @@ const tolerance = 1e-9;
 export async function checkOpenEnv(python: string): Promise<void> {
   await using scratch = await scratchFolder();
   await using env = await openEnv(ref);
-  const service = await serveOpenEnv(env, { split: 'train' });
-  try {
-    await checkValidator(python, service.url);
-    await checkClients(python, service.url, env);
-    await checkVerifiers(python, service.url, env, scratch.path);
-    await checkTrl(python, service.url, scratch.path);
-    await checkTemplate(python, scratch.path);
-  } finally {
-    await service.close();
-  }
+  await using service = closing(await serveOpenEnv(env, { split: 'train' }));
+  await checkValidator(python, service.url);
+  await checkClients(python, service.url, env);
+  await checkVerifiers(python, service.url, env, scratch.path);
+  await checkTrl(python, service.url, scratch.path);
+  await checkTemplate(python, scratch.path);
 }
 
 async function checkValidator(python: string, url: string): Promise<void> {

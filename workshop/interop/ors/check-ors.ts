@@ -9,6 +9,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { defineTool, defineToolEnv, openEnv, playTask, ToolEnvError } from '@toolenv/core';
 import { serveOrs } from '@toolenv/ors';
 import { checkEnv } from '@toolenv/testing';
+import { closing } from '../../closing.ts';
 import { check } from '../check.ts';
 import { freePort } from '../free-port.ts';
 import { answering, jsonOf } from '../programs.ts';
@@ -84,59 +85,55 @@ interface Seen {
 async function checkClient(python: string, name: (typeof packages)[number]): Promise<void> {
   await using env = await openEnv(echo);
   const errors: unknown[] = [];
-  const service = await serveOrs(env, { onError: (error) => void errors.push(error) });
-  try {
-    const scripts = [0, 1, 2].map((task) => [
-      ['ask', { text: 'hello' }],
-      ['submit', { text: String(task === 2 ? 'wrong' : task) }],
-    ]);
-    const mistakes = [
-      ['nothing', {}],
-      ['ask', { text: 3 }],
-      ['submit', { answer: '0' }],
-    ];
-    const given = { environment: service.environment, scripts, mistakes, big: ['big', {}] };
-    const script = join(import.meta.dirname, 'play.py');
-    const seen = await jsonOf<Seen>(python, [script, name, service.url], given);
-    const expect = expecting(`${name}'s client`);
-    const at = (index: number) => ({ split: 'train', index });
-    expect('splits', seen.splits, ['train', 'test']);
-    expect('shared tools', seen.shared, ['ask', 'big', 'boom', 'submit']);
+  await using service = closing(await serveOrs(env, { onError: (error) => void errors.push(error) }));
+  const scripts = [0, 1, 2].map((task) => [
+    ['ask', { text: 'hello' }],
+    ['submit', { text: String(task === 2 ? 'wrong' : task) }],
+  ]);
+  const mistakes = [
+    ['nothing', {}],
+    ['ask', { text: 3 }],
+    ['submit', { answer: '0' }],
+  ];
+  const given = { environment: service.environment, scripts, mistakes, big: ['big', {}] };
+  const script = join(import.meta.dirname, 'play.py');
+  const seen = await jsonOf<Seen>(python, [script, name, service.url], given);
+  const expect = expecting(`${name}'s client`);
+  const at = (index: number) => ({ split: 'train', index });
+  expect('splits', seen.splits, ['train', 'test']);
+  expect('shared tools', seen.shared, ['ask', 'big', 'boom', 'submit']);
+  expect(
+    'tasks, their number, one from the end, and a range',
+    [seen.count, seen.tasks, seen.last, seen.range],
+    [5, [at(0), at(1), at(2)], at(4), [at(3), at(4)]],
+  );
+  expect(
+    'episodes, with their rewards and ends',
+    seen.episodes.map(({ reward, finished }) => [reward, finished]),
+    [
+      [1.25, true],
+      [1.25, true],
+      [0.25, true],
+    ],
+  );
+  expect(
+    'the prompt and the tools of a session',
+    [seen.placed.prompt, seen.placed.tools],
+    [['Be brief.', 'Say 1.'], seen.shared],
+  );
+  expect('64 sessions at once', seen.many, Array(64).fill(1.25));
+  const isTold = ['nothing', 'text', 'submit'].every((word, i) => seen.mistakes[i]?.includes(word));
+  expect('mistakes of the model are errors of a call', isTold, true);
+  expect('200 KB with a space at every border', seen.big === borders, true);
+  expect('a stream that was cut goes on', seen.cut === borders, true);
+  if (name === 'openreward') {
     expect(
-      'tasks, their number, one from the end, and a range',
-      [seen.count, seen.tasks, seen.last, seen.range],
-      [5, [at(0), at(1), at(2)], at(4), [at(3), at(4)]],
+      'the terminal tool, and messages with roles',
+      [seen.terminal, seen.roles, seen.answered],
+      [true, ['system', 'user'], true],
     );
-    expect(
-      'episodes, with their rewards and ends',
-      seen.episodes.map(({ reward, finished }) => [reward, finished]),
-      [
-        [1.25, true],
-        [1.25, true],
-        [0.25, true],
-      ],
-    );
-    expect(
-      'the prompt and the tools of a session',
-      [seen.placed.prompt, seen.placed.tools],
-      [['Be brief.', 'Say 1.'], seen.shared],
-    );
-    expect('64 sessions at once', seen.many, Array(64).fill(1.25));
-    const isTold = ['nothing', 'text', 'submit'].every((word, i) => seen.mistakes[i]?.includes(word));
-    expect('mistakes of the model are errors of a call', isTold, true);
-    expect('200 KB with a space at every border', seen.big === borders, true);
-    expect('a stream that was cut goes on', seen.cut === borders, true);
-    if (name === 'openreward') {
-      expect(
-        'the terminal tool, and messages with roles',
-        [seen.terminal, seen.roles, seen.answered],
-        [true, ['system', 'user'], true],
-      );
-    }
-    expect('no error here', errors, []);
-  } finally {
-    await service.close();
   }
+  expect('no error here', errors, []);
 }
 
 /** We play the environment of a server of Python. */

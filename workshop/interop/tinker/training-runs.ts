@@ -7,6 +7,7 @@ import { checkPolicy } from '@toolenv/testing';
 import { type TinkerPolicy, tinkerPolicy } from '@toolenv/tinker';
 import { grpo } from '@toolenv/trainer-grpo';
 import { readMetrics, train } from '@toolenv/training';
+import { closing } from '../../closing.ts';
 import { check } from '../check.ts';
 import type { SkyRlServer } from './skyrl-server.ts';
 
@@ -49,21 +50,15 @@ async function open({ url, model }: SkyRlServer, retries = 5): Promise<TinkerPol
 }
 
 export async function checkSampling(server: SkyRlServer): Promise<void> {
-  const policy = await open(server);
-  try {
-    const observation = { messages: [{ role: 'user' as const, content: 'Write.' }], tools: [] };
-    const actions = await Promise.all(
-      Array.from({ length: 64 }, (_, seed) =>
-        policy.act(observation, { maxTokens: 8, temperature: 1, seed }),
-      ),
-    );
-    const texts = new Set(actions.map(({ tokens }) => tokens!.action.join(' ')));
-    check(texts.size > 60, 'SkyRL: 64 samples at once end, with seeds of their own', `${texts.size} differ`);
-    const report = await checkPolicy(policy, { maxTokens: 8, timeout: 600_000 });
-    check(report.ok, 'SkyRL: the policy conforms', JSON.stringify(report.findings));
-  } finally {
-    await policy.close();
-  }
+  await using policy = closing(await open(server));
+  const observation = { messages: [{ role: 'user' as const, content: 'Write.' }], tools: [] };
+  const actions = await Promise.all(
+    Array.from({ length: 64 }, (_, seed) => policy.act(observation, { maxTokens: 8, temperature: 1, seed })),
+  );
+  const texts = new Set(actions.map(({ tokens }) => tokens!.action.join(' ')));
+  check(texts.size > 60, 'SkyRL: 64 samples at once end, with seeds of their own', `${texts.size} differ`);
+  const report = await checkPolicy(policy, { maxTokens: 8, timeout: 600_000 });
+  check(report.ok, 'SkyRL: the policy conforms', JSON.stringify(report.findings));
 }
 
 /** Ten steps; the server is killed after the fourth. */
@@ -118,7 +113,7 @@ async function runUntil(
   run: { env: Awaited<ReturnType<typeof openEnv>>; out: string; steps: number; resume?: boolean },
   killedAfter: number | undefined,
 ): Promise<string> {
-  const policy = await open(server, 2);
+  await using policy = closing(await open(server, 2));
   try {
     for await (const event of train({ ...run, ...options, policy: answering(policy) })) {
       if (event.type === 'checkpoint' && event.step === killedAfter) await server.kill();
@@ -126,7 +121,5 @@ async function runUntil(
     return 'finished';
   } catch (error) {
     return ToolEnvError.isInstance(error) ? error.code : String(error);
-  } finally {
-    await policy.close();
   }
 }
