@@ -40,6 +40,13 @@ async function put(folder: string, files: Readonly<Record<string, string | null>
   }
 }
 
+async function saidOf(subject: string, folder: string, isProcess: boolean): Promise<string> {
+  const args = ['check', subject, '--actions', '20'];
+  const run = isProcess ? startCli(args, folder).finished : runCliIn(folder, ...args);
+  const { stdout, stderr } = await run;
+  return `${stdout}${stderr}`;
+}
+
 /** What `toolenv check` says of a module. */
 async function checked(
   name: string,
@@ -48,10 +55,7 @@ async function checked(
 ): Promise<string> {
   const folder = join(home, name.replaceAll(/\W+/g, '-'));
   await put(folder, files);
-  const args = ['check', './env-v1.ts', '--actions', '20'];
-  const run = isProcess ? startCli(args, folder).finished : runCliIn(folder, ...args);
-  const { stdout, stderr } = await run;
-  return `${stdout}${stderr}`;
+  return saidOf('./env-v1.ts', folder, isProcess);
 }
 
 const ofEnvironments = [definitions, tasks, episodes, rewards, oraclesAndPlayers];
@@ -77,7 +81,7 @@ test.each(all.map((mistake): [string, Mistake] => [mistake.did, mistake]))(
 /** What `toolenv check` says of a package. */
 async function checkedPackage(
   did: string,
-  { fields, files, old = [] }: Partial<packages.PackageMistake> = {},
+  { fields, files, old = [], isProcess = false }: Partial<packages.PackageMistake> = {},
 ): Promise<string> {
   const folder = join(home, `package-${did.replaceAll(/\W+/g, '-')}`);
   const json = JSON.stringify({ ...packages.manifest, ...fields });
@@ -86,12 +90,11 @@ async function checkedPackage(
   for (const path of old) await utimes(join(folder, path), hourAgo, hourAgo);
   await mkdir(join(folder, 'node_modules'));
   await symlink(join(modules, '@toolenv'), join(folder, 'node_modules/@toolenv'));
-  const { stdout, stderr } = await startCli(['check', '.', '--actions', '20'], folder).finished;
-  return `${stdout}${stderr}`;
+  return saidOf('.', folder, isProcess);
 }
 
 test('the package is right, before anybody makes a mistake', async () => {
-  const said = await checkedPackage('nothing');
+  const said = await checkedPackage('nothing', { isProcess: true });
   expect(said).toContain('✔');
   expect(said).not.toContain('✘');
 });

@@ -6,6 +6,8 @@ export interface PackageMistake {
   readonly files?: Readonly<Record<string, string | null>>;
   /** Files that were written an hour ago. */
   readonly old?: readonly string[];
+  /** Whether Node's own loader must read the package, which Vitest's stands in for. */
+  readonly isProcess?: boolean;
   readonly says: RegExp;
 }
 
@@ -104,6 +106,7 @@ export const mistakes: Readonly<Record<string, PackageMistake>> = {
     says: /received no default export/,
   },
   'files without dist': {
+    isProcess: true,
     fields: { files: ['src'] },
     says: /npm does not publish it: name its folder in "files"/,
   },
@@ -133,6 +136,7 @@ export const mistakes: Readonly<Record<string, PackageMistake>> = {
     says: /no .*dist\/sum-v1\.d\.ts\s+hint +Build the package/,
   },
   'a file of tasks that is not packed': {
+    isProcess: true,
     files: {
       'src/extra.json': '{"a":1,"b":2}',
       'dist/sum-v1.js': built
@@ -155,10 +159,12 @@ export const mistakes: Readonly<Record<string, PackageMistake>> = {
     says: /WARN-13[\s\S]*no "type", and import or export in dist\/sum-v1\.js\s+hint +Add "type": "module"/,
   },
   'the type of CommonJS': {
+    isProcess: true,
     fields: { type: 'commonjs' },
     says: /PLUG-4[\s\S]*It is an ES module: add "type": "module" to its package\.json/,
   },
   'a build as CommonJS': {
+    isProcess: true,
     fields: { type: undefined },
     files: {
       'dist/sum-v1.js': built
@@ -168,14 +174,17 @@ export const mistakes: Readonly<Record<string, PackageMistake>> = {
     says: /PLUG-4[\s\S]*a file that was built as CommonJS\s+hint +Add "type": "module"/,
   },
   'an import without the ending of its file': {
+    isProcess: true,
     files: { 'dist/sum-v1.js': `import './helper';\n${built}`, 'dist/helper.js': 'export {};\n' },
     says: /Cannot find module [\s\S]*In sum-v1\.js and its source, write the whole name of the file: "\.\/helper\.js" for "\.\/helper"/,
   },
   'an import of a folder': {
+    isProcess: true,
     files: { 'dist/sum-v1.js': `import './lib';\n${built}`, 'dist/lib/index.js': 'export {};\n' },
     says: /write the whole name of the file: "\.\/lib\/index\.js" for "\.\/lib"/,
   },
   'exports that name the source': {
+    isProcess: true,
     fields: {
       files: ['src'],
       exports: { './sum-v1': './src/sum-v1.ts', './package.json': './package.json' },
@@ -183,6 +192,7 @@ export const mistakes: Readonly<Record<string, PackageMistake>> = {
     says: /PLUG-4[\s\S]*Node does not read TypeScript in packages: build it, and name the built file in "exports"/,
   },
   'JSON that is imported without its type': {
+    isProcess: true,
     files: { 'dist/sum-v1.js': `import './rows.json';\n${built}`, 'dist/rows.json': '[]' },
     says: /PLUG-4[\s\S]*rows\.json[\s\S]*with \{ type: 'json' \}/,
   },
