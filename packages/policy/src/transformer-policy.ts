@@ -10,6 +10,7 @@ import { encodeExample } from './chat/encode-example.ts';
 import { type Checkpoint, readCheckpoint } from './checkpoint/checkpoint.ts';
 import { writeFolder } from './checkpoint/write-folder.ts';
 import { type LearnerOptions, memoryBefore, TransformerLearner } from './learner/transformer-learner.ts';
+import { mirrorModel } from './model/mirrored-model.ts';
 import { createModel, type Model, placeModel } from './model/model.ts';
 import type { ModelConfig } from './model/model-config.ts';
 import type { Device } from './runtime/device.ts';
@@ -27,6 +28,8 @@ export interface TransformerParts {
   revision?: string | undefined;
   /** Tokens after which a turn ends that is still inside its thought. Default: no limit. */
   maxThoughtTokens?: number | undefined;
+  /** Called once the policy is closed. */
+  afterClose?: (() => Promise<void>) | undefined;
 }
 
 export class TransformerPolicy implements TrainablePolicy, PolicyHandle {
@@ -40,8 +43,10 @@ export class TransformerPolicy implements TrainablePolicy, PolicyHandle {
   readonly #sampler: Sampler;
   readonly #turns: TokenTurns;
   readonly #maxThoughtTokens: number | undefined;
+  readonly #afterClose: TransformerParts['afterClose'];
 
-  constructor({ spec, chat, model, sampler, learner, revision, maxThoughtTokens }: TransformerParts) {
+  constructor(parts: TransformerParts) {
+    const { spec, chat, model, sampler, learner, revision, maxThoughtTokens, afterClose } = parts;
     this.spec = spec;
     this.chat = chat;
     this.model = model;
@@ -50,6 +55,7 @@ export class TransformerPolicy implements TrainablePolicy, PolicyHandle {
     this.#sampler = sampler;
     this.#turns = new TokenTurns(chat, spec.contextLength);
     this.#maxThoughtTokens = maxThoughtTokens;
+    this.#afterClose = afterClose;
   }
 
   get vocabulary(): ReadonlyMap<number, string> {
@@ -110,7 +116,10 @@ export class TransformerPolicy implements TrainablePolicy, PolicyHandle {
 
   /** Closes the learner too. */
   async close(): Promise<void> {
-    await this.learner.close().finally(() => this.#sampler.close());
+    await this.learner
+      .close()
+      .finally(() => this.#sampler.close())
+      .finally(() => this.#afterClose?.());
   }
 
   /** Closes the policy at the end of a scope: `await using policy = await loadPolicy(…)`. */
@@ -122,6 +131,8 @@ export class TransformerPolicy implements TrainablePolicy, PolicyHandle {
 export interface PolicyOptions extends ChatOptions {
   /** Default: ONNX Runtime on `device` in `precision` with `threads`. */
   runtime?: Runtime;
+  /** Whether closing the policy closes the runtime. Default false. */
+  closesRuntime?: boolean;
   /** Default `cpu`. */
   device?: Device;
   /** The precision of ONNX Runtime's matrix products. Default `float32`. */
@@ -171,14 +182,20 @@ export async function createPolicy(
     contextLength: checkpoint.config.max_position_embeddings,
     ...(chat.toldTools === false && { capabilities: { knownTools: true } }),
     // Other weights sample than those that learn.
-    ...(options.sampler?.precision === 'int8' && { usesSeparateSampler: true }),
+    ...((options.sampler?.precision === 'int8' ||
+      (runtime.learnsOnly && runtime.precision !== 'float32')) && {
+      usesSeparateSampler: true,
+    }),
   };
-  const sampler = new Sampler(runtime, model, options.sampler);
+  const sampler = runtime.learnsOnly
+    ? new Sampler(onnxRuntime({ threads }), mirrorModel(model, runtime), options.sampler)
+    : new Sampler(runtime, model, options.sampler);
   // The adapter that is saved names its base, which others find by its name.
   const base = { ...checkpoint, folder: spec.name };
   const learner = new TransformerLearner(runtime, model, base, options.learner);
   const { maxThoughtTokens } = options;
-  const parts = { spec, chat, model, sampler, learner, maxThoughtTokens };
+  const afterClose = options.closesRuntime ? async () => runtime.close?.() : undefined;
+  const parts = { spec, chat, model, sampler, learner, maxThoughtTokens, afterClose };
   return new TransformerPolicy({ ...parts, revision: checkpoint.revision });
 }
 

@@ -13,7 +13,7 @@ export class AllLogits {
     this.#program = runtime.compile((ops) => {
       const tokens = ops.input('tokens', 'int32', ['B', 'T']);
       const positions = ops.input('positions', 'int32', ['B', 'T']);
-      const attention = batchAttention(ops, model.config, 1);
+      const attention = batchAttention(ops, model.config, { blocks: 1, branches: false });
       const hidden = decoder(ops, model.config, tokens, positions, attention);
       return { logits: logits(ops, model.config, hidden) };
     });

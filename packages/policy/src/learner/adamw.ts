@@ -29,7 +29,7 @@ export function adamwFactors(
   { learningRate, weightDecay = 0, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, maxGradNorm }: AdamW,
   { step, gradNorm, decays }: AdamWStep,
 ): AdamWFactors {
-  const clip = maxGradNorm === undefined ? 1 : Math.min(1, maxGradNorm / (gradNorm + 1e-6));
+  const clip = clipOf(maxGradNorm, gradNorm);
   const deviationScale = Math.sqrt(1 - beta2 ** step);
   return {
     kept: decays ? 1 - learningRate * weightDecay : 1,
@@ -40,6 +40,11 @@ export function adamwFactors(
     stepSize: (learningRate * deviationScale) / (1 - beta1 ** step),
     smallest: epsilon * deviationScale,
   };
+}
+
+/** What gradients are multiplied by, so that their norm is at most `maxGradNorm`. */
+export function clipOf(maxGradNorm: number | undefined, gradNorm: number): number {
+  return maxGradNorm === undefined ? 1 : Math.min(1, maxGradNorm / (gradNorm + 1e-6));
 }
 
 /** Each array is [N]. All but the gradient are updated in place. */

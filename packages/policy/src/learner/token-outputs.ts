@@ -23,7 +23,7 @@ export function hiddenStates<T>(
 ): T {
   const tokens = ops.input('tokens', 'int32', ['B', 'T']);
   const positions = ops.input('positions', 'int32', ['B', 'T']);
-  return decoder(ops, config, tokens, positions, batchAttention(ops, config, kind.blocks), options);
+  return decoder(ops, config, tokens, positions, batchAttention(ops, config, kind), options);
 }
 
 /** Computes each layer again for its gradient, and keeps only its input. `trained` are the parameters with gradients. */

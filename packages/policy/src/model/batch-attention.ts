@@ -8,9 +8,14 @@ import { headWidth, type ModelConfig } from './model-config.ts';
  * A position attends to itself and its ancestors, which come before it. Queries attend to the keys up to the end of their quarter of the
  * row, which skips three eighths of the scores. Inputs, all float32: places [T], which are 0 … T−1, and ends [B, T], the place after
  * the last descendant of each position; if layers have windows, depths [B, T], the number of ancestors.
- * @param blocks The number of equal blocks of queries: 1, or a multiple of 4. Only one block's scores are in memory at a time.
+ * @param kind `blocks` is the number of equal blocks of queries: 1, or a multiple of 4. Only one block's scores are in memory at a time.
+ * Without `branches`, a position attends to all before it, and padding, which comes last, may attend to anything.
  */
-export function batchAttention<T>(ops: Ops<T>, config: ModelConfig, blocks: number): Attention<T> {
+export function batchAttention<T>(
+  ops: Ops<T>,
+  config: ModelConfig,
+  { blocks, branches }: { blocks: number; branches: boolean },
+): Attention<T> {
   const { layer: kindOf, window } = architectureOf(config);
   const scale = 1 / Math.sqrt(headWidth(config));
   const cuts = new Cuts(ops, blocks);
@@ -19,6 +24,8 @@ export function batchAttention<T>(ops: Ops<T>, config: ModelConfig, blocks: numb
     windows.includes(has) ? blockMasks(ops, cuts, has ? window : undefined) : [],
   );
   return (layer, queries, keys, values) => {
+    if (ops.causalAttention && !branches && !windows[layer])
+      return ops.causalAttention(queries, keys, values, scale);
     const masks = windows[layer] ? windowed! : whole!;
     const seen = cuts.quarters.map((quarter) => [keys, values].map((x) => cuts.upTo(quarter, x, 2)));
     const mixed = cuts.blocksOf(queries, 2).map((some, block) => {

@@ -1,5 +1,5 @@
 /** The model that the learner and the sampler share: configuration, current weights and constants. */
-import pLimit, { type LimitFunction } from 'p-limit';
+import pLimit from 'p-limit';
 import { disposeTensors, placeTensors } from '../runtime/resident-tensor.ts';
 import type { Runtime, Tensors } from '../runtime/runtime.ts';
 import { type Shapes, sizeOf } from '../runtime/shape.ts';
@@ -12,7 +12,7 @@ export interface Model {
   /** The current weights. Each optimizer step assigns new tensors, which may reuse the memory of the old ones. */
   weights: Tensors;
   /** Runs one function at a time, so that optimizer steps and sampler runs never overlap. */
-  readonly exclusively: LimitFunction;
+  exclusively<Result>(run: () => Promise<Result>): Promise<Result>;
   /** Program inputs that never change. */
   constants: Tensors;
   /** The open samplers and learners. */

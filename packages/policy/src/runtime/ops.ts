@@ -90,6 +90,8 @@ export interface Ops<T> {
    * and neighbouring heads share keys (arXiv 2305.13245), and a mask that broadcasts to [B, H, S, T] and has no gradient.
    */
   attention(queries: T, keys: T, values: T, mask: T, scale: number): T;
+  /** Attention of positions to themselves and those before them, without a mask. A runtime for which it saves nothing lacks it. */
+  causalAttention?(queries: T, keys: T, values: T, scale: number): T;
   /**
    * Attention to a past that each row has a length of: the outputs [B, H, 1, D], and the past with the new key and value at position
    * lengths[b], for max(P, room) positions. No gradient. A runtime without such an operation lacks it, or returns undefined.

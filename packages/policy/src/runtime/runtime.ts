@@ -53,14 +53,46 @@ export interface DeviceMemory {
   read(tensor: Tensor): Promise<Tensor>;
 }
 
+/** What AdamW is told of one step. */
+export interface AdamWUpdate {
+  learningRate: number;
+  beta1: number;
+  beta2: number;
+  epsilon: number;
+  weightDecay: number;
+  /** Counted from 1. */
+  step: number;
+  /** What gradients are multiplied by first. */
+  clip: number;
+}
+
+/** Arithmetic over many tensors of the device's memory at once. */
+export interface DeviceOptimizer {
+  /** sums + share · gradients, in new tensors that take the place of both. */
+  accumulate(
+    sums: readonly Tensor[] | undefined,
+    gradients: readonly Tensor[],
+    share: number,
+  ): Promise<Tensor[]>;
+  /** The Euclidean norm of all numbers. */
+  norm(tensors: readonly Tensor[]): Promise<number>;
+  /** Updates weights and moments in place. The lists are in one order. */
+  adamw(
+    lists: Record<'weights' | 'gradients' | 'means' | 'variances', readonly Tensor[]>,
+    update: AdamWUpdate,
+  ): Promise<void>;
+}
+
 export interface Runtime {
   readonly name: string;
   /** The device's memory, if outputs can stay there. */
   readonly memory?: DeviceMemory;
+  /** An optimizer for tensors in the device's memory that is faster than a program. */
+  readonly optimizer?: DeviceOptimizer;
   /** Whether empty inputs must be avoided. */
   readonly refusesEmpty?: boolean;
   /** Default `float32`. */
-  readonly precision?: Precision;
+  readonly precision?: Precision | 'bfloat16';
   /** Building constants into a program makes many runs faster up to this size in bytes. Default 0. */
   readonly mostBuiltIn?: number;
   /** Whether `linear` is faster with weights that are laid out for it, in a copy. */
@@ -69,9 +101,13 @@ export interface Runtime {
   readonly hasInt8?: boolean;
   /** The fixed cost of one run of a learner's program, expressed in tokens. Default 128. */
   readonly tokensPerRun?: number;
+  /** Whether ONNX Runtime samples faster, from copies of the weights in this process's memory. */
+  readonly learnsOnly?: boolean;
   /** Whether launching an operation costs more than the work that several small operations would save. */
   readonly prefersFewOperations?: boolean;
   compile(program: Program, options?: CompileOptions): Promise<Executable>;
+  /** Frees what the runtime holds. Nothing may use it afterwards. */
+  close?(): Promise<void>;
 }
 
 export function gradientOf(input: string): string {

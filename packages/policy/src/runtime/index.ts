@@ -1,0 +1,20 @@
+/** What a runtime of another package implements and needs. */
+export type { CachedAttention, Dim, ElementType, MatmulOptions, Ops, Program } from './ops.ts';
+export {
+  type Argument,
+  type RecordedBody,
+  type RecordedNode,
+  type RecordedProgram,
+  recordProgram,
+} from './record-program.ts';
+export { ResidentTensor } from './resident-tensor.ts';
+export {
+  type AdamWUpdate,
+  type CompileOptions,
+  type DeviceOptimizer,
+  type GradientRequest,
+  gradientOf,
+  type Runtime,
+  type Tensor,
+  type Tensors,
+} from './runtime.ts';
