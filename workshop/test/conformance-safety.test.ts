@@ -76,6 +76,8 @@ const startProcesses = [
   'packages/cli/src/subject/packed-copy.ts',
   'packages/envs-harbor/src/box/agent-shell.ts',
   'packages/gateway/src/command.ts',
+  'packages/libtorch/src/engine-client.ts',
+  'packages/libtorch/src/find-libtorch.ts',
   'packages/mcp/src/client/server-process.ts',
   'packages/policy/src/runtime/probe-device.ts',
   'packages/sandbox/src/bubblewrap/bubble.ts',

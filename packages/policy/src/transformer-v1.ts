@@ -15,6 +15,7 @@ import {
 } from '@toolenv/core/plugins';
 import type { OptionsOf } from '@toolenv/core/schemas';
 import type { LoraTarget } from './learner/lora.ts';
+import type { Runtime } from './runtime/runtime.ts';
 
 const schema = {
   type: 'object',
@@ -27,10 +28,11 @@ const schema = {
       description: 'Hugging Face folder, or a model of the Hugging Face Hub',
     },
     runtime: {
-      enum: ['onnx', 'tfjs'],
+      enum: ['onnx', 'tfjs', 'libtorch'],
       default: 'onnx',
       mayChange: true,
-      description: 'library that computes the model: ONNX Runtime, or the installed TensorFlow.js package',
+      description:
+        "library that computes the model: ONNX Runtime, the installed TensorFlow.js package, or the kernels of this machine's PyTorch",
     },
     device: {
       enum: ['auto', 'cpu', 'webgpu', 'cuda', 'dml', 'coreml'],
@@ -38,10 +40,10 @@ const schema = {
       description: 'device for ONNX Runtime; auto is a GPU if CUDA works, else the CPU (default: cpu)',
     },
     precision: {
-      enum: ['float32', 'float16'],
+      enum: ['float32', 'float16', 'bfloat16'],
       mayChange: true,
       description:
-        "precision of ONNX Runtime's matrix products; float16 is faster on GPUs that support it; a CPU only rounds to it (default: float32)",
+        'precision of matrix products: float16 for ONNX Runtime, faster on GPUs that support it; bfloat16 for libtorch, faster on CPUs with AMX or AVX512-BF16 (default: float32)',
     },
     rolloutPrecision: {
       enum: ['float32', 'int8'],
@@ -116,7 +118,8 @@ export type TransformerOptions = OptionsOf<typeof schema>;
 
 const transformer: PolicyDefinition<TransformerOptions> = definePolicy({
   name: 'transformer-v1',
-  description: 'A transformer from a Hugging Face folder or the Hub, on ONNX Runtime or TensorFlow.js.',
+  description:
+    'A transformer from a Hugging Face folder or the Hub, on ONNX Runtime, TensorFlow.js or the kernels of PyTorch.',
   options: schema,
   begin,
   open,
@@ -147,9 +150,8 @@ async function open(
 ): Promise<PolicyHandle> {
   refuseContradictions(options);
   const { checkpoint, rolloutPrecision, loraRank, loraAlpha, loraTargets, ...others } = options;
-  const { gradientCheckpointing, tokenBudget, ...ofPolicy } = others;
+  const { gradientCheckpointing, tokenBudget, precision, runtime, ...ofPolicy } = others;
   const { loadPolicy } = await import('./transformer-policy.ts');
-  const { tfjsRuntime } = await import('./runtime/tfjs/tfjs-runtime.ts');
   // LoraAdapter refuses unknown targets by name.
   const targets = loraTargets as LoraTarget[] | undefined;
   const lora = loraRank > 0 ? { rank: loraRank, alpha: loraAlpha, targets, seed } : undefined;
@@ -157,13 +159,45 @@ async function open(
     ...ofPolicy,
     revision,
     signal,
-    runtime: options.runtime === 'tfjs' ? await tfjsRuntime() : undefined,
+    ...(precision !== 'bfloat16' && { precision }),
+    runtime: await runtimeOf({ runtime, precision, threads: options.threads }),
+    closesRuntime: true,
     sampler: { precision: rolloutPrecision },
     learner: { lora, gradientCheckpointing, tokenBudget },
   });
 }
 
+/** `undefined` for ONNX Runtime, which `loadPolicy` opens. */
+async function runtimeOf({
+  runtime,
+  threads,
+  precision,
+}: Pick<TransformerOptions, 'runtime' | 'threads' | 'precision'>): Promise<Runtime | undefined> {
+  if (runtime === 'tfjs') return (await import('./runtime/tfjs/tfjs-runtime.ts')).tfjsRuntime();
+  if (runtime === 'onnx') return undefined;
+  const { libtorchRuntime } = await loadLibtorch();
+  return libtorchRuntime({ threads, precision });
+}
+
+/** The package depends on this one, so it is not a dependency of this one. */
+async function loadLibtorch(): Promise<{
+  libtorchRuntime(options: Pick<TransformerOptions, 'threads' | 'precision'>): Promise<Runtime>;
+}> {
+  const name = '@toolenv/libtorch';
+  try {
+    return await import(name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
+    const message = `${name} is not installed: npm install ${name}.`;
+    throw new ToolEnvError('usage.runtime_missing', message, { cause: error });
+  }
+}
+
 function refuseContradictions({ runtime, loraRank, ...rest }: TransformerOptions): void {
+  if (runtime === 'libtorch' && rest.device !== undefined)
+    throw badOption('device', 'runtime "libtorch" computes on the CPU; leave one of the two out');
+  if (runtime === 'libtorch' ? rest.precision === 'float16' : rest.precision === 'bfloat16')
+    throw badOption('precision', 'give float16 with runtime "onnx", and bfloat16 with runtime "libtorch"');
   const foreign = (['device', 'precision', 'threads'] as const).find((name) => rest[name] !== undefined);
   if (runtime === 'tfjs' && foreign !== undefined) {
     throw badOption(

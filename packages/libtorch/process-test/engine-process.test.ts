@@ -1,0 +1,86 @@
+/** The process of the engine: how it ends, and what is said when it ends by itself. */
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { tensor } from '@toolenv/policy';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { findLibtorch } from '../src/find-libtorch.ts';
+import { libtorchRuntime } from '../src/libtorch-runtime.ts';
+import { hasLibtorch } from './has-libtorch.ts';
+
+/** The engines that this process has started. */
+async function engines(): Promise<number[]> {
+  const { stdout } = await promisify(execFile)('pgrep', [
+    '-P',
+    String(process.pid),
+    '-f',
+    'engine-process',
+  ]).catch(() => ({ stdout: '' }));
+  return stdout.trim().split('\n').filter(Boolean).map(Number);
+}
+
+test.runIf(hasLibtorch)(
+  'a killed engine ends the run with the remedy, and so does every later call',
+  async () => {
+    const before = await engines();
+    const runtime = await libtorchRuntime();
+    const program = await runtime.compile((ops) => {
+      const x = ops.input('x', 'float32', ['N', 'N']);
+      return { y: ops.matmul(x, x) };
+    });
+    const size = 4000;
+    const running = program.run({ x: tensor(new Float32Array(size * size), [size, size]) });
+    const [engine] = (await engines()).filter((each) => !before.includes(each));
+    process.kill(engine!, 'SIGKILL');
+    const expected = { code: 'infrastructure.libtorch', message: expect.stringContaining('lack of memory') };
+    await expect(running).rejects.toMatchObject(expected);
+    await expect(runtime.count()).rejects.toMatchObject(expected);
+    await runtime.close();
+  },
+);
+
+test.runIf(hasLibtorch)('the engine survives Ctrl-C, and ends when it is closed', async () => {
+  const before = await engines();
+  const runtime = await libtorchRuntime();
+  const [engine] = (await engines()).filter((each) => !before.includes(each));
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.kill(engine!, signal);
+  expect(await runtime.count()).toEqual({ alive: 0, kept: 0 });
+  await runtime.close();
+  expect(() => process.kill(engine!, 0)).toThrow('ESRCH');
+});
+
+test.runIf(hasLibtorch)('an error of libtorch names the operation, and the engine goes on', async () => {
+  const runtime = await libtorchRuntime();
+  const program = await runtime.compile((ops) => ({
+    y: ops.matmul(ops.input('a', 'float32', ['A', 'B']), ops.input('b', 'float32', ['C', 'D'])),
+  }));
+  const [a, b] = [tensor(new Float32Array(6), [2, 3]), tensor(new Float32Array(20), [4, 5])];
+  await expect(program.run({ a, b })).rejects.toThrow(
+    /aten::mm: .*mat1 and mat2 shapes cannot be multiplied/,
+  );
+  await expect(program.run({ a })).rejects.toThrow('Input "b" is missing.');
+  expect(await runtime.count()).toEqual({ alive: 0, kept: 0 });
+  await runtime.close();
+});
+
+test('a folder without a library that can be used is named, with the remedy', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'toolenv-libtorch-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  await writeFile(join(folder, 'libtorch_cpu.so'), 'not a library');
+  await expect(libtorchRuntime({ folder })).rejects.toMatchObject({
+    code: 'usage.libtorch',
+    message: expect.stringMatching(/libtorch_cpu\.\w+ cannot be used .*: install PyTorch 2\.10 or later/),
+  });
+});
+
+test('without PyTorch, the places that were looked at are named', () => {
+  vi.stubEnv('TOOLENV_LIBTORCH', '');
+  vi.stubEnv('TOOLENV_PYTHON', '/nowhere/python');
+  vi.stubEnv('VIRTUAL_ENV', '');
+  vi.stubEnv('PATH', '/nowhere');
+  expect(() => findLibtorch()).toThrow(
+    /^No PyTorch is found \(looked in \/nowhere\/python, .*pip install torch/,
+  );
+});

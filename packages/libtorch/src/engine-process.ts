@@ -1,0 +1,33 @@
+/**
+ * The process of the engine. A wrong handle or a lack of memory ends libtorch's process, so it is not the one that trains; and its calls
+ * block. Answers each request in its order.
+ */
+import { messageOf, ToolEnvError } from '@toolenv/core';
+import { Engine } from './engine.ts';
+import type { Answer, Request } from './engine-client.ts';
+
+let engine: Engine | undefined;
+
+process.on('message', ({ id, method, given }: Request) => {
+  let answer: Answer;
+  try {
+    if (method === 'open') engine = new Engine(...given);
+    const result = method === 'open' ? engine!.version : call(engine!, method, given);
+    answer = { id, result };
+  } catch (error) {
+    const code = ToolEnvError.isInstance(error) ? error.code : undefined;
+    answer = { id, error: { message: messageOf(error), code } };
+  }
+  process.send!(answer);
+});
+// The process that trains decides when to stop, and saves its work first.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
+process.on('disconnect', () => process.exit());
+
+function call(
+  engine: Engine,
+  method: Exclude<Request['method'], 'open'>,
+  given: readonly unknown[],
+): unknown {
+  return (engine[method] as (...given: readonly unknown[]) => unknown)(...given);
+}

@@ -1,0 +1,204 @@
+/** Engine: compiles recorded programs, runs them on libtorch, and keeps tensors between runs. */
+import {
+  type AdamWUpdate,
+  type GradientRequest,
+  gradientOf,
+  type RecordedProgram,
+} from '@toolenv/policy/runtime';
+import { GradientTape } from './gradient-tape.ts';
+import { Kernels } from './kernels.ts';
+import { PreparedProgram } from './prepared-program.ts';
+import { TorchLibrary } from './torch-library.ts';
+import { markOne, TorchOps } from './torch-ops.ts';
+import { TorchTensor } from './torch-tensor.ts';
+
+export interface Numbers {
+  data: Float32Array | Int32Array;
+  dims: readonly number[];
+}
+
+/** A tensor that the engine keeps, by its number. */
+export interface Kept {
+  kept: number;
+  dims: readonly number[];
+}
+
+export interface CompileRequest {
+  program: RecordedProgram;
+  gradients?: GradientRequest | undefined;
+  /** Outputs that the engine keeps. */
+  stays: readonly string[];
+}
+
+interface Compiled {
+  program: PreparedProgram;
+  gradients: GradientRequest | undefined;
+  stays: ReadonlySet<string>;
+}
+
+export class Engine {
+  readonly version: string;
+  readonly #kernels: Kernels;
+  readonly #programs: Map<number, Compiled> = new Map();
+  readonly #kept: Map<number, TorchTensor> = new Map();
+  readonly #precision: 'float32' | 'bfloat16';
+  #count = 0;
+
+  /** @throws ToolEnvError `usage.libtorch`. */
+  constructor(folder: string, precision: 'float32' | 'bfloat16' = 'float32') {
+    const library = new TorchLibrary(folder);
+    this.version = library.version;
+    this.#kernels = new Kernels(library);
+    this.#precision = precision;
+  }
+
+  compile({ program, gradients, stays }: CompileRequest): number {
+    this.#count += 1;
+    this.#programs.set(this.#count, {
+      program: new PreparedProgram(program),
+      gradients,
+      stays: new Set(stays),
+    });
+    return this.#count;
+  }
+
+  close(program: number): void {
+    this.#programs.delete(program);
+  }
+
+  /** The most memory that this process has had, in bytes. */
+  peakMemory(): number {
+    return 1024 * process.resourceUsage().maxRSS;
+  }
+
+  /** Tensors in memory, and those of them that the other side knows by number. */
+  count(): { alive: number; kept: number } {
+    return { alive: TorchTensor.living.size, kept: this.#kept.size };
+  }
+
+  run(id: number, inputs: Readonly<Record<string, Numbers | Kept>>): Record<string, Numbers | Kept> {
+    const { program, gradients, stays } = this.#programs.get(id)!;
+    const given = new Map<string, TorchTensor>();
+    try {
+      for (const name of new Set([...program.inputs, ...(gradients?.to ?? [])])) {
+        const value = inputs[name];
+        if (!value) throw new RangeError(`Input "${name}" is missing.`);
+        given.set(name, 'kept' in value ? this.#tensorOf(value).keep() : this.#take(value, stays.size > 0));
+      }
+      const outputs = this.#compute(program, (name) => given.get(name)!, gradients);
+      const found = Object.entries(outputs).map(([name, value]) => [
+        name,
+        this.#give(value, stays.has(name)),
+      ]);
+      for (const value of given.values()) value.drop();
+      return Object.fromEntries(found);
+    } catch (error) {
+      this.#freeAllBut(new Set(this.#kept.values()));
+      throw error;
+    }
+  }
+
+  copy(value: Numbers | Kept): Kept {
+    return this.#keep('kept' in value ? this.#kernels.clone(this.#tensorOf(value)) : this.#take(value, true));
+  }
+
+  read(value: Kept): Numbers {
+    return { data: this.#kernels.read(this.#tensorOf(value)), dims: value.dims };
+  }
+
+  dispose(...tensors: Kept[]): void {
+    for (const { kept } of tensors) {
+      this.#kept.get(kept)?.drop();
+      this.#kept.delete(kept);
+    }
+  }
+
+  /** sums + share · gradients, in the place of both. */
+  accumulate(sums: readonly Kept[] | undefined, gradients: readonly Kept[], share: number): Kept[] {
+    if (!sums && share === 1) return [...gradients];
+    return gradients.map((each, index) => {
+      const gradient = this.#tensorOf(each);
+      const sum = sums?.[index];
+      const made = sum
+        ? this.#kernels.add(this.#tensorOf(sum), gradient, share)
+        : this.#kernels.tidy(() => this.#kernels.mul(gradient, this.#kernels.full([], share)));
+      this.dispose(each);
+      if (sum) this.dispose(sum);
+      return this.#keep(made);
+    });
+  }
+
+  norm(tensors: readonly Kept[]): number {
+    return Math.hypot(...tensors.map((each) => this.#kernels.norm(this.#tensorOf(each))));
+  }
+
+  adamw(
+    {
+      weights,
+      gradients,
+      means,
+      variances,
+    }: Record<'weights' | 'gradients' | 'means' | 'variances', readonly Kept[]>,
+    update: AdamWUpdate,
+  ): void {
+    const lists = [weights, gradients, means, variances].map((list) =>
+      list.map((each) => this.#tensorOf(each)),
+    );
+    this.#kernels.adamw(lists as [TorchTensor[], TorchTensor[], TorchTensor[], TorchTensor[]], update);
+  }
+
+  #compute(
+    program: PreparedProgram,
+    given: (name: string) => TorchTensor,
+    request: GradientRequest | undefined,
+  ): Record<string, TorchTensor> {
+    const sources = (request?.to ?? []).map(given);
+    const tape = new GradientTape(this.#kernels, sources);
+    const { outputs, end } = program.run(new TorchOps(this.#kernels, given, tape, this.#precision));
+    if (request) {
+      const loss = outputs[request.of];
+      if (!loss) throw new RangeError(`The program has no output "${request.of}" to differentiate.`);
+      const gradients = tape.pullBack([[loss, markOne(this.#kernels.full([], 1))]], sources);
+      for (const [index, name] of request.to.entries()) {
+        if (!gradients[index]) throw new RangeError(`The loss does not depend on "${name}".`);
+        outputs[gradientOf(name)] = gradients[index];
+      }
+    }
+    end();
+    return outputs;
+  }
+
+  /** @param copies Whether the tensor, or a view of it, may outlive the numbers. */
+  #take({ data, dims }: Numbers, copies: boolean): TorchTensor {
+    const shared = this.#kernels.share(data, dims);
+    if (!copies) return shared;
+    const copy = this.#kernels.clone(shared);
+    shared.drop();
+    return copy;
+  }
+
+  #freeAllBut(kept: ReadonlySet<TorchTensor>): void {
+    for (const each of [...TorchTensor.living]) if (!kept.has(each)) each.free();
+  }
+
+  #tensorOf({ kept }: Kept): TorchTensor {
+    const found = this.#kept.get(kept);
+    if (!found) throw new RangeError('The tensor is disposed.');
+    return found;
+  }
+
+  #give(found: TorchTensor, stays: boolean): Numbers | Kept {
+    const value = found.type === 'bfloat16' ? this.#kernels.cast(found, 'float32') : found;
+    if (value !== found) found.drop();
+    if (stays) return this.#keep(value);
+    const numbers = { data: this.#kernels.read(value), dims: value.shape };
+    value.drop();
+    return numbers;
+  }
+
+  #keep(value: TorchTensor): Kept {
+    this.#count += 1;
+    this.#kept.set(this.#count, value);
+    return { kept: this.#count, dims: value.shape };
+  }
+}

@@ -1,0 +1,119 @@
+/** libtorchRuntime: programs on PyTorch's own kernels. */
+import {
+  gradientOf,
+  type Program,
+  ResidentTensor,
+  type Runtime,
+  recordProgram,
+  type Tensor,
+} from '@toolenv/policy/runtime';
+import type { Kept, Numbers } from './engine.ts';
+import { EngineClient } from './engine-client.ts';
+import { findLibtorch } from './find-libtorch.ts';
+
+export interface LibtorchOptions {
+  /** The folder of libtorch's libraries: `lib` in the package `torch`. Default: {@link findLibtorch}. */
+  folder?: string | undefined;
+  /** Threads that compute one operation. Default: OpenMP's choice, which is one per core. */
+  threads?: number | undefined;
+  /** The precision of products. Default `float32`. CPUs with AMX or AVX512-BF16 multiply faster in `bfloat16`. */
+  precision?: 'float32' | 'bfloat16' | undefined;
+}
+
+type Resident = ResidentTensor<{ value: Kept; dispose(): void }>;
+
+export interface LibtorchRuntime extends Runtime {
+  /** Of libtorch, such as `2.15.0`. */
+  readonly version: string;
+  /** Tensors in the memory of the engine, and those of them that are not disposed. */
+  count(): Promise<{ alive: number; kept: number }>;
+  /** The most memory that the engine has had, in bytes. */
+  peakMemory(): Promise<number>;
+  close(): Promise<void>;
+}
+
+/** @throws ToolEnvError `usage.libtorch` if there is no library, or none that can be used. */
+export async function libtorchRuntime({
+  folder = findLibtorch(),
+  threads,
+  precision = 'float32',
+}: LibtorchOptions = {}): Promise<LibtorchRuntime> {
+  const engine = new EngineClient(threads);
+  const version = await engine.open(folder, precision).catch(async (error: unknown) => {
+    await engine.close();
+    throw error;
+  });
+  const resident = (value: Kept): Resident =>
+    new ResidentTensor(
+      { value, dispose: () => void engine.ask('dispose', value).catch(() => {}) },
+      value.dims,
+    );
+  const given = (value: Tensor): Numbers | Kept =>
+    value instanceof ResidentTensor
+      ? (value as Resident).handle.value
+      : { data: value.data, dims: value.dims };
+  const kept = (tensors: readonly Tensor[]) => tensors.map((value) => (value as Resident).handle.value);
+  return {
+    name: 'libtorch-cpu',
+    version,
+    precision,
+    prefersFewOperations: true,
+    learnsOnly: true,
+    count: () => engine.ask('count'),
+    peakMemory: () => engine.ask('peakMemory'),
+    close: () => engine.close(),
+    memory: {
+      isRemote: false,
+      copy: async (value) => resident(await engine.ask('copy', given(value))),
+      async read(value) {
+        const found = given(value);
+        return 'kept' in found ? engine.ask('read', found) : { data: found.data.slice(), dims: found.dims };
+      },
+    },
+    optimizer: {
+      async accumulate(sums, gradients, share) {
+        const found = await engine.ask('accumulate', sums && kept(sums), kept(gradients), share);
+        return found.map(resident);
+      },
+      norm: (tensors) => engine.ask('norm', kept(tensors)),
+      adamw: ({ weights, gradients, means, variances }, update) =>
+        engine.ask(
+          'adamw',
+          {
+            weights: kept(weights),
+            gradients: kept(gradients),
+            means: kept(means),
+            variances: kept(variances),
+          },
+          update,
+        ),
+    },
+    async compile(program: Program, { gradients, stays = () => false } = {}) {
+      const recorded = recordProgram(program);
+      const names = [...Object.keys(recorded.outputs), ...(gradients?.to ?? []).map(gradientOf)];
+      const used = new Set([...inputsOf(recorded.nodes), ...(gradients?.to ?? [])]);
+      const id = await engine.ask('compile', { program: recorded, gradients, stays: names.filter(stays) });
+      return {
+        async run(inputs, into = {}) {
+          const wanted = Object.entries(inputs).filter(([name]) => used.has(name));
+          const found = await engine.ask(
+            'run',
+            id,
+            Object.fromEntries(wanted.map(([name, value]) => [name, given(value)])),
+          );
+          const outputs = Object.entries(found).map(([name, value]): [string, Tensor] => {
+            if ('kept' in value) return [name, resident(value)];
+            into[name]?.data.set(value.data);
+            return [name, into[name] ?? value];
+          });
+          return Object.fromEntries(outputs);
+        },
+        close: () => engine.ask('close', id),
+      };
+    },
+  };
+}
+
+function inputsOf(nodes: ReturnType<typeof recordProgram>['nodes']): string[] {
+  return nodes.flatMap(({ operation, arguments: [name] }) => (operation === 'input' ? [name as string] : []));
+}
