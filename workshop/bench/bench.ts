@@ -14,14 +14,16 @@ import { measureSmolLm2 } from './smollm2.ts';
 interface Choice {
   size?: string;
   device?: Device;
+  runtime?: string;
+  precision?: 'float32' | 'bfloat16';
 }
 
 const benchmarks: Record<string, (choice: Choice, rounds: number) => Promise<Record<string, unknown>>> = {
-  train: ({ size = '1m', device }, rounds) => measureModel('train', size, { rounds, device }),
-  group: ({ size = '1m', device }, rounds) => measureModel('group', size, { rounds, device }),
-  lora: ({ size = '500m', device }, rounds) => measureModel('lora', size, { rounds, device }),
-  rollout: ({ size = '1m', device }, rounds) => measureModel('rollout', size, { rounds, device }),
-  grpo: ({ size = '1m', device }, rounds) => measureModel('grpo', size, { rounds, device }),
+  train: ({ size = '1m', ...choice }, rounds) => measureModel('train', size, { rounds, ...choice }),
+  group: ({ size = '1m', ...choice }, rounds) => measureModel('group', size, { rounds, ...choice }),
+  lora: ({ size = '500m', ...choice }, rounds) => measureModel('lora', size, { rounds, ...choice }),
+  rollout: ({ size = '1m', ...choice }, rounds) => measureModel('rollout', size, { rounds, ...choice }),
+  grpo: ({ size = '1m', ...choice }, rounds) => measureModel('grpo', size, { rounds, ...choice }),
   cost: measureCost,
   tools: measureSlowTools,
   draw: measureDraw,
@@ -35,7 +37,8 @@ const benchmarks: Record<string, (choice: Choice, rounds: number) => Promise<Rec
 };
 const names = Object.keys(benchmarks).join(', ');
 
-const help = `Usage: npm run bench -- <name> [--size ${Object.keys(sizes).join('|')}] [--rounds <number>] [--device <name>]
+const help = `Usage: npm run bench -- <name> [--size ${Object.keys(sizes).join('|')}] [--rounds <number>] [--device <name>] [--runtime onnx|libtorch]
+                               [--precision float32|bfloat16]
 
 Names: ${names}
 
@@ -48,7 +51,8 @@ PyTorch with transformers. Without the peer, peer and ratio are null. peakMemory
 8 episodes with one prompt of 300 tokens and answers of 20; withoutSharing is ours where each has a prompt of its own. lora trains adapters on 4 rows of 256 tokens; its peer needs peft too. rollout also has
 step: the milliseconds of one token of each conversation, with weights in float32 and in int8, and, for small models, latency: the time of one token
 and of one turn in the first five turns of growing conversations. --device (default cpu) is
-the device of this library. With a device other than the CPU, the peer runs on the GPU.
+the device of this library. With a device other than the CPU, the peer runs on the GPU. --runtime libtorch computes ours by the libtorch of the peer, and there --precision bfloat16 is
+autocast for the peer.
 
 grpo: as these, in generated tokens per second of whole steps: 8 groups of 8 answers, each of 64 tokens at temperature 1 to a prompt of some 60, then an
 update with GRPO's loss and AdamW. Neither side has tools, a KL penalty or an end token. ours is train() with trainer-grpo, which plays the
@@ -91,12 +95,14 @@ const { values, positionals } = parseArgs({
   options: {
     size: { type: 'string' },
     device: { type: 'string' },
+    runtime: { type: 'string', default: 'onnx' },
+    precision: { type: 'string', default: 'float32' },
     rounds: { type: 'string', default: '15' },
     help: { type: 'boolean', short: 'h', default: false },
   },
   allowPositionals: true,
 });
-const { size, device, rounds } = values;
+const { size, device, runtime, precision, rounds } = values;
 const [name] = positionals;
 if (values.help) console.log(help);
 else if (name === undefined) refuse(`Name a benchmark: one of ${names}.`);
@@ -106,8 +112,12 @@ else if (size !== undefined && !Object.hasOwn(sizes, size))
   refuse(`No size "${size}": one of ${Object.keys(sizes).join(', ')}.`);
 else if (device !== undefined && !isDevice(device))
   refuse(`No device "${device}": one of ${devices.join(', ')}.`);
+else if (!['onnx', 'libtorch'].includes(runtime)) refuse(`No runtime "${runtime}": onnx or libtorch.`);
+else if (precision !== 'float32' && precision !== 'bfloat16')
+  refuse(`No precision "${precision}": float32 or bfloat16.`);
+else if (precision === 'bfloat16' && runtime !== 'libtorch') refuse('bfloat16 needs --runtime libtorch.');
 else if (!/^[1-9]\d*$/.test(rounds)) refuse(`--rounds is "${rounds}": give a whole number of at least 1.`);
-else await measure(name, { size, device }, Number(rounds));
+else await measure(name, { size, device, runtime, precision }, Number(rounds));
 
 async function measure(name: string, choice: Choice, rounds: number): Promise<void> {
   try {

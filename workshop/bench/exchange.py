@@ -7,7 +7,7 @@ import time
 
 
 def read_request():
-    """Reads the first line: {"threads", "device", "shape"}."""
+    """Reads the first line: {"threads", "device", "precision", "shape"}."""
     return json.loads(sys.stdin.readline())
 
 

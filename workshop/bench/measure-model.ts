@@ -1,7 +1,8 @@
 /** Measures training or rollout of a model, in this library and in the peer. */
 import { availableParallelism } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Device, type ModelConfig, onnxRuntime } from '@toolenv/policy';
+import type { LibtorchRuntime } from '@toolenv/libtorch';
+import { type Device, type ModelConfig, onnxRuntime, type Runtime } from '@toolenv/policy';
 import type { Benchmark } from './benchmark.ts';
 import { group } from './group.ts';
 import { grpo } from './grpo.ts';
@@ -19,11 +20,19 @@ const benchmarks: Record<string, (config: ModelConfig) => Benchmark> = { train, 
 /** What a peer needs besides torch and transformers. */
 const furtherModules: Record<string, string[]> = { lora: ['peft'], grpo: ['trl', 'datasets'] };
 
+/** How this library computes, and how often both sides are measured. The peer has the precision too. */
+export interface ModelChoice {
+  rounds: number;
+  device?: Device;
+  runtime?: string;
+  precision?: 'float32' | 'bfloat16';
+}
+
 /** Measures training or rollout of a model of the given size, by the name of the benchmark. */
 export async function measureModel(
   name: string,
   size: string,
-  choice: { rounds: number; device?: Device },
+  choice: ModelChoice,
 ): Promise<Record<string, unknown>> {
   const modules = furtherModules[name] ?? [];
   return { name, size, ...(await measureBenchmark(benchmarks[name]!(sizes[size]!), { ...choice, modules })) };
@@ -36,7 +45,13 @@ export async function measureModel(
  */
 export async function measureBenchmark(
   benchmark: Benchmark,
-  { rounds, device = 'cpu', modules = [] }: { rounds: number; device?: Device; modules?: string[] },
+  {
+    rounds,
+    device = 'cpu',
+    runtime = 'onnx',
+    modules = [],
+    precision = 'float32',
+  }: ModelChoice & { modules?: string[] },
 ): Promise<Record<string, unknown>> {
   const threads = availableParallelism();
   const needed = ['torch', 'transformers', ...modules];
@@ -46,14 +61,20 @@ export async function measureBenchmark(
   const peer =
     python === undefined
       ? undefined
-      : await startPeer(python, benchmark, { threads, device: device === 'cpu' ? 'cpu' : 'gpu' }).catch(
-          (error: Error) => {
-            // PyTorch may be installed without GPU support. Measure this library all the same.
-            if (device === 'cpu') throw error;
-            console.error(`${error.message} Only this library is measured.`);
-          },
-        );
-  const work = await benchmark.prepare(onnxRuntime({ threads, device }));
+      : await startPeer(python, benchmark, {
+          threads,
+          precision,
+          device: device === 'cpu' ? 'cpu' : 'gpu',
+        }).catch((error: Error) => {
+          // PyTorch may be installed without GPU support. Measure this library all the same.
+          if (device === 'cpu') throw error;
+          console.error(`${error.message} Only this library is measured.`);
+        });
+  const own: Runtime =
+    runtime === 'libtorch'
+      ? await (await import('@toolenv/libtorch')).libtorchRuntime({ threads, precision })
+      : onnxRuntime({ threads, device });
+  const work = await benchmark.prepare(own);
   const busyBefore = await busyShare();
   let peerPeak: number | null = null;
   const peerRates: number[] = [];
@@ -78,9 +99,11 @@ export async function measureBenchmark(
     await delay(200);
   }
   await peer?.close();
-  const ownPeak = 1024 * process.resourceUsage().maxRSS;
+  const ofEngine = (await (own as Partial<LibtorchRuntime>).peakMemory?.()) ?? 0;
+  const ownPeak = 1024 * process.resourceUsage().maxRSS + ofEngine;
   const details = await work.details?.();
   await work.close();
+  await own.close?.();
   const busy = Math.max(busyBefore, await busyShare());
   warnIfBusy(busy);
   const medians = Object.fromEntries(Object.entries(rates).map(([way, each]) => [way, median(each)]));
@@ -95,7 +118,7 @@ export async function measureBenchmark(
     unit: 'tokens/s',
     shape: benchmark.shape,
     ...details,
-    // Bytes of each whole process; ours is this process, which also runs the benchmark.
+    // Bytes of each whole process; ours is this process, which also runs the benchmark, and the engine's.
     peakMemory: { ours: ownPeak, peer: peerPeak },
     threads,
     otherWork: Number(busy.toFixed(2)),

@@ -17,6 +17,8 @@ def read_shape():
         if not torch.cuda.is_available():
             raise SystemExit("This PyTorch cannot use a GPU.")
         torch.set_default_device("cuda")
+    global autocast
+    autocast = torch.autocast(request["device"].replace("gpu", "cuda"), torch.bfloat16, request.get("precision") == "bfloat16")
     return request["shape"]
 
 
@@ -57,7 +59,9 @@ def serve_steps(model, shape, loss_of):
 
     def run(steps):
         for _ in range(steps):
-            loss_of().backward()
+            with autocast:
+                loss = loss_of()
+            loss.backward()
             torch.nn.utils.clip_grad_norm_(trained, 1.0)
             optimizer.step()
             optimizer.zero_grad(set_to_none=True)

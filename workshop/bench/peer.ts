@@ -10,7 +10,7 @@ export type Peer = Side<{ seconds: number; peakMemory: number }>;
 export function startPeer(
   python: string,
   { peerScript, shape }: Pick<Benchmark, 'peerScript'> & { shape: Record<string, number | string> },
-  on: { threads: number; device: 'cpu' | 'gpu' },
+  on: { threads: number; device: 'cpu' | 'gpu'; precision?: 'float32' | 'bfloat16' },
 ): Promise<Peer> {
   // This file runs from workshop/bench/dist.
   return startSide([python, join(import.meta.dirname, '..', peerScript)], { ...on, shape });

@@ -1,5 +1,5 @@
 /**
- * `npm run devices -- webgpu` checks that a device computes the same numbers as the CPU: every operation and its gradients, then a
+ * `npm run devices -- webgpu`, or `libtorch` for the kernels of this machine's PyTorch, checks that a device computes the same numbers as the CPU: every operation and its gradients, then a
  * small model's greedy tokens, log-probabilities, entropies, values, their gradients and the weights after two steps. If tensors can
  * stay in the device's memory, it also checks that no node on the CPU reads or writes them.
  *
@@ -10,6 +10,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createRng } from '@toolenv/core';
 import type { Rows, TokenBatch } from '@toolenv/core/learner';
+import { libtorchRuntime } from '@toolenv/libtorch';
 import {
   createModel,
   type Device,
@@ -31,11 +32,12 @@ import { cpuProvider, describeNode, nodesOffDevice, PlacementWatch } from './pla
 /** Named arrays. */
 type Numbers = Record<string, ArrayLike<number>>;
 
-const asked = (process.argv[2] ?? 'webgpu') as (typeof devices)[number];
-if (!devices.includes(asked)) throw new RangeError(`No device "${asked}": ${devices.join(', ')}.`);
+const asked = process.argv[2] ?? 'webgpu';
+if (asked !== 'libtorch' && !isDevice(asked))
+  throw new RangeError(`No device "${asked}": ${[...devices, 'libtorch'].join(', ')}.`);
 const checkpoint = join(import.meta.dirname, '../../packages/checkpoints/tiny');
 /** The largest difference that passes, as a share of the largest number that the CPU computes under the same name. */
-const tolerance = 1e-3;
+const tolerance = asked === 'libtorch' ? 1e-4 : 1e-3;
 const variants: Record<string, LearnerOptions & { critic?: boolean }> = {
   'all weights and a critic': { critic: true },
   'layers computed again': { gradientCheckpointing: true },
@@ -51,9 +53,11 @@ const samplings: [title: string, differences: Partial<typeof tinyConfig>, temper
 ];
 const tally = { passed: 0, failed: 0 };
 
-const [cpu, device] = [onnxRuntime({ device: 'cpu' }), onnxRuntime({ device: asked })];
-// On a device without a memory for tensors, every tensor travels anyway.
-const watch = device.memory && new PlacementWatch();
+const open = async (name: string): Promise<Runtime> =>
+  isDevice(name) ? onnxRuntime({ device: name }) : libtorchRuntime();
+const [cpu, device] = [await open('cpu'), await open(asked)];
+// On a device without a memory for tensors, every tensor travels anyway. libtorch has no nodes on a CPU beside it.
+const watch = asked === 'libtorch' ? undefined : device.memory && new PlacementWatch();
 for (const one of opsCases) {
   const [ours, theirs] = [await operationRun(cpu, one), await operationRun(device, one)];
   for (const [name, { data }] of Object.entries(ours))
@@ -80,12 +84,16 @@ process.exit(tally.failed === 0 ? 0 : 1);
 
 /** The numbers of a run of the tiny policy, from sampling to training. */
 async function compute(
-  device: Device,
+  name: string,
   { critic, ...learnerOptions }: (typeof variants)[string],
 ): Promise<Numbers> {
   const started = performance.now();
-  const runtime = onnxRuntime({ device });
-  await using policy = await loadPolicy(checkpoint, { runtime, learner: learnerOptions });
+  const runtime = await open(name);
+  await using policy = await loadPolicy(checkpoint, {
+    runtime,
+    closesRuntime: true,
+    learner: learnerOptions,
+  });
   const { learner, model } = policy;
   const messages = [{ role: 'user' as const, content: 'Where was Dronis Ashmoor filmed?' }];
   const { tokens } = await policy.act({ messages, tools: [] }, { maxTokens: 16, temperature: 0, seed: 1 });
@@ -116,7 +124,7 @@ async function compute(
     for (const [name, { data }] of Object.entries(await readTensorData(runtime, model.weights)))
       numbers[`change of ${name} by step ${step}`] = data.map((value, i) => value - before[name]!.data[i]!);
   }
-  console.log(`${device}: ${((performance.now() - started) / 1000).toFixed(1)} s`);
+  console.log(`${name}: ${((performance.now() - started) / 1000).toFixed(1)} s`);
   return numbers;
 }
 
@@ -133,6 +141,10 @@ async function takeGradients(learner: TransformerLearner): Promise<Numbers> {
     }
     return gradients;
   });
+}
+
+function isDevice(name: string): name is Device {
+  return devices.some((device) => device === name);
 }
 
 function check(title: string, expected: ArrayLike<number>, found: ArrayLike<number>): void {
