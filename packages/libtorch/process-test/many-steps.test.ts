@@ -1,14 +1,14 @@
-/** Hundreds of steps leave no tensor and no memory behind in the engine. */
+/** A thousand steps leave no tensor and no memory behind in the engine. */
 import { expect, test } from 'vitest';
 import { learnerOf, tinyModel } from '../../policy/test/tiny-model.ts';
 import { libtorchRuntime } from '../src/libtorch-runtime.ts';
 import { hasLibtorch } from './has-libtorch.ts';
 
-const steps = 300;
-/** Bytes: allocators keep some of what they have had. A tensor of each step would be far more. */
-const tolerance = 16 * 2 ** 20;
+const steps = 1000;
+/** Bytes: the heap of JavaScript grows for a while. Tensors are counted. */
+const tolerance = 32 * 2 ** 20;
 
-test.runIf(hasLibtorch)('hundreds of steps keep as many tensors as one, and as much memory', async () => {
+test.runIf(hasLibtorch)('a thousand steps keep as many tensors as one, and as much memory', async () => {
   const runtime = await libtorchRuntime({ threads: 1 });
   const learner = learnerOf(tinyModel(), {}, runtime);
   const rows = [9, 17].map((length) => ({
