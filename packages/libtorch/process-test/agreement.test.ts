@@ -76,6 +76,7 @@ describe.runIf(hasLibtorch).each([
     const [found, expected] = [await run(libtorch), await run(onnx)];
     expect(expected.after).not.toEqual(expected.before);
     expect(found).toEqual(expected);
+    expect(await libtorch.count()).toEqual(empty);
   });
 
   test('the same bits in two runs', async () => {

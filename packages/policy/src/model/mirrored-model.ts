@@ -6,11 +6,11 @@ import { rotaryTables } from './rotary.ts';
 
 /** @param runtime The runtime whose memory has the weights. They are copied before the first run after each step. */
 export function mirrorModel(model: Model, runtime: Runtime): Model {
-  const { config, users } = model;
+  const { config } = model;
   let from: Tensors | undefined;
   const mirror: Model = {
     config,
-    users,
+    users: new Set(),
     weights: {},
     constants: rotaryTables(config),
     exclusively: (run) =>
