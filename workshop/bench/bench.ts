@@ -51,8 +51,8 @@ PyTorch with transformers. Without the peer, peer and ratio are null. peakMemory
 8 episodes with one prompt of 300 tokens and answers of 20; withoutSharing is ours where each has a prompt of its own. lora trains adapters on 4 rows of 256 tokens; its peer needs peft too. rollout also has
 step: the milliseconds of one token of each conversation, with weights in float32 and in int8, and, for small models, latency: the time of one token
 and of one turn in the first five turns of growing conversations. --device (default cpu) is
-the device of this library. With a device other than the CPU, the peer runs on the GPU. --runtime libtorch computes ours by the libtorch of the peer, and there --precision bfloat16 is
-autocast for the peer.
+the device of this library. With a device other than the CPU, the peer runs on the GPU. --runtime libtorch gives ours
+the peer's libtorch. --precision bfloat16 then rounds the products of both; the peer uses autocast.
 
 grpo: as these, in generated tokens per second of whole steps: 8 groups of 8 answers, each of 64 tokens at temperature 1 to a prompt of some 60, then an
 update with GRPO's loss and AdamW. Neither side has tools, a KL penalty or an end token. ours is train() with trainer-grpo, which plays the

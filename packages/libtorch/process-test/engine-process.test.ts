@@ -81,6 +81,6 @@ test('without PyTorch, the places that were looked at are named', () => {
   vi.stubEnv('VIRTUAL_ENV', '');
   vi.stubEnv('PATH', '/nowhere');
   expect(() => findLibtorch()).toThrow(
-    /^No PyTorch is found \(looked in \/nowhere\/python, .*pip install torch/,
+    /^No PyTorch was found \(looked in \/nowhere\/python, .*pip install torch/,
   );
 });

@@ -1,6 +1,6 @@
 /**
- * The process of the engine. A wrong handle or a lack of memory ends libtorch's process, so it is not the one that trains; and its calls
- * block. Answers each request in its order.
+ * The process of the engine. libtorch's calls block, and a wrong handle or a lack of memory ends their process, so the trainer has another.
+ * Answers each request in its order.
  */
 import { messageOf, ToolEnvError } from '@toolenv/core';
 import { Engine } from './engine.ts';

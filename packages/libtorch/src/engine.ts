@@ -4,18 +4,17 @@ import {
   type GradientRequest,
   gradientOf,
   type RecordedProgram,
+  type Tensor,
 } from '@toolenv/policy/runtime';
 import { GradientTape } from './gradient-tape.ts';
 import { Kernels } from './kernels.ts';
 import { PreparedProgram } from './prepared-program.ts';
 import { TorchLibrary } from './torch-library.ts';
-import { markOne, TorchOps } from './torch-ops.ts';
+import { TorchOps } from './torch-ops.ts';
 import { TorchTensor } from './torch-tensor.ts';
 
-export interface Numbers {
-  data: Float32Array | Int32Array;
-  dims: readonly number[];
-}
+/** A tensor in JavaScript's memory. */
+export type Numbers = Pick<Tensor, 'data' | 'dims'>;
 
 /** A tensor that the engine keeps, by its number. */
 export interface Kept {
@@ -32,6 +31,7 @@ export interface CompileRequest {
 
 interface Compiled {
   program: PreparedProgram;
+  inputs: readonly string[];
   gradients: GradientRequest | undefined;
   stays: ReadonlySet<string>;
 }
@@ -52,14 +52,13 @@ export class Engine {
     this.#precision = precision;
   }
 
-  compile({ program, gradients, stays }: CompileRequest): number {
+  /** @returns The program's number, and the names of the inputs that its runs need. */
+  compile({ program, gradients, stays }: CompileRequest): { id: number; inputs: string[] } {
     this.#count += 1;
-    this.#programs.set(this.#count, {
-      program: new PreparedProgram(program),
-      gradients,
-      stays: new Set(stays),
-    });
-    return this.#count;
+    const prepared = new PreparedProgram(program);
+    const inputs = [...new Set([...prepared.inputs, ...(gradients?.to ?? [])])];
+    this.#programs.set(this.#count, { program: prepared, inputs, gradients, stays: new Set(stays) });
+    return { id: this.#count, inputs };
   }
 
   close(program: number): void {
@@ -77,10 +76,10 @@ export class Engine {
   }
 
   run(id: number, inputs: Readonly<Record<string, Numbers | Kept>>): Record<string, Numbers | Kept> {
-    const { program, gradients, stays } = this.#programs.get(id)!;
+    const { program, inputs: needed, gradients, stays } = this.#programs.get(id)!;
     const given = new Map<string, TorchTensor>();
     try {
-      for (const name of new Set([...program.inputs, ...(gradients?.to ?? [])])) {
+      for (const name of needed) {
         const value = inputs[name];
         if (!value) throw new RangeError(`Input "${name}" is missing.`);
         given.set(name, 'kept' in value ? this.#tensorOf(value).keep() : this.#take(value, stays.size > 0));
@@ -154,11 +153,12 @@ export class Engine {
   ): Record<string, TorchTensor> {
     const sources = (request?.to ?? []).map(given);
     const tape = new GradientTape(this.#kernels, sources);
-    const { outputs, end } = program.run(new TorchOps(this.#kernels, given, tape, this.#precision));
+    const ops = new TorchOps(this.#kernels, given, tape, this.#precision);
+    const { outputs, end } = program.run(ops);
     if (request) {
       const loss = outputs[request.of];
       if (!loss) throw new RangeError(`The program has no output "${request.of}" to differentiate.`);
-      const gradients = tape.pullBack([[loss, markOne(this.#kernels.full([], 1))]], sources);
+      const gradients = tape.pullBack([[loss, ops.one()]], sources);
       for (const [index, name] of request.to.entries()) {
         if (!gradients[index]) throw new RangeError(`The loss does not depend on "${name}".`);
         outputs[gradientOf(name)] = gradients[index];

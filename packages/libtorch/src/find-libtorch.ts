@@ -28,6 +28,6 @@ export function findLibtorch(): string {
     const folder = stdout?.trim();
     if (folder && existsSync(join(folder, 'lib'))) return join(folder, 'lib');
   }
-  const message = `No PyTorch is found (looked in ${pythons.join(', ')}): install it with pip install torch, or set TOOLENV_LIBTORCH to its folder lib.`;
+  const message = `No PyTorch was found (looked in ${pythons.join(', ')}): install it with pip install torch, or set TOOLENV_LIBTORCH to its folder lib.`;
   throw new ToolEnvError('usage.libtorch', message);
 }

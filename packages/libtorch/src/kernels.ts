@@ -1,5 +1,5 @@
 /** Kernels: the operators of ATen that models need, over tensors whose shapes this side knows. Each gives a new tensor. */
-import type { AdamWUpdate } from '@toolenv/policy/runtime';
+import { type AdamWUpdate, broadcastShape, sizeOf } from '@toolenv/policy/runtime';
 import { none, scalarTypes, type TorchLibrary, type TorchType } from './torch-library.ts';
 import { TensorScope, TorchTensor } from './torch-tensor.ts';
 
@@ -104,11 +104,6 @@ export class Kernels extends TensorScope {
     const shape = [...leading, a.shape.at(-2)!, b.shape.at(-1)!];
     const isPlain = a.shape.length === 2 && b.shape.length === 2;
     return this.call(isPlain ? 'mm' : 'matmul', '', [this.#own(a), this.#own(b)], shape, a.type);
-  }
-
-  /** Adds the product of two matrices to a third, in place. */
-  accumulateProduct(sum: TorchTensor, a: TorchTensor, b: TorchTensor): void {
-    this.library.command('addmm', sum.handle, sum.handle, a.handle, b.handle, 1, 1);
   }
 
   /** x [N, in] · weight [out, in]ᵀ + bias [out]. */
@@ -320,16 +315,8 @@ function promoted(a: TorchTensor, b: TorchTensor): TorchType {
   return [a.type, b.type].includes('float32') ? 'float32' : a.type;
 }
 
-export function sizeOf(shape: readonly number[]): number {
-  return shape.reduce((product, dim) => product * dim, 1);
-}
-
-export function broadcast(a: readonly number[], b: readonly number[]): number[] {
-  const rank = Math.max(a.length, b.length);
-  return Array.from({ length: rank }, (_, axis) => {
-    const [left, right] = [a[axis - rank + a.length] ?? 1, b[axis - rank + b.length] ?? 1];
-    return left === 1 ? right : left;
-  });
+function broadcast(a: readonly number[], b: readonly number[]): number[] {
+  return broadcastShape(a, b) as number[];
 }
 
 function stridesOf(shape: readonly number[]): BigInt64Array {

@@ -43,11 +43,14 @@ export async function libtorchRuntime({
     await engine.close();
     throw error;
   });
+  const disposed: Kept[] = [];
+  // A step disposes hundreds of tensors at once, in one request.
+  const dispose = (value: Kept) => {
+    if (disposed.push(value) > 1) return;
+    queueMicrotask(() => void engine.ask('dispose', ...disposed.splice(0)).catch(() => {}));
+  };
   const resident = (value: Kept): Resident =>
-    new ResidentTensor(
-      { value, dispose: () => void engine.ask('dispose', value).catch(() => {}) },
-      value.dims,
-    );
+    new ResidentTensor({ value, dispose: () => dispose(value) }, value.dims);
   const given = (value: Tensor): Numbers | Kept =>
     value instanceof ResidentTensor
       ? (value as Resident).handle.value
@@ -91,16 +94,17 @@ export async function libtorchRuntime({
     async compile(program: Program, { gradients, stays = () => false } = {}) {
       const recorded = recordProgram(program);
       const names = [...Object.keys(recorded.outputs), ...(gradients?.to ?? []).map(gradientOf)];
-      const used = new Set([...inputsOf(recorded.nodes), ...(gradients?.to ?? [])]);
-      const id = await engine.ask('compile', { program: recorded, gradients, stays: names.filter(stays) });
+      const { id, inputs: needed } = await engine.ask('compile', {
+        program: recorded,
+        gradients,
+        stays: names.filter(stays),
+      });
       return {
         async run(inputs, into = {}) {
-          const wanted = Object.entries(inputs).filter(([name]) => used.has(name));
-          const found = await engine.ask(
-            'run',
-            id,
-            Object.fromEntries(wanted.map(([name, value]) => [name, given(value)])),
+          const wanted = needed.flatMap((name) =>
+            inputs[name] ? [[name, given(inputs[name])] as const] : [],
           );
+          const found = await engine.ask('run', id, Object.fromEntries(wanted));
           const outputs = Object.entries(found).map(([name, value]): [string, Tensor] => {
             if ('kept' in value) return [name, resident(value)];
             into[name]?.data.set(value.data);
@@ -112,8 +116,4 @@ export async function libtorchRuntime({
       };
     },
   };
-}
-
-function inputsOf(nodes: ReturnType<typeof recordProgram>['nodes']): string[] {
-  return nodes.flatMap(({ operation, arguments: [name] }) => (operation === 'input' ? [name as string] : []));
 }

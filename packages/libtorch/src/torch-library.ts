@@ -52,7 +52,7 @@ export class TorchLibrary {
     if (major! < minVersion[0] || (major === minVersion[0] && minor! < minVersion[1]))
       throw broken(file, `it is version ${this.version}, and ${minVersion.join('.')} is needed`);
     const reason = this.#bindIfThere('str', 'torch_exception_get_what_without_backtrace', []);
-    this.#reason = reason ? () => String(reason()) : () => 'libtorch before 2.13 keeps the reason to itself';
+    this.#reason = reason ? () => String(reason()) : () => 'libtorch before 2.13 gives no reason';
     this.#newOptional = this.#optionals();
     this.#bindAll();
   }
@@ -106,13 +106,6 @@ export class TorchLibrary {
     return list;
   }
 
-  /** Items of a list that an operator has given. */
-  listItems(list: bigint, count: number): bigint[] {
-    const items = Array.from({ length: count }, (_, index) => this.direct('listItem', [list, index]));
-    this.command('deleteList', list);
-    return items;
-  }
-
   /** The bytes of a contiguous tensor in this process's memory. They are gone once the tensor is deleted. */
   bytes(tensor: Handle, count: number): ArrayBuffer {
     const address = this.direct('data', [tensor]);
@@ -142,8 +135,6 @@ export class TorchLibrary {
     shim('data', 'aoti_torch_get_data_ptr', handle, result);
     shim('newList', 'torch_new_list_reserve_size', 'size_t', result);
     shim('push', 'torch_list_push_back', handle, handle);
-    shim('listItem', 'torch_list_get_item', handle, 'size_t', result);
-    shim('deleteList', 'torch_delete_list', handle);
     shim('copy', 'aoti_torch_copy_', handle, handle, int32);
     const layout = ['int64_t', int64s, int64s];
     shim('empty', 'aoti_torch_empty_strided', ...layout, int32, int32, int32, result);
@@ -158,14 +149,12 @@ export class TorchLibrary {
       int32,
       result,
     );
-    shim('strided', 'aoti_torch__reinterpret_tensor', handle, ...layout, 'int64_t', result);
     shim('add', 'aoti_torch_cpu_add_Tensor', handle, handle, 'double', result);
     shim('mul', 'aoti_torch_cpu_mul_Tensor', handle, handle, result);
     shim('cat', 'aoti_torch_cpu_cat', 'uint64_t *', 'int64_t', 'int64_t', result);
     shim('narrow', 'aoti_torch_cpu_narrow', handle, 'int64_t', 'int64_t', 'int64_t', result);
     shim('permute', 'aoti_torch_cpu_permute', handle, int64s, 'int64_t', result);
     shim('reshape', 'aoti_torch_cpu_reshape', handle, int64s, 'int64_t', result);
-    shim('addmm', 'aoti_torch_cpu_addmm_out', handle, handle, handle, handle, 'double', 'double');
     shim('fill', 'aoti_torch_cpu_fill__Scalar', handle, 'double');
   }
 

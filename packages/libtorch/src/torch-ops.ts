@@ -1,7 +1,14 @@
 /** Ops that ATen computes at once. Each operation records how its gradients are pulled back. The caller owns each result. */
-import type { Dim, ElementType, MatmulOptions, Ops } from '@toolenv/policy/runtime';
+import {
+  broadcastAxes,
+  type Dim,
+  type ElementType,
+  type MatmulOptions,
+  type Ops,
+  sizeOf,
+} from '@toolenv/policy/runtime';
 import type { GradientTape, Pull } from './gradient-tape.ts';
-import { type AttentionInputs, type Kernels, sizeOf, type Unary } from './kernels.ts';
+import type { AttentionInputs, Kernels, Unary } from './kernels.ts';
 import type { TorchTensor } from './torch-tensor.ts';
 
 export type Given = (name: string) => TorchTensor;
@@ -18,6 +25,7 @@ export class TorchOps implements Ops<TorchTensor> {
   /** The rows of a rotary table at the positions, of which a program has one input. */
   readonly #angles: Map<TorchTensor, TorchTensor> = new Map();
 
+  #one: TorchTensor | undefined;
   readonly #precision: 'float32' | 'bfloat16';
   /** Inputs in the precision of products. */
   readonly #narrowed: Map<TorchTensor, TorchTensor> = new Map();
@@ -377,10 +385,16 @@ export class TorchOps implements Ops<TorchTensor> {
     this.#forget();
     const found = gradients.filter((gradient) => gradient !== undefined);
     this.#record(inputs, sum, found, ([g]) =>
-      gradients.map((gradient) => gradient && (isOne(g!) ? gradient.keep() : k.mul(gradient, g!))),
+      gradients.map((gradient) => gradient && (g === this.#one ? gradient.keep() : k.mul(gradient, g!))),
     );
     for (const gradient of found) gradient.drop();
     return { sum, outputs };
+  }
+
+  /** The gradient of the loss by itself. The caller owns it. */
+  one(): TorchTensor {
+    this.#one = this.#kernels.full([], 1);
+    return this.#one;
   }
 
   /** Frees what operations share. */
@@ -470,10 +484,7 @@ export class TorchOps implements Ops<TorchTensor> {
   /** Sums a gradient over the axes along which an operand was broadcast. */
   #unbroadcast(g: TorchTensor, { shape }: TorchTensor): TorchTensor {
     if (`${g.shape}` === `${shape}`) return g;
-    const extra = g.shape.length - shape.length;
-    const axes = [...g.shape.keys()].filter(
-      (axis) => axis < extra || (shape[axis - extra] === 1 && g.shape[axis] !== 1),
-    );
+    const axes = broadcastAxes(g.shape, shape);
     const summed = axes.length === 0 ? g : this.#kernels.sum(g, axes);
     return this.#kernels.reshape(summed, shape);
   }
@@ -500,16 +511,4 @@ export class TorchOps implements Ops<TorchTensor> {
     const length = whole === undefined ? undefined : this.#length(whole);
     return length === undefined ? otherwise : length / Number(parts);
   }
-}
-
-/** The gradient of a program's loss by itself. */
-const ones: WeakSet<TorchTensor> = new WeakSet();
-
-export function markOne(one: TorchTensor): TorchTensor {
-  ones.add(one);
-  return one;
-}
-
-function isOne(gradient: TorchTensor): boolean {
-  return ones.has(gradient);
 }

@@ -21,7 +21,7 @@ export class TorchTensor {
 
   /** Another owner. */
   keep(): this {
-    if (this.#owners === 0) throw new RangeError('A tensor is kept that is freed.');
+    if (this.#owners === 0) throw new RangeError('The tensor is freed already.');
     this.#owners += 1;
     return this;
   }

@@ -18,3 +18,4 @@ export {
   type Tensor,
   type Tensors,
 } from './runtime.ts';
+export { broadcastAxes, broadcastShape, sizeOf } from './shape.ts';

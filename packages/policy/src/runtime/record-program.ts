@@ -1,6 +1,6 @@
 /** A program as data: its operations in their order, for a runtime in another process, which has no closures. */
 import type { Dim, ElementType, MatmulOptions, Ops, Program } from './ops.ts';
-import { broadcastShape, sameShape } from './shape.ts';
+import { broadcastShape, concatenatedDim, dividedDim, sameShape } from './shape.ts';
 
 /** A value of a recorded program. The shape is what was known when it was recorded. */
 export class Recorded {
@@ -140,9 +140,7 @@ class RecordingOps implements Ops<Recorded> {
   concat(parts: readonly Recorded[], axis: number): Recorded {
     const { shape } = parts[0]!;
     const at = (axis + shape.length) % shape.length;
-    const sizes = parts.map((part) => part.shape[at]!);
-    const isKnown = sizes.every((size) => typeof size === 'number');
-    const total = isKnown ? sizes.reduce<number>((sum, size) => sum + Number(size), 0) : sizes.join('+');
+    const total = concatenatedDim(parts.map((part) => part.shape[at]!));
     return this.#node('concat', [parts, at], shape.with(at, total));
   }
 
@@ -151,7 +149,7 @@ class RecordingOps implements Ops<Recorded> {
     const dim = x.shape[at]!;
     const sizes: Dim[] =
       typeof into === 'number'
-        ? Array(into).fill(typeof dim === 'number' ? dim / into : `${dim}/${into}`)
+        ? Array(into).fill(dividedDim(dim, into))
         : into.map(({ shape }) => shape[at]!);
     const shapes = sizes.map((size) => x.shape.with(at, size));
     return this.#nodes('split', [x, at, into], shapes);

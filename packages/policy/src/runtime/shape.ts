@@ -24,6 +24,26 @@ export function sameShape(a: readonly Dim[], b: readonly Dim[]): boolean {
   return a.length === b.length && a.every((dim, axis) => dim === b[axis]);
 }
 
+/** The length of concatenated dimensions: a sum, or the names joined. */
+export function concatenatedDim(dims: readonly Dim[]): Dim {
+  return dims.every((dim) => typeof dim === 'number')
+    ? dims.reduce<number>((sum, dim) => sum + (dim as number), 0)
+    : dims.join('+');
+}
+
+/** The length of each of `count` equal parts of a dimension. */
+export function dividedDim(dim: Dim, count: number): Dim {
+  return typeof dim === 'number' ? dim / count : `${dim}/${count}`;
+}
+
+/** The axes of a result along which an operand was broadcast. */
+export function broadcastAxes(result: readonly Dim[], operand: readonly Dim[]): number[] {
+  const extra = result.length - operand.length;
+  return [...result.keys()].filter(
+    (axis) => axis < extra || (operand[axis - extra] === 1 && result[axis] !== 1),
+  );
+}
+
 /** Broadcasts two shapes as NumPy does. A name matches itself and 1. */
 export function broadcastShape(a: readonly Dim[], b: readonly Dim[]): Dim[] {
   const rank = Math.max(a.length, b.length);

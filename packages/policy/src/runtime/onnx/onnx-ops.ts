@@ -3,7 +3,15 @@ import type { DeviceName } from '../device-name.ts';
 import { getOrInsert } from '../get-or-insert.ts';
 import type { CachedAttention, Dim, ElementType, MatmulOptions, Ops } from '../ops.ts';
 import type { CompileOptions, Precision } from '../runtime.ts';
-import { broadcastShape, largestDivisor, sameShape, sizeOf } from '../shape.ts';
+import {
+  broadcastAxes,
+  broadcastShape,
+  concatenatedDim,
+  dividedDim,
+  largestDivisor,
+  sameShape,
+  sizeOf,
+} from '../shape.ts';
 import { type Attributes, GraphBuilder, type Value } from './graph-builder.ts';
 import { dataType } from './onnx-proto.ts';
 import { blockSize, quantize } from './quantize.ts';
@@ -199,9 +207,8 @@ export class OnnxOps implements Ops<Value> {
     const first = parts[0]!;
     const at = (axis + first.shape.length) % first.shape.length;
     const sizes = parts.map(({ shape }) => shape[at]!);
-    const numeric = sizes.every((size) => typeof size === 'number');
-    const total = numeric ? sizes.reduce<number>((sum, size) => sum + (size as number), 0) : sizes.join('+');
-    const y = this.graph.node('Concat', parts, first.type, first.shape.with(at, total), { axis: at });
+    const shape = first.shape.with(at, concatenatedDim(sizes));
+    const y = this.graph.node('Concat', parts, first.type, shape, { axis: at });
     const pieces = (g: Value) => this.#once(`pieces ${y.name} ${g.name}`, () => this.split(g, at, parts));
     const pullbacks = parts.map((_, index) => (g: Value) => pieces(g)[index]!);
     return this.#record(parts, y, pullbacks);
@@ -213,7 +220,9 @@ export class OnnxOps implements Ops<Value> {
     const groups = equal && this.#isWebGpu ? largestDivisor(into, webgpu.maxPieces) : into;
     if (equal && groups !== into && groups !== 1)
       return this.split(x, at, groups).flatMap((group) => this.split(group, at, into / Number(groups)));
-    const sizes = equal ? Array(into).fill(divide(x.shape[at]!, into)) : into.map(({ shape }) => shape[at]!);
+    const sizes = equal
+      ? Array(into).fill(dividedDim(x.shape[at]!, into))
+      : into.map(({ shape }) => shape[at]!);
     const outputs = sizes.map((size: Dim) => ({ type: x.type, shape: x.shape.with(at, size) }));
     const attributes: Attributes = equal ? { axis: at, num_outputs: into } : { axis: at };
     const inputs = equal ? [x] : [x, this.#sizes(into, at)];
@@ -611,9 +620,7 @@ export class OnnxOps implements Ops<Value> {
   #unbroadcast(gradient: Value, operand: Value): Value {
     if (sameShape(gradient.shape, operand.shape)) return gradient;
     const extra = gradient.shape.length - operand.shape.length;
-    const axes = [...gradient.shape.keys()].filter(
-      (axis) => axis < extra || (operand.shape[axis - extra] === 1 && gradient.shape[axis] !== 1),
-    );
+    const axes = broadcastAxes(gradient.shape, operand.shape);
     if (this.#isWebGpu && axes.length === extra) return this.#reduceSum(gradient, axes, operand.shape, 0);
     const kept = gradient.shape.map((dim, axis) => (axes.includes(axis) ? 1 : dim));
     return this.reshape(this.#reduceSum(gradient, axes, kept, 1), operand.shape);
@@ -657,9 +664,4 @@ export class OnnxOps implements Ops<Value> {
   #lengthOf(x: Value, axis: number): Value {
     return this.graph.node('Shape', [x], 'int64', [1], { start: axis, end: axis + 1 });
   }
-}
-
-/** A dimension cut into equal parts. */
-function divide(dim: Dim, count: number): Dim {
-  return typeof dim === 'number' ? dim / count : `${dim}/${count}`;
 }
