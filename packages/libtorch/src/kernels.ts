@@ -68,9 +68,21 @@ export class Kernels extends TensorScope {
     return this.#new(made, broadcast(a.shape, b.shape), promoted(a, b));
   }
 
-  /** Multiplies in place. */
-  scale(x: TorchTensor, by: TorchTensor): void {
-    this.discard(this.library.call('aten::mul_', 'Tensor', [this.#own(x), this.#own(by)]));
+  /** a · b in the place of `into`, which has the shape of the result. */
+  mulInto(into: TorchTensor, a: TorchTensor, b: TorchTensor): void {
+    const given = [this.#own(a), this.#own(b), this.#own(into)];
+    this.discard(this.library.call('aten::mul', 'out', given));
+  }
+
+  /** Adds sign · a · b, in place. */
+  addProduct(to: TorchTensor, a: TorchTensor, b: TorchTensor, sign: 1 | -1): void {
+    this.tidy(() => {
+      const [sums, left, right] = [to, a, b].map((x) => this.library.list([this.#own(x)]));
+      const factors = this.#own(this.full([1], sign));
+      // The operator of single tensors takes a Scalar, which the interface cannot pass.
+      this.library.call('aten::_foreach_addcmul_', 'Tensor', [sums!, left!, right!, factors], 0);
+      return [];
+    });
   }
 
   div(a: TorchTensor, b: TorchTensor): TorchTensor {
@@ -187,6 +199,22 @@ export class Kernels extends TensorScope {
   scatterAdd(x: TorchTensor, index: TorchTensor, added: TorchTensor): void {
     const given = [this.#own(x), -1n, this.#own(index), this.#own(added)];
     this.discard(this.library.call('aten::scatter_add_', '', given));
+  }
+
+  /**
+   * The gradient of rows [N, D] that are divided by their root mean squares: rows normalised = x · inverse, with inverse [N, 1]. It is
+   * that of weight normalisation (arXiv 1602.07868), of which ATen has an operator, with vectors of the length √D.
+   */
+  normalisedGradient(g: TorchTensor, normalised: TorchTensor, inverse: TorchTensor): TorchTensor {
+    const [rows, width] = normalised.shape as [number, number];
+    const length = Math.sqrt(width);
+    const lengths = this.full([rows, 1], length);
+    const scaled = this.mul(inverse, this.full([], length));
+    const given = [g, normalised, scaled, lengths].map((each) => this.#own(each));
+    const operator = 'aten::_weight_norm_interface_backward';
+    const [toX, toLengths] = this.library.call(operator, '', [...given, 0n], 2);
+    this.discard([toLengths!]);
+    return this.#new(toX!, normalised.shape, 'float32');
   }
 
   siluGradient(g: TorchTensor, x: TorchTensor): TorchTensor {

@@ -19,11 +19,11 @@ export class TorchOps implements Ops<TorchTensor> {
   readonly #tape: GradientTape;
   readonly #dims: Map<string, number> = new Map();
   readonly #inputs: Set<TorchTensor> = new Set();
-  /** The log softmax of the logits that were read last, for log-probabilities and entropies. */
-  #logs: { logits: TorchTensor; logs: TorchTensor } | undefined;
+  /** The log softmax and softmax of the logits that were read last, for log-probabilities and entropies. */
+  #logs: { logits: TorchTensor; logs: TorchTensor; probabilities?: TorchTensor } | undefined;
 
-  /** The rows of a rotary table at the positions, of which a program has one input. */
-  readonly #angles: Map<TorchTensor, TorchTensor> = new Map();
+  /** By rotary table of cosines, at the positions, of which a program has one input. */
+  readonly #angles: Map<TorchTensor, readonly [cosines: TorchTensor, sines: TorchTensor]> = new Map();
 
   #one: TorchTensor | undefined;
   readonly #precision: 'float32' | 'bfloat16';
@@ -232,7 +232,7 @@ export class TorchOps implements Ops<TorchTensor> {
     column.drop();
     this.#record([logits], y, [logs, index], ([g]) => {
       const down = k.reshape(g!, index.shape);
-      const spread = k.mul(k.unary('exp', logs), k.unary('neg', down));
+      const spread = k.mul(this.#probabilities(logs), k.unary('neg', down));
       k.scatterAdd(spread, index, down);
       return [spread];
     });
@@ -244,12 +244,12 @@ export class TorchOps implements Ops<TorchTensor> {
     const k = this.#kernels;
     const logs = this.#logSoftmax(logits);
     const column = k.tidy(() =>
-      k.unary('neg', k.sum(k.mul(k.unary('exp', logs), logs), [logs.shape.length - 1])),
+      k.unary('neg', k.sum(k.mul(this.#probabilities(logs), logs), [logs.shape.length - 1])),
     );
     const y = k.reshape(column, logits.shape.slice(0, -1));
     this.#record([logits], y, [logs, column], ([g]) => {
       const down = k.unary('neg', k.reshape(g!, column.shape));
-      return [k.mul(k.mul(k.unary('exp', logs), down), k.add(logs, column))];
+      return [k.mul(k.mul(this.#probabilities(logs), down), k.add(logs, column))];
     });
     column.drop();
     return y;
@@ -257,48 +257,39 @@ export class TorchOps implements Ops<TorchTensor> {
 
   rmsNorm(x: TorchTensor, weight: TorchTensor, epsilon: number): TorchTensor {
     const k = this.#kernels;
-    const axis = x.shape.length - 1;
-    const share = k.full([], 1 / x.shape[axis]!);
-    const [normalised, inverse] = k.tidy(() => {
-      const wide = this.#wide(x);
-      const squares = k.sum(k.mul(wide, wide), [axis]);
-      const inverse = k.unary('rsqrt', k.add(k.mul(squares, share), k.full([], epsilon)));
-      return [k.mul(wide, inverse), inverse] as const;
+    const width = x.shape.at(-1)!;
+    const rows = [sizeOf(x.shape) / width, width];
+    const [y, normalised, inverse] = k.tidy(() => {
+      const wide = k.reshape(this.#wide(x), rows);
+      const squares = k.mul(wide, wide);
+      const mean = k.mul(k.sum(squares, [1]), k.full([], 1 / width));
+      const inverse = k.unary('rsqrt', k.add(mean, k.full([], epsilon)));
+      k.mulInto(squares, wide, inverse);
+      return [k.reshape(k.mul(squares, weight), x.shape), squares, inverse] as const;
     });
-    const y = k.mul(normalised, weight);
-    this.#record([x, weight], y, [normalised, weight, inverse, share], ([g], wants) => {
-      const product = k.mul(g!, normalised);
-      const toX = () => {
-        const column = k.reshape(weight, [weight.shape[0]!, 1]);
-        const rows = k.reshape(product, [sizeOf(product.shape) / weight.shape[0]!, weight.shape[0]!]);
-        const mean = k.mul(k.reshape(k.matmul(rows, column), inverse.shape), share);
-        const toNormalised = k.add(k.mul(g!, weight), k.mul(normalised, mean), -1);
-        k.scale(toNormalised, inverse);
-        return toNormalised;
-      };
-      return [wants(0) ? toX() : undefined, wants(1) ? this.#unbroadcast(product, weight) : undefined];
+    this.#record([x, weight], y, [normalised, weight, inverse], ([g], wants) => {
+      const arriving = k.reshape(g!, rows);
+      const toX = () => k.reshape(k.normalisedGradient(k.mul(arriving, weight), normalised, inverse), x.shape);
+      const toWeight = () => this.#unbroadcast(k.mul(arriving, normalised), weight);
+      return [wants(0) ? toX() : undefined, wants(1) ? toWeight() : undefined];
     });
-    for (const each of [normalised, inverse, share]) each.drop();
+    for (const each of [normalised, inverse]) each.drop();
     return y;
   }
 
   rotary(x: TorchTensor, positions: TorchTensor, cos: TorchTensor, sin: TorchTensor): TorchTensor {
     const k = this.#kernels;
-    const [batch, time] = positions.shape as [number, number];
     const half = x.shape.at(-1)! / 2;
-    const turned = (x: TorchTensor, c: TorchTensor, s: TorchTensor, sign: 1 | -1) => {
+    const [cosines, sines] = this.#anglesAt(cos, sin, positions);
+    const turned = (x: TorchTensor, sign: 1 | -1) => {
+      const y = k.mul(x, cosines);
       const [first, second] = this.#pieces(x, 3, [half, half]) as [TorchTensor, TorchTensor];
-      const left = k.add(k.mul(first, c), k.mul(second, s), -sign);
-      return k.cat([left, k.add(k.mul(second, c), k.mul(first, s), sign)], 3);
+      k.addProduct(y, k.cat([second, first], 3), sines, sign);
+      return y;
     };
-    // [B, 1, T, D/2]: the heads and the layers share their angles.
-    const [c, s] = [cos, sin].map((table) => this.#anglesAt(table, positions, [batch, 1, time, half])) as [
-      TorchTensor,
-      TorchTensor,
-    ];
-    const y = k.tidy(() => turned(x, c, s, 1));
+    const y = k.tidy(() => turned(x, 1));
     // The transpose of a rotation is the inverse rotation.
-    return this.#record([x], y, [c, s], ([g]) => [turned(g!, c, s, -1)]);
+    return this.#record([x], y, [cosines, sines], ([g]) => [turned(g!, -1)]);
   }
 
   attention(
@@ -402,14 +393,14 @@ export class TorchOps implements Ops<TorchTensor> {
     this.#forget();
     this.#lastNarrowed?.narrow.drop();
     this.#lastNarrowed = undefined;
-    for (const shared of [this.#angles, this.#narrowed]) {
-      for (const each of shared.values()) each.drop();
-      shared.clear();
-    }
+    for (const each of [...[...this.#angles.values()].flat(), ...this.#narrowed.values()]) each.drop();
+    this.#angles.clear();
+    this.#narrowed.clear();
   }
 
   #forget(): void {
     this.#logs?.logs.drop();
+    this.#logs?.probabilities?.drop();
     this.#logs = undefined;
   }
 
@@ -434,13 +425,20 @@ export class TorchOps implements Ops<TorchTensor> {
     return x.type === 'bfloat16' ? this.#kernels.cast(x, 'float32') : x;
   }
 
-  #anglesAt(table: TorchTensor, positions: TorchTensor, shape: readonly number[]): TorchTensor {
-    const known = this.#angles.get(table);
+  /** [B, 1, T, D], which the heads and the layers share: cosines twice, and sines with the sign of the half that they are added to. */
+  #anglesAt(cos: TorchTensor, sin: TorchTensor, positions: TorchTensor): readonly [TorchTensor, TorchTensor] {
+    const known = this.#angles.get(cos);
     if (known) return known;
     const k = this.#kernels;
-    const rows = k.tidy(() => k.reshape(k.embedding(table, positions), shape));
-    this.#angles.set(table, rows);
-    return rows;
+    const [batch, time] = positions.shape as [number, number];
+    const angles = k.tidy(() => {
+      const [cosines, sines] = [cos, sin].map((table) =>
+        k.reshape(k.embedding(table, positions), [batch, 1, time, table.shape[1]!]),
+      ) as [TorchTensor, TorchTensor];
+      return [k.cat([cosines, cosines], 3), k.cat([k.unary('neg', sines), sines], 3)] as const;
+    });
+    this.#angles.set(cos, angles);
+    return angles;
   }
 
   #logSoftmax(logits: TorchTensor): TorchTensor {
@@ -450,6 +448,13 @@ export class TorchOps implements Ops<TorchTensor> {
       this.#logs = { logits, logs };
     }
     return this.#logs.logs;
+  }
+
+  /** Within `tidy`, which frees them unless operations share them. */
+  #probabilities(logs: TorchTensor): TorchTensor {
+    if (this.#logs?.logs !== logs) return this.#kernels.unary('exp', logs);
+    this.#logs.probabilities ??= this.#kernels.unary('exp', logs).keep();
+    return this.#logs.probabilities;
   }
 
   #record(
