@@ -13,6 +13,7 @@ import { measureSmolLm2 } from './smollm2.ts';
 
 interface Choice {
   size?: string;
+  task?: string;
   device?: Device;
   runtime?: string;
   precision?: 'float32' | 'bfloat16';
@@ -38,7 +39,7 @@ const benchmarks: Record<string, (choice: Choice, rounds: number) => Promise<Rec
 const names = Object.keys(benchmarks).join(', ');
 
 const help = `Usage: npm run bench -- <name> [--size ${Object.keys(sizes).join('|')}] [--rounds <number>] [--device <name>] [--runtime onnx|libtorch]
-                               [--precision float32|bfloat16]
+                               [--task <name>] [--precision float32|bfloat16]
 
 Names: ${names}
 
@@ -73,9 +74,10 @@ gpu: {name, devices, gpu, results}: train and rollout at 100 and 500 million par
 CUDA, Core ML, DirectML and WebGPU that multiplies matrices faster than the CPU.
 
 smollm2: {name, threads, otherWork, results, versions}: SmolLM2-135M-Instruct, which \`npm run real-model -- --short\` downloads. The sides are ours
-with weights in float32 and int8, transformers in float32 and bfloat16, and llama.cpp (xllamacpp) with weights in float16 and in 4 bits. For 1 and 8
-conversations, firstToken is the milliseconds of a prompt of 256 tokens and one token, and token those of each of 64 further tokens of all conversations.
-lora and all are training steps on 4 rows of 256 tokens, in tokens per second. Give few --rounds.
+on ONNX Runtime, with weights in float32 and int8, and on libtorch, transformers in float32, by autocast and with weights in bfloat16, and llama.cpp
+(xllamacpp) with weights in float16 and in 4 bits. For 1, 8 and 16 conversations, firstToken is the milliseconds of a prompt of 256 tokens and one token,
+and token those of each of 64 further tokens of all conversations. lora and all are training steps on 4 rows of 256 tokens, all also on 16 rows of
+192 and 1 row of 2,048, in tokens per second. --task sample|lora|all measures one kind. Give few --rounds.
 
 env: {name, ours: {call, text}, peers, library, notInstalled, unit, shape, ...} in microseconds per step of a trivial environment,
 over 100,000 steps with a tool call and 100,000 steps with a text. library has the environments of the library, played by their
@@ -94,6 +96,7 @@ and of 2,048 tokens, with and without adapters and gradient checkpointing. ratio
 const { values, positionals } = parseArgs({
   options: {
     size: { type: 'string' },
+    task: { type: 'string' },
     device: { type: 'string' },
     runtime: { type: 'string', default: 'onnx' },
     precision: { type: 'string', default: 'float32' },
@@ -102,7 +105,7 @@ const { values, positionals } = parseArgs({
   },
   allowPositionals: true,
 });
-const { size, device, runtime, precision, rounds } = values;
+const { size, task, device, runtime, precision, rounds } = values;
 const [name] = positionals;
 if (values.help) console.log(help);
 else if (name === undefined) refuse(`Name a benchmark: one of ${names}.`);
@@ -117,7 +120,7 @@ else if (precision !== 'float32' && precision !== 'bfloat16')
   refuse(`No precision "${precision}": float32 or bfloat16.`);
 else if (precision === 'bfloat16' && runtime !== 'libtorch') refuse('bfloat16 needs --runtime libtorch.');
 else if (!/^[1-9]\d*$/.test(rounds)) refuse(`--rounds is "${rounds}": give a whole number of at least 1.`);
-else await measure(name, { size, device, runtime, precision }, Number(rounds));
+else await measure(name, { size, task, device, runtime, precision }, Number(rounds));
 
 async function measure(name: string, choice: Choice, rounds: number): Promise<void> {
   try {

@@ -1,6 +1,7 @@
 /** This library's side of smollm2.ts: reads a task, warms up, and does a round for each further line. */
 import { createInterface } from 'node:readline';
-import { createModel, onnxRuntime, placeModel, readCheckpoint, Sampler } from '@toolenv/policy';
+import { libtorchRuntime } from '@toolenv/libtorch';
+import { createModel, onnxRuntime, placeModel, type Runtime, readCheckpoint, Sampler } from '@toolenv/policy';
 import { learnerSteps } from './learner-steps.ts';
 import { randomTokens } from './model.ts';
 import { fullRows } from './train.ts';
@@ -18,14 +19,26 @@ interface Task {
 interface Request {
   threads: number;
   task: Task;
-  settings: { folder: string; precision: 'float32' | 'int8' };
+  settings: { folder: string; precision: 'float32' | 'bfloat16' | 'int8'; runtime?: 'libtorch' };
 }
 
 /** A round, in seconds. */
 type Round = () => Promise<number[]>;
 
-async function prepare({ threads, task, settings }: Request): Promise<Round> {
-  const runtime = onnxRuntime({ threads });
+/** The peak memory of a process that learns for this one, in bytes. */
+let engineMemory = async () => 0;
+
+async function openRuntime({ threads, settings }: Request): Promise<Runtime> {
+  if (settings.runtime === undefined) return onnxRuntime({ threads });
+  const { precision } = settings;
+  const runtime = await libtorchRuntime({ threads, ...(precision !== 'int8' && { precision }) });
+  engineMemory = () => runtime.peakMemory();
+  return runtime;
+}
+
+async function prepare(request: Request): Promise<Round> {
+  const { task, settings } = request;
+  const runtime = await openRuntime(request);
   const { config, weights } = await readCheckpoint(settings.folder);
   const model = createModel(config, weights);
   if (task.name !== 'sample') {
@@ -35,7 +48,8 @@ async function prepare({ threads, task, settings }: Request): Promise<Round> {
     return async () => [await secondsOf(() => run(1))];
   }
   await placeModel(runtime, model);
-  const sampler = new Sampler(runtime, model, { precision: settings.precision });
+  const precision = settings.precision === 'int8' ? 'int8' : 'float32';
+  const sampler = new Sampler(runtime, model, { precision });
   let calls = 0;
   const sample = (maxTokens: number) => {
     calls += 1;
@@ -69,6 +83,7 @@ for await (const line of createInterface({ input: process.stdin })) {
     continue;
   }
   const times = await round();
-  console.log(JSON.stringify({ times, peakMemory: 1024 * process.resourceUsage().maxRSS }));
+  const peakMemory = 1024 * process.resourceUsage().maxRSS + (await engineMemory());
+  console.log(JSON.stringify({ times, peakMemory }));
 }
 process.exit();

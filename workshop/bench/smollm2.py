@@ -32,9 +32,13 @@ def prepare_steps(model):
     optimizer = torch.optim.AdamW(trained, lr=1e-4, weight_decay=0.01, fused=True)
     tokens = torch.randint(0, vocabulary, (task["rows"], task["length"] + 1))
 
+    autocast = torch.autocast("cpu", torch.bfloat16, enabled="autocast" in settings)
+
     def step():
-        logits = model(tokens[:, :-1], use_cache=False).logits
-        torch.nn.functional.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten()).backward()
+        with autocast:
+            logits = model(tokens[:, :-1], use_cache=False).logits
+            loss = torch.nn.functional.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
+        loss.backward()
         torch.nn.utils.clip_grad_norm_(trained, 1.0)
         optimizer.step()
         optimizer.zero_grad(set_to_none=True)

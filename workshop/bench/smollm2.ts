@@ -34,9 +34,24 @@ interface Contender {
 const ours = { command: node, settings: { folder, precision: 'float32' } };
 const transformersFloat32 = { ...transformers, settings: { folder, dtype: 'float32' } };
 const transformersBfloat16 = { ...transformers, settings: { folder, dtype: 'bfloat16' } };
-const learners: Record<string, Contender> = { ours, transformersFloat32, transformersBfloat16 };
+const libtorch = (precision: string) => ({
+  command: node,
+  settings: { folder, precision, runtime: 'libtorch' },
+});
+const fullPrecision: Record<string, Contender> = {
+  ours,
+  oursLibtorch: libtorch('float32'),
+  transformersFloat32,
+};
+/** Of autocast and of weights in bfloat16, the first is what `--precision bfloat16` computes. */
+const halfPrecision: Record<string, Contender> = {
+  oursLibtorchBfloat16: libtorch('bfloat16'),
+  transformersAutocast: { ...transformers, settings: { folder, dtype: 'float32', autocast: 'bfloat16' } },
+  transformersBfloat16,
+};
 const samplers: Record<string, Contender> = {
   ours,
+  oursLibtorchBfloat16: libtorch('bfloat16'),
   oursInt8: { command: node, settings: { folder, precision: 'int8' } },
   transformersFloat32,
   transformersBfloat16,
@@ -47,16 +62,31 @@ const samplers: Record<string, Contender> = {
 /** Seconds of its parts, and the peak resident memory so far in bytes. */
 type Round = { times: number[]; peakMemory: number };
 
+/** Sampling, or steps on rows. */
+type Task = { name: string } & ({ conversations: number } | { rows: number; length: number });
+
 const sampling = { prompt: 256, newTokens: 64 };
 const learning = { rows: 4, length: 256, rank: 16 };
+/** Contenders of a group are in memory at once, and take turns. */
 const tasks = [
-  { name: 'sample', conversations: 1, ...sampling },
-  { name: 'sample', conversations: 8, ...sampling },
-  { name: 'lora', ...learning },
-  { name: 'all', ...learning },
+  ...[1, 8, 16].map((conversations) => ({
+    name: 'sample',
+    conversations,
+    ...sampling,
+    groups: [samplers],
+  })),
+  { name: 'lora', ...learning, groups: [fullPrecision, halfPrecision] },
+  ...[learning, { rows: 16, length: 192 }, { rows: 1, length: 2048 }].map((shape) => ({
+    name: 'all',
+    ...shape,
+    groups: [fullPrecision, halfPrecision],
+  })),
 ];
 
-export async function measureSmolLm2(_choice: unknown, rounds: number): Promise<Record<string, unknown>> {
+export async function measureSmolLm2(
+  { task: chosen }: { task?: string },
+  rounds: number,
+): Promise<Record<string, unknown>> {
   if (!existsSync(folder)) {
     const message = 'The model is not here: run `npm run real-model -- --short` once, which downloads it.';
     throw new ToolEnvError('usage.checkpoint_missing', message);
@@ -65,51 +95,62 @@ export async function measureSmolLm2(_choice: unknown, rounds: number): Promise<
   const busy = [await busyShare()];
   const versions: Record<string, string> = { node: process.version };
   const results = [];
-  for (const task of tasks) {
-    const contenders = Object.entries(task.name === 'sample' ? samplers : learners);
-    const sides = new Map<string, Side<Round>>();
-    for (const [name, { command, modules, settings }] of contenders) {
-      if (modules && findPython(modules) === undefined) {
-        console.error(`No Python with ${modules.join(', ')} found: ${name} is not measured (see --help).`);
-        continue;
-      }
-      const side = await startSide<Round>(command, { threads, task, settings });
-      sides.set(name, side);
-      Object.assign(versions, side.versions);
+  for (const { groups, ...task } of tasks.filter(({ name }) => chosen === undefined || name === chosen)) {
+    const sides: Record<string, unknown> = {};
+    for (const group of groups) {
+      const measured = await measureGroup(task, group, { threads, rounds, versions });
+      Object.assign(sides, measured);
+      busy.push(await busyShare());
     }
-    const seconds = new Map<string, number[][]>([...sides.keys()].map((name) => [name, []]));
-    const peaks: Record<string, number> = {};
-    for (let round = 0; round < rounds; round++) {
-      for (const [name, side] of sides) {
-        const { times, peakMemory } = await side.round();
-        seconds.get(name)!.push(times);
-        peaks[name] = peakMemory;
-        // Threads of a pool spin for a moment after they finish.
-        await delay(200);
-      }
-    }
-    for (const side of sides.values()) await side.close();
-    busy.push(await busyShare());
-    const figures = [...seconds].map(([name, times]) => [
-      name,
-      { ...figuresOf(task, times), peakMemory: peaks[name] },
-    ]);
-    results.push({ ...task, sides: Object.fromEntries(figures) });
+    results.push({ ...task, sides });
   }
   const otherWork = Math.max(...busy);
   warnIfBusy(otherWork);
   return { name: 'smollm2', threads, otherWork: Number(otherWork.toFixed(2)), results, versions };
 }
 
+/** The figures of each contender. The versions of what computes are added to `versions`. */
+async function measureGroup(
+  task: Task,
+  group: Readonly<Record<string, Contender>>,
+  { threads, rounds, versions }: { threads: number; rounds: number; versions: Record<string, string> },
+): Promise<Record<string, unknown>> {
+  const sides = new Map<string, Side<Round>>();
+  for (const [name, { command, modules, settings }] of Object.entries(group)) {
+    if (modules && findPython(modules) === undefined) {
+      console.error(`No Python with ${modules.join(', ')} found: ${name} is not measured (see --help).`);
+      continue;
+    }
+    const side = await startSide<Round>(command, { threads, task, settings });
+    sides.set(name, side);
+    Object.assign(versions, side.versions);
+  }
+  const seconds = new Map<string, number[][]>([...sides.keys()].map((name) => [name, []]));
+  const peaks: Record<string, number> = {};
+  for (let round = 0; round < rounds; round++) {
+    for (const [name, side] of sides) {
+      const { times, peakMemory } = await side.round();
+      seconds.get(name)!.push(times);
+      peaks[name] = peakMemory;
+      // Threads of a pool spin for a moment after they finish.
+      await delay(200);
+    }
+  }
+  for (const side of sides.values()) await side.close();
+  return Object.fromEntries(
+    [...seconds].map(([name, times]) => [name, { ...figuresOf(task, times), peakMemory: peaks[name] }]),
+  );
+}
+
 /** Medians: milliseconds to the first token and of each further token, or tokens per second of a step; and the seconds of the rounds. */
-function figuresOf(task: { name: string }, times: readonly number[][]): Record<string, unknown> {
+function figuresOf(task: Task, times: readonly number[][]): Record<string, unknown> {
   const rounds = times.map((each) => each.map((seconds) => Number(seconds.toFixed(4))));
-  if (task.name === 'sample') {
+  if (!('rows' in task)) {
     const first = median(times.map(([toFirst]) => toFirst!));
     const further = median(times.map(([toFirst, toLast]) => (toLast! - toFirst!) / sampling.newTokens));
     return { firstToken: milliseconds(first), token: milliseconds(further), rounds };
   }
-  const rate = (learning.rows * learning.length) / median(times.map(([step]) => step!));
+  const rate = (task.rows * task.length) / median(times.map(([step]) => step!));
   return { tokensPerSecond: Math.round(rate), rounds };
 }
 

@@ -10,7 +10,7 @@ import { GradientTape } from './gradient-tape.ts';
 import { Kernels } from './kernels.ts';
 import { PreparedProgram } from './prepared-program.ts';
 import { TorchLibrary } from './torch-library.ts';
-import { TorchOps } from './torch-ops.ts';
+import { type Precision, TorchOps } from './torch-ops.ts';
 import { TorchTensor } from './torch-tensor.ts';
 
 /** A tensor in JavaScript's memory. */
@@ -41,11 +41,13 @@ export class Engine {
   readonly #kernels: Kernels;
   readonly #programs: Map<number, Compiled> = new Map();
   readonly #kept: Map<number, TorchTensor> = new Map();
-  readonly #precision: 'float32' | 'bfloat16';
+  readonly #precision: Precision;
+  /** Kept weights in the precision of products, until they change. */
+  readonly #narrowed: Map<TorchTensor, TorchTensor> = new Map();
   #count = 0;
 
   /** @throws ToolEnvError `usage.libtorch`. */
-  constructor(folder: string, precision: 'float32' | 'bfloat16' = 'float32') {
+  constructor(folder: string, precision: Precision = 'float32') {
     const library = new TorchLibrary(folder);
     this.version = library.version;
     this.#kernels = new Kernels(library);
@@ -75,39 +77,51 @@ export class Engine {
     return { alive: TorchTensor.living.size, kept: this.#kept.size };
   }
 
-  run(id: number, inputs: Readonly<Record<string, Numbers | Kept>>): Record<string, Numbers | Kept> {
+  /** @param inputs In the order of the program's: numbers, or a tensor that the engine keeps. */
+  run(id: number, inputs: readonly (Numbers | Kept['kept'] | undefined)[]): Record<string, Numbers | Kept> {
     const { program, inputs: needed, gradients, stays } = this.#programs.get(id)!;
     const given = new Map<string, TorchTensor>();
     try {
-      for (const name of needed) {
-        const value = inputs[name];
-        if (!value) throw new RangeError(`Input "${name}" is missing.`);
-        given.set(name, 'kept' in value ? this.#tensorOf(value).keep() : this.#take(value, stays.size > 0));
+      for (const [index, name] of needed.entries()) {
+        const value = inputs[index];
+        if (value === undefined) throw new RangeError(`Input "${name}" is missing.`);
+        const isKept = typeof value === 'number';
+        given.set(name, isKept ? this.#tensorOf(value).keep() : this.#take(value, stays.size > 0));
       }
       const outputs = this.#compute(program, (name) => given.get(name)!, gradients);
       const found = Object.entries(outputs).map(([name, value]) => [
         name,
         this.#give(value, stays.has(name)),
       ]);
-      for (const value of given.values()) value.drop();
+      for (const [index, name] of needed.entries()) {
+        const value = given.get(name)!;
+        if (typeof inputs[index] !== 'number') this.#forget(value);
+        value.drop();
+      }
       return Object.fromEntries(found);
     } catch (error) {
+      this.#narrowed.clear();
       this.#freeAllBut(new Set(this.#kept.values()));
       throw error;
     }
   }
 
   copy(value: Numbers | Kept): Kept {
-    return this.#keep('kept' in value ? this.#kernels.clone(this.#tensorOf(value)) : this.#take(value, true));
+    return this.#keep(
+      'kept' in value ? this.#kernels.clone(this.#tensorOf(value.kept)) : this.#take(value, true),
+    );
   }
 
   read(value: Kept): Numbers {
-    return { data: this.#kernels.read(this.#tensorOf(value)), dims: value.dims };
+    return { data: this.#kernels.read(this.#tensorOf(value.kept)), dims: value.dims };
   }
 
   dispose(...tensors: Kept[]): void {
     for (const { kept } of tensors) {
-      this.#kept.get(kept)?.drop();
+      const value = this.#kept.get(kept);
+      if (!value) continue;
+      this.#forget(value);
+      value.drop();
       this.#kept.delete(kept);
     }
   }
@@ -116,10 +130,10 @@ export class Engine {
   accumulate(sums: readonly Kept[] | undefined, gradients: readonly Kept[], share: number): Kept[] {
     if (!sums && share === 1) return [...gradients];
     return gradients.map((each, index) => {
-      const gradient = this.#tensorOf(each);
+      const gradient = this.#tensorOf(each.kept);
       const sum = sums?.[index];
       const made = sum
-        ? this.#kernels.add(this.#tensorOf(sum), gradient, share)
+        ? this.#kernels.add(this.#tensorOf(sum.kept), gradient, share)
         : this.#kernels.tidy(() => this.#kernels.mul(gradient, this.#kernels.full([], share)));
       this.dispose(each);
       if (sum) this.dispose(sum);
@@ -128,7 +142,7 @@ export class Engine {
   }
 
   norm(tensors: readonly Kept[]): number {
-    return Math.hypot(...tensors.map((each) => this.#kernels.norm(this.#tensorOf(each))));
+    return Math.hypot(...tensors.map(({ kept }) => this.#kernels.norm(this.#tensorOf(kept))));
   }
 
   adamw(
@@ -141,8 +155,9 @@ export class Engine {
     update: AdamWUpdate,
   ): void {
     const lists = [weights, gradients, means, variances].map((list) =>
-      list.map((each) => this.#tensorOf(each)),
+      list.map(({ kept }) => this.#tensorOf(kept)),
     );
+    for (const weight of lists[0]!) this.#forget(weight);
     this.#kernels.adamw(lists as [TorchTensor[], TorchTensor[], TorchTensor[], TorchTensor[]], update);
   }
 
@@ -153,7 +168,10 @@ export class Engine {
   ): Record<string, TorchTensor> {
     const sources = (request?.to ?? []).map(given);
     const tape = new GradientTape(this.#kernels, sources);
-    const ops = new TorchOps(this.#kernels, given, tape, this.#precision);
+    const ops = new TorchOps(this.#kernels, given, tape, {
+      precision: this.#precision,
+      narrowed: this.#narrowed,
+    });
     const { outputs, end } = program.run(ops);
     if (request) {
       const loss = outputs[request.of];
@@ -181,7 +199,13 @@ export class Engine {
     for (const each of [...TorchTensor.living]) if (!kept.has(each)) each.free();
   }
 
-  #tensorOf({ kept }: Kept): TorchTensor {
+  /** Drops the copy in the precision of products. */
+  #forget(value: TorchTensor): void {
+    this.#narrowed.get(value)?.drop();
+    this.#narrowed.delete(value);
+  }
+
+  #tensorOf(kept: Kept['kept']): TorchTensor {
     const found = this.#kept.get(kept);
     if (!found) throw new RangeError('The tensor is disposed.');
     return found;

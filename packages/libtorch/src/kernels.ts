@@ -25,6 +25,14 @@ export class Kernels extends TensorScope {
     return this.#new(this.library.direct('fromBlob', given), shape, type);
   }
 
+  /** A tensor with copies of the numbers. */
+  of(data: Float32Array | Int32Array, shape: readonly number[]): TorchTensor {
+    const made = this.empty(shape, data instanceof Float32Array ? 'float32' : 'int32');
+    const bytes = new Uint8Array(this.library.bytes(made.handle, data.byteLength));
+    bytes.set(new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
+    return made;
+  }
+
   /** A tensor without numbers yet. */
   empty(shape: readonly number[], type: TorchType = 'float32'): TorchTensor {
     const sizes = BigInt64Array.from(shape, BigInt);
@@ -41,8 +49,19 @@ export class Kernels extends TensorScope {
   /** A copy in contiguous memory of its own. */
   clone(x: TorchTensor): TorchTensor {
     const made = this.empty(x.shape, x.type);
-    this.library.command('copy', made.handle, x.handle, 0);
+    this.copy(made, x);
     return made;
+  }
+
+  /** Overwrites a tensor, or the tensor that it is a part of. */
+  copy(to: TorchTensor, from: TorchTensor): void {
+    this.library.command('copy', to.handle, from.handle, 0);
+  }
+
+  /** Overwrites the rows of a matrix at int64 `index` [N] with rows [N, ..]. */
+  copyRows(to: TorchTensor, index: TorchTensor, rows: TorchTensor): void {
+    const given = [this.#own(to), 0n, this.#own(index), this.#own(rows)];
+    this.discard(this.library.call('aten::index_copy_', '', given));
   }
 
   /** The numbers of a tensor, copied to JavaScript. */

@@ -20,6 +20,9 @@ export interface LibtorchOptions {
   precision?: 'float32' | 'bfloat16' | undefined;
 }
 
+/** In parameters. Each token of a smaller model costs more in requests to the engine than in products. */
+const minSampled = 50e6;
+
 type Resident = ResidentTensor<{ value: Kept; dispose(): void }>;
 
 export interface LibtorchRuntime extends Runtime {
@@ -61,12 +64,12 @@ export async function libtorchRuntime({
     version,
     precision,
     prefersFewOperations: true,
-    learnsOnly: true,
+    minSampled,
     count: () => engine.ask('count'),
     peakMemory: () => engine.ask('peakMemory'),
     close: () => engine.close(),
     memory: {
-      isRemote: false,
+      isRemote: true,
       copy: async (value) => resident(await engine.ask('copy', given(value))),
       async read(value) {
         const found = given(value);
@@ -101,10 +104,11 @@ export async function libtorchRuntime({
       });
       return {
         async run(inputs, into = {}) {
-          const wanted = needed.flatMap((name) =>
-            inputs[name] ? [[name, given(inputs[name])] as const] : [],
-          );
-          const found = await engine.ask('run', id, Object.fromEntries(wanted));
+          const wanted = needed.map((name) => {
+            const value = inputs[name] && given(inputs[name]);
+            return value && 'kept' in value ? value.kept : value;
+          });
+          const found = await engine.ask('run', id, wanted);
           const outputs = Object.entries(found).map(([name, value]): [string, Tensor] => {
             if ('kept' in value) return [name, resident(value)];
             into[name]?.data.set(value.data);

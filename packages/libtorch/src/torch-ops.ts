@@ -1,17 +1,20 @@
 /** Ops that ATen computes at once. Each operation records how its gradients are pulled back. The caller owns each result. */
 import {
   broadcastAxes,
+  type CachedAttention,
   type Dim,
   type ElementType,
   type MatmulOptions,
   type Ops,
   sizeOf,
 } from '@toolenv/policy/runtime';
+import { CachedPast } from './cached-past.ts';
 import type { GradientTape, Pull } from './gradient-tape.ts';
 import type { AttentionInputs, Kernels, Unary } from './kernels.ts';
 import type { TorchTensor } from './torch-tensor.ts';
 
 export type Given = (name: string) => TorchTensor;
+export type Precision = 'float32' | 'bfloat16';
 
 export class TorchOps implements Ops<TorchTensor> {
   readonly #kernels: Kernels;
@@ -25,24 +28,29 @@ export class TorchOps implements Ops<TorchTensor> {
   /** By rotary table of cosines, at the positions, of which a program has one input. */
   readonly #angles: Map<TorchTensor, readonly [cosines: TorchTensor, sines: TorchTensor]> = new Map();
 
+  /** Of the program's one attention to a cache. */
+  #past: CachedPast | undefined;
   #one: TorchTensor | undefined;
-  readonly #precision: 'float32' | 'bfloat16';
-  /** Inputs in the precision of products. */
-  readonly #narrowed: Map<TorchTensor, TorchTensor> = new Map();
+  readonly #precision: Precision;
+  readonly #narrowed: Map<TorchTensor, TorchTensor>;
   /** The other operand that was rounded last: several products often share it. */
   #lastNarrowed: { x: TorchTensor; narrow: TorchTensor } | undefined;
 
-  /** @param precision The precision of products. Attention, sums, norms and probabilities are float32, as in PyTorch's autocast. */
+  /**
+   * @param options The precision of products. Attention, sums, norms and probabilities are float32, as in PyTorch's autocast.
+   * `narrowed` has, and gets, copies of inputs in that precision, which its owner drops.
+   */
   constructor(
     kernels: Kernels,
     given: Given,
     tape: GradientTape,
-    precision: 'float32' | 'bfloat16' = 'float32',
+    { precision, narrowed }: { precision: Precision; narrowed: Map<TorchTensor, TorchTensor> },
   ) {
     this.#kernels = kernels;
     this.#given = given;
     this.#tape = tape;
     this.#precision = precision;
+    this.#narrowed = narrowed;
   }
 
   /** @throws RangeError for a missing input, or for a wrong shape. */
@@ -269,7 +277,8 @@ export class TorchOps implements Ops<TorchTensor> {
     });
     this.#record([x, weight], y, [normalised, weight, inverse], ([g], wants) => {
       const arriving = k.reshape(g!, rows);
-      const toX = () => k.reshape(k.normalisedGradient(k.mul(arriving, weight), normalised, inverse), x.shape);
+      const toX = () =>
+        k.reshape(k.normalisedGradient(k.mul(arriving, weight), normalised, inverse), x.shape);
       const toWeight = () => this.#unbroadcast(k.mul(arriving, normalised), weight);
       return [wants(0) ? toX() : undefined, wants(1) ? toWeight() : undefined];
     });
@@ -318,6 +327,30 @@ export class TorchOps implements Ops<TorchTensor> {
     );
     for (const each of [...wide, logs]) each.drop();
     return y;
+  }
+
+  /** Writes into the past itself, if it has room: the cache that gave it gives it up. */
+  cachedAttention(
+    { queries, keys, values, pastKeys, pastValues, lengths, room, window }: CachedAttention<TorchTensor>,
+    scale: number,
+  ): [mixed: TorchTensor, keys: TorchTensor, values: TorchTensor] {
+    const k = this.#kernels;
+    const fresh = [keys, values] as const;
+    const time = queries.shape[2]!;
+    this.#past ??= new CachedPast(k, { lengths, room, keys, pastKeys });
+    const past = this.#past;
+    const [grownKeys, grownValues] = k.tidy(() =>
+      [pastKeys, pastValues].map((each, index) => past.grow(each, this.#wide(fresh[index]!))),
+    ) as [TorchTensor, TorchTensor];
+    const mixed = k.tidy(() => {
+      const wide = (x: TorchTensor) => this.#wide(x);
+      const [y] =
+        past.isEmpty && (window === undefined || window >= time)
+          ? k.attention([wide(queries), wide(keys), wide(values)], 'causal', scale)
+          : k.attention([wide(queries), grownKeys, grownValues], past.mask(window), scale);
+      return y;
+    });
+    return [mixed, grownKeys, grownValues];
   }
 
   swiglu(gate: TorchTensor, up: TorchTensor): TorchTensor {
@@ -393,9 +426,10 @@ export class TorchOps implements Ops<TorchTensor> {
     this.#forget();
     this.#lastNarrowed?.narrow.drop();
     this.#lastNarrowed = undefined;
-    for (const each of [...[...this.#angles.values()].flat(), ...this.#narrowed.values()]) each.drop();
+    for (const each of [...this.#angles.values()].flat()) each.drop();
+    this.#past?.close();
+    this.#past = undefined;
     this.#angles.clear();
-    this.#narrowed.clear();
   }
 
   #forget(): void {

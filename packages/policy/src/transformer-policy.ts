@@ -11,7 +11,7 @@ import { type Checkpoint, readCheckpoint } from './checkpoint/checkpoint.ts';
 import { writeFolder } from './checkpoint/write-folder.ts';
 import { type LearnerOptions, memoryBefore, TransformerLearner } from './learner/transformer-learner.ts';
 import { mirrorModel } from './model/mirrored-model.ts';
-import { createModel, type Model, placeModel } from './model/model.ts';
+import { createModel, type Model, parameterCount, placeModel } from './model/model.ts';
 import type { ModelConfig } from './model/model-config.ts';
 import type { Device } from './runtime/device.ts';
 import { onnxRuntime } from './runtime/onnx/onnx-runtime.ts';
@@ -177,17 +177,17 @@ export async function createPolicy(
   const chat = new Chat(checkpoint, options);
   const model = createModel(checkpoint.config, checkpoint.weights);
   await placeModel(runtime, model);
+  const isInt8 = options.sampler?.precision === 'int8';
+  const { minSampled = 0 } = runtime;
+  const mirrors = parameterCount(model.config) < minSampled || (minSampled > 0 && isInt8);
   const spec = {
     name: checkpoint.name ?? checkpoint.folder,
     contextLength: checkpoint.config.max_position_embeddings,
     ...(chat.toldTools === false && { capabilities: { knownTools: true } }),
-    // Other weights sample than those that learn.
-    ...((options.sampler?.precision === 'int8' ||
-      (runtime.learnsOnly && runtime.precision !== 'float32')) && {
-      usesSeparateSampler: true,
-    }),
+    // Other weights or products sample than those that learn.
+    ...((isInt8 || (mirrors && runtime.precision !== 'float32')) && { usesSeparateSampler: true }),
   };
-  const sampler = runtime.learnsOnly
+  const sampler = mirrors
     ? new Sampler(onnxRuntime({ threads }), mirrorModel(model, runtime), options.sampler)
     : new Sampler(runtime, model, options.sampler);
   // The adapter that is saved names its base, which others find by its name.

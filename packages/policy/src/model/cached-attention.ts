@@ -12,8 +12,8 @@ import { headWidth, type ModelConfig } from './model-config.ts';
  *   If layers have windows, `window.pastMask` [B, 1, S, P] and `window.mask` [S, S].
  * - Outputs: probabilities [R, vocabulary], `new.<layer>.key|value` [B, key-value heads, S, head width] and, with
  *   several `blocks`, sums [R, blocks]: the total probability of each block of the vocabulary.
- * - Where the runtime has an operation for one token, the masks give way to lengths [B] and room [1] of {@link Ops.cachedAttention},
- *   and the new keys and values to those of the past with them: `grown.<layer>.key|value`.
+ * - Where the runtime has {@link Ops.cachedAttention}, the masks give way to its lengths [B] and room [1], and the new keys and values
+ *   to those of the past with them: `grown.<layer>.key|value`.
  */
 export function samplingProgram<T>(
   ops: Ops<T>,
@@ -54,7 +54,7 @@ function cachedAttention<T>(
   return (layer, queries, keys, values) => {
     const { windowed } = kindOf(layer);
     const cached = (part: string) => ops.input(`past.${layer}.${part}`, 'float32', ['B', heads, 'P', size]);
-    if (time === 1 && ops.cachedAttention) {
+    if (ops.cachedAttention) {
       const [pastKeys, pastValues] = [cached('key'), cached('value')];
       const lengths = ops.input('lengths', 'int32', ['B']);
       const room = ops.input('room', 'int32', [1]);

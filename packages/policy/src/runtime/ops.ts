@@ -14,11 +14,11 @@ export interface MatmulOptions {
   exact?: boolean;
 }
 
-/** A new token of each of B rows, and the row's past. */
+/** S new tokens of each of B rows, and the row's past. */
 export interface CachedAttention<T> {
-  /** [B, H, 1, D], where H is a multiple of K. */
+  /** [B, H, S, D], where H is a multiple of K. */
   queries: T;
-  /** [B, K, 1, D] */
+  /** [B, K, S, D] */
   keys: T;
   values: T;
   /** [B, K, P, D], of which the first lengths[b] positions count. */
@@ -26,7 +26,7 @@ export interface CachedAttention<T> {
   pastValues: T;
   /** int32 [B] */
   lengths: T;
-  /** int32 [1]: more than any of the lengths. */
+  /** int32 [1]: at least S more than any of the lengths. */
   room: T;
   /** How many positions the token attends to, its own included. Absent: all. */
   window?: number | undefined;
@@ -93,8 +93,9 @@ export interface Ops<T> {
   /** Attention of positions to themselves and those before them, without a mask. A runtime for which it saves nothing lacks it. */
   causalAttention?(queries: T, keys: T, values: T, scale: number): T;
   /**
-   * Attention to a past that each row has a length of: the outputs [B, H, 1, D], and the past with the new key and value at position
-   * lengths[b], for max(P, room) positions. No gradient. A runtime without such an operation lacks it, or returns undefined.
+   * Attention to a past that each row has a length of: the outputs [B, H, S, D], and the past with the new keys and values from position
+   * lengths[b] on, for max(P, room) positions. It may take the past's memory. No gradient. A runtime without such an operation lacks
+   * it, or returns undefined.
    */
   cachedAttention?(given: CachedAttention<T>, scale: number): [mixed: T, keys: T, values: T] | undefined;
   /** SwiGLU's product (arXiv 2002.05202): gate · sigmoid(gate) · up, for two tensors of one shape. */

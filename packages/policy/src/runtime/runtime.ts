@@ -101,8 +101,8 @@ export interface Runtime {
   readonly hasInt8?: boolean;
   /** The fixed cost of one run of a learner's program, expressed in tokens. Default 128. */
   readonly tokensPerRun?: number;
-  /** Whether ONNX Runtime samples faster, from copies of the weights in this process's memory. */
-  readonly learnsOnly?: boolean;
+  /** ONNX Runtime samples models with fewer parameters faster, from copies of the weights in this process's memory. Default 0. */
+  readonly minSampled?: number;
   /** Whether launching an operation costs more than the work that several small operations would save. */
   readonly prefersFewOperations?: boolean;
   compile(program: Program, options?: CompileOptions): Promise<Executable>;

@@ -112,7 +112,7 @@ export class CachedDecoder {
     const order = time === 1 ? this.#cache.inOrder(slots) : slots;
     const rows = order.map((slot) => bySlot.get(slot)!);
     const drawing = drawingSlots(rows);
-    const past = await this.#cache.view(order);
+    const past = await this.#cache.view(order, time);
     const outputs = await program.run({
       ...weights,
       ...(await this.#laidOut?.of(weights)),

@@ -16,13 +16,13 @@ export interface KvCache {
    * The cached positions of `slots` as inputs of the sampling program, valid until the cache changes: `pastMask`
    * [B, 1, 1, P] and `past.<layer>.key|value` [B, key-value heads, P, head width]. P is at least the length of the
    * longest slot. If the cache is resident, also int32 `lengths` [B] of the slots and `room` [1], the positions that the cache should
-   * have after one more token.
+   * have after `time` more tokens.
    */
-  view(slots: readonly number[]): Promise<Tensors>;
+  view(slots: readonly number[], time: number): Promise<Tensors>;
   /**
    * Appends the first counts[b] of the S new positions to slots[b]. `outputs` has `new.<layer>.key|value`
-   * [B, key-value heads, S, head width]; the cache takes them over. After a run with one token of each slot in a view, the outputs may
-   * be `grown.<layer>.key|value` instead: what the view had, with the new token behind it.
+   * [B, key-value heads, S, head width]; the cache takes them over. After a run on a view, the outputs may be
+   * `grown.<layer>.key|value` instead: what the view had, with the new tokens behind each slot's length.
    */
   append(slots: readonly number[], counts: readonly number[], outputs: Tensors): Promise<void>;
   /** Drops all slots, and frees the memory if there is much of it. */

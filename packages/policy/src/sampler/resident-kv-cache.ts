@@ -1,4 +1,4 @@
-/** A key-value cache in a device's memory. Programs cannot overwrite their inputs, so each change makes new buffers. */
+/** A key-value cache in a device's memory. Programs do not overwrite their inputs, so each change makes new buffers; only `Ops.cachedAttention` may. */
 import { headWidth, type ModelConfig } from '../model/model-config.ts';
 import type { Ops } from '../runtime/ops.ts';
 import { Programs } from '../runtime/programs.ts';
@@ -61,7 +61,7 @@ export class ResidentKvCache implements KvCache {
   }
 
   /** The active buffers, which are made anew unless the slots are all rows in order and at least half as long. */
-  async view(slots: readonly number[]): Promise<Tensors> {
+  async view(slots: readonly number[], time: number): Promise<Tensors> {
     const lengths = slots.map((slot) => this.length(slot));
     const longest = Math.max(...lengths);
     const least = Math.max(leastPast(this.#runtime), roundUp(longest));
@@ -70,9 +70,10 @@ export class ResidentKvCache implements KvCache {
     if (longest > 0 && !fits) await this.#activate(slots, least);
     const buffers = longest > 0 ? this.#active : this.#zeros(slots.length, least);
     const capacity = this.#dims(buffers)[2];
-    // One more token makes the buffers grow by a block, but not past the model's last position.
-    const room =
-      longest < capacity ? longest + 1 : Math.min(roundUp(longest + 1), this.#config.max_position_embeddings);
+    // The buffers grow by whole blocks, but not past the model's last position without need.
+    const needed = longest + time;
+    const last = Math.max(needed, this.#config.max_position_embeddings);
+    const room = needed <= capacity ? needed : Math.min(roundUp(needed), last);
     return {
       ...Object.fromEntries(this.#parts.map((part) => [pastOf(part), buffers[part]!])),
       pastMask: pastMask(lengths, capacity),

@@ -35,14 +35,23 @@ async function append(cache: KvCache, model: Entry[][], slots: number[], counts:
   for (const [b, slot] of slots.entries()) model[slot]!.push(...fresh[b]!.slice(0, counts[b]));
 }
 
-/** Appends one token to each slot as a run does whose outputs are the grown past. */
-async function grow(on: Runtime, cache: KvCache, model: Entry[][], slots: number[]): Promise<void> {
-  const { room, ...view } = await readTensorData(on, await cache.view(slots));
+/** Appends the first counts[b] of as many tokens as the largest count, as a run does whose outputs are the grown past. */
+async function grow(
+  on: Runtime,
+  cache: KvCache,
+  model: Entry[][],
+  slots: number[],
+  counts: number[],
+): Promise<void> {
+  const time = Math.max(...counts);
+  const { room, ...view } = await readTensorData(on, await cache.view(slots, time));
   const [longest, before] = [Math.max(...slots.map((slot) => model[slot]!.length)), view.pastMask!.dims[3]!];
   expect([...view.lengths!.data]).toEqual(slots.map((slot) => model[slot]!.length));
-  expect(room!.data[0]).toBe(longest < before ? longest + 1 : before + 32);
+  const needed = longest + time;
+  const last = Math.max(needed, tinyConfig.max_position_embeddings);
+  expect(room!.data[0]).toBe(needed <= before ? needed : Math.min(32 * Math.ceil(needed / 32), last));
   const after = Math.max(before, room!.data[0]!);
-  const fresh = slots.map(() => ++written);
+  const fresh = slots.map(() => Array.from({ length: time }, () => ++written));
   const outputs: Tensors = {};
   for (const [p, part] of parts.entries()) {
     const [past, data] = [view[pastOf(part)]!.data, new Float32Array(slots.length * heads * after * size)];
@@ -50,18 +59,16 @@ async function grow(on: Runtime, cache: KvCache, model: Entry[][], slots: number
       for (let head = 0; head < heads; head++) {
         const [from, to] = [before, after].map((capacity) => (row * heads + head) * capacity * size);
         data.set(past.subarray(from, from! + before * size), to);
-        const start = to! + model[slot]!.length * size;
-        data.fill(numberOf(fresh[row]!, p, head), start, start + size);
+        for (const [index, entry] of fresh[row]!.entries()) {
+          const start = to! + (model[slot]!.length + index) * size;
+          data.fill(numberOf(entry, p, head), start, start + size);
+        }
       }
     }
     outputs[grownOf(part)] = tensor(data, [slots.length, heads, after, size]);
   }
-  await cache.append(
-    slots,
-    slots.map(() => 1),
-    outputs,
-  );
-  for (const [row, slot] of slots.entries()) model[slot]!.push(fresh[row]!);
+  await cache.append(slots, counts, outputs);
+  for (const [row, slot] of slots.entries()) model[slot]!.push(...fresh[row]!.slice(0, counts[row]));
 }
 
 function numberOf(entry: Entry, part: number, head: number): number {
@@ -69,7 +76,7 @@ function numberOf(entry: Entry, part: number, head: number): number {
 }
 
 async function expectSame(on: Runtime, cache: KvCache, model: Entry[][], slots: number[]): Promise<void> {
-  const view = await readTensorData(on, await cache.view(slots));
+  const view = await readTensorData(on, await cache.view(slots, 1));
   const past = view.pastMask!.dims[3]!;
   expect(view.pastMask!.dims).toEqual([slots.length, 1, 1, past]);
   for (const [row, slot] of slots.entries()) {
@@ -94,11 +101,15 @@ async function expectSame(on: Runtime, cache: KvCache, model: Entry[][], slots: 
 
 const slotCount = 4;
 const slotsArbitrary = fc.subarray([...Array(slotCount).keys()], { minLength: 1 });
+const countsArbitrary = fc.array(fc.integer({ min: 1, max: 40 }), {
+  minLength: slotCount,
+  maxLength: slotCount,
+});
 const action = fc.oneof(
   fc.record({
     kind: fc.constant('append' as const),
     slots: slotsArbitrary,
-    counts: fc.array(fc.integer({ min: 1, max: 40 }), { minLength: slotCount, maxLength: slotCount }),
+    counts: countsArbitrary,
   }),
   // A conversation is truncated while other conversations are appended to.
   fc.record({ kind: fc.constant('forget' as const), slot: fc.nat(slotCount - 1) }),
@@ -115,7 +126,7 @@ const action = fc.oneof(
   }),
   fc.record({ kind: fc.constant('order' as const), slots: slotsArbitrary }),
   fc.record({ kind: fc.constant('view' as const), slots: slotsArbitrary }),
-  fc.record({ kind: fc.constant('grow' as const), slots: slotsArbitrary }),
+  fc.record({ kind: fc.constant('grow' as const), slots: slotsArbitrary, counts: countsArbitrary }),
   fc.record({ kind: fc.constant('clear' as const) }),
 );
 
@@ -158,7 +169,7 @@ test.each(caches)(
             cache.clear();
             for (const entries of model) entries.length = 0;
           } else if (one.kind === 'grow' && cache.isResident)
-            await grow(on, cache, model, cache.inOrder(one.slots));
+            await grow(on, cache, model, cache.inOrder(one.slots), one.counts.slice(0, one.slots.length));
           else await expectSame(on, cache, model, one.slots);
         }
         await expectSame(on, cache, model, [...Array(slotCount).keys()]);
@@ -181,7 +192,7 @@ test.each(caches)('keeps no NaN of a policy that has diverged: $on.name', async 
   await cache.append([0, 1], [40, 40], outputs(Number.NaN));
   cache.clear();
   await cache.append([0, 1], [40, 3], outputs(1));
-  const view = await readTensorData(on, await cache.view([0, 1]));
+  const view = await readTensorData(on, await cache.view([0, 1], 1));
   for (const part of parts) {
     const data = view[pastOf(part)]!.data as Float32Array;
     expect(data.filter(Number.isNaN)).toEqual(new Float32Array());

@@ -387,8 +387,8 @@ export class OnnxOps implements Ops<Value> {
     { queries, keys, values, pastKeys, pastValues, lengths, room, window = -1 }: CachedAttention<Value>,
     scale: number,
   ): [mixed: Value, keys: Value, values: Value] | undefined {
-    const [batch, heads, , size] = queries.shape as [Dim, number, Dim, number];
-    if (size % webgpu.headWidthUnit !== 0) return undefined;
+    const [batch, heads, time, size] = queries.shape as [Dim, number, Dim, number];
+    if (time !== 1 || size % webgpu.headWidthUnit !== 0) return undefined;
     const [turnedQueries, turnedKeys] = [queries, keys].map((x) => this.#unrotated.get(x));
     const [given, tables] =
       turnedQueries && turnedKeys
