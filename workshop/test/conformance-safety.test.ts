@@ -68,8 +68,8 @@ const packages = readdirSync(join(root, 'packages')).filter(
 );
 
 // Servers and agents are started by commands from people. `toolenv doctor` starts nvidia-smi and Node by constant commands,
-// `--open` the browser of the machine with an address of this process, `check` the npm that packs the author's package, a training run git and a
-// Python that logs to Weights & Biases. A sandbox starts bubblewrap, in which the commands of a model run, and Python in WebAssembly is a program of Node.
+// `--open` the browser of the machine with an address of this process, `check` the npm that packs the author's package, a training run git, a
+// Python that logs to Weights & Biases, and the vLLM of a Python. A sandbox starts bubblewrap, in which the commands of a model run, and Python in WebAssembly is a program of Node.
 const startProcesses = [
   'packages/cli/src/commands/doctor-report.ts',
   'packages/cli/src/commands/open-page.ts',
@@ -79,6 +79,8 @@ const startProcesses = [
   'packages/libtorch/src/engine-client.ts',
   'packages/libtorch/src/find-libtorch.ts',
   'packages/mcp/src/client/server-process.ts',
+  'packages/openai/src/vllm/find-vllm.ts',
+  'packages/openai/src/vllm/vllm-process.ts',
   'packages/policy/src/runtime/probe-device.ts',
   'packages/sandbox/src/bubblewrap/bubble.ts',
   'packages/tools-code/src/python/python-process.ts',

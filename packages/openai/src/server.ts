@@ -100,11 +100,11 @@ export class Server {
 }
 
 /** The causes of a failed connection are in an AggregateError, whose own message is empty. */
-function reasonOf(error: unknown): string {
+export function reasonOf(error: unknown): string {
   return messageOf(error) || messageOf((error as { code?: unknown }).code);
 }
 
-interface Reply {
+export interface Reply {
   status: number;
   headers: Readonly<Record<string, string | string[] | undefined>>;
   text: string;
@@ -113,7 +113,7 @@ interface Reply {
 /** Milliseconds: the longest delay of setTimeout. */
 const maxTimer = 2 ** 31 - 1;
 
-interface SendOptions {
+export interface SendOptions {
   /** Sent as JSON by POST; absent for GET. */
   body?: unknown;
   headers: Readonly<Record<string, string>>;
@@ -126,7 +126,7 @@ interface SendOptions {
  * Rejects if there is no whole reply. Any status resolves. Redirects are not followed, so that a key goes nowhere else. Node's fetch gives
  * up after 300 s without headers, which a long generation takes.
  */
-function send(url: string, { body, headers, timeout, signal }: SendOptions): Promise<Reply> {
+export function send(url: string, { body, headers, timeout, signal }: SendOptions): Promise<Reply> {
   const sent = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
   const request = url.startsWith('https:') ? requestHttps : requestHttp;
   return new Promise((resolve, reject) => {

@@ -1,10 +1,11 @@
 /** tokenPolicy: sends prompts as token ids and keeps ids and log-probabilities as sampled. For training and evaluation. */
-import { type Policy, type PolicySpec, type SamplingOptions, ToolEnvError } from '@toolenv/core';
+import { type Policy, type PolicySpec, ToolEnvError } from '@toolenv/core';
 import type { Rows, TokenBatch, TokenRow } from '@toolenv/core/learner';
 import type { PolicyHandle } from '@toolenv/core/plugins';
 import { type TokenChat, TokenTurns } from '@toolenv/core/remote';
 import { samplingFields } from './capabilities.ts';
 import { errorOf, type Json } from './refusal.ts';
+import { sampleTokens } from './sample-tokens.ts';
 import type { Server } from './server.ts';
 import { type LogprobTemperature, readTokenReply, tokenFields } from './token-reply.ts';
 
@@ -18,7 +19,9 @@ export interface TokenPolicyParts {
 }
 
 export function tokenPolicy(parts: TokenPolicyParts): Policy & Pick<PolicyHandle, 'score'> {
-  const { server, spec, model, chat, vocabularySize } = parts;
+  const { server, spec, model, chat, vocabularySize, logprobsAt } = parts;
+  const otherwise = 'leave --tokenizer out';
+  const from = { server, model, vocabularySize, logprobsAt, who: spec.name, otherwise };
   const turns = new TokenTurns(chat, spec.contextLength);
   const scorer = new TokenScorer({ server, spec, model, endTokens: chat.endTokens, vocabularySize });
   return {
@@ -27,40 +30,13 @@ export function tokenPolicy(parts: TokenPolicyParts): Policy & Pick<PolicyHandle
     score: (batch, { signal } = {}) => scorer.score(batch, signal),
     act: (observation, options) =>
       turns.act(observation, options, async ({ prompt, maxTokens, spoken }) => {
-        refuseUntrainable(options, parts);
         const usage = server.usage.part();
-        const fields = {
-          model,
-          prompt: [...prompt],
-          ...samplingFields({ ...options, maxTokens }, new Set(), spec.name),
-          ...tokenFields,
-          stop_token_ids: chat.endTokens,
-        };
-        const { body, refusal } = await server.ask('completions', fields, { signal: options.signal, usage });
-        if (refusal) throw errorOf(refusal, spec.name, spoken);
-        const sampled = readTokenReply(body, { prompt, maxTokens, vocabularySize }, spec.name);
+        const fields = { stop_token_ids: chat.endTokens };
+        const sampled = await sampleTokens(from, { prompt, maxTokens, spoken }, options, fields, usage);
         return { ...sampled, usage: usage.turn };
       }),
     endEpisode: (episodeId) => turns.endEpisode(episodeId),
   };
-}
-
-/** A log-probability at another temperature cannot be computed from that of one token. */
-function refuseUntrainable(
-  { temperature, topP = 1, topK, minP = 0 }: SamplingOptions,
-  { logprobsAt, spec }: TokenPolicyParts,
-): void {
-  if (logprobsAt === 'one') {
-    if (temperature === 0 || temperature === 1) return;
-    const remedy = `sample at temperature 1, start vLLM with --logprobs-mode processed_logprobs, or leave --tokenizer out`;
-    const message = `${spec.name} returns log-probabilities at temperature 1, not at ${temperature}: ${remedy}.`;
-    throw new ToolEnvError('usage.model_tokens', message);
-  }
-  if (temperature !== 0 && topP === 1 && topK === undefined && minP === 0) return;
-  const what = temperature === 0 ? 'at temperature 0' : 'with top-p, top-k or min-p';
-  const remedy = 'start vLLM with --logprobs-mode raw_logprobs, or leave --tokenizer out';
-  const message = `${spec.name} gives no log-probabilities of the whole vocabulary ${what}: ${remedy}.`;
-  throw new ToolEnvError('usage.model_tokens', message);
 }
 
 interface TokenScorerParts {

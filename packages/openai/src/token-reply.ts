@@ -84,35 +84,38 @@ const noFields: ReadonlySet<string> = new Set();
 
 /**
  * Compares the same distribution at two temperatures.
+ * @param otherwise What else a user may do, at the end of a sentence.
  * @throws ToolEnvError `usage.model_tokens` if ids or log-probabilities are missing or do not agree with the counts.
  */
 export async function probeTokens(
   server: Server,
   model: string,
   { prompt, vocabularySize }: Pick<TokenRequest, 'prompt' | 'vocabularySize'>,
+  otherwise = 'leave --tokenizer out, which only training needs',
 ): Promise<LogprobTemperature> {
   const maxTokens = 2;
+  const fail = (cause: Error) => untrainable(server, cause, otherwise);
   const alternativesAt = async (temperature: number) => {
     const fields = samplingFields({ maxTokens, temperature, seed: 1 }, noFields, server.url);
     const request = { model, prompt: [...prompt], ...fields, ...tokenFields, logprobs: 5 };
     const { body, refusal } = await server.ask('completions', request);
-    if (refusal) throw untrainable(server, errorOf(refusal, server.url, false));
+    if (refusal) throw fail(errorOf(refusal, server.url, false));
     try {
       readTokenReply(body, { prompt, maxTokens, vocabularySize }, server.url);
     } catch (error) {
-      throw untrainable(server, error as Error);
+      throw fail(error as Error);
     }
     return firstAlternatives(body);
   };
   const [flat, sharp] = [await alternativesAt(1), await alternativesAt(0.5)];
   const common = [...flat].filter(([token]) => sharp.has(token));
-  if (common.length < 2) throw untrainable(server, new Error('It gives no alternatives of a token.'));
+  if (common.length < 2) throw fail(new Error('It gives no alternatives of a token.'));
   const moved = Math.max(...common.map(([token, logprob]) => Math.abs(logprob - sharp.get(token)!)));
   return moved < 0.02 ? 'one' : 'sampling';
 }
 
-function untrainable({ url }: Server, cause: Error): ToolEnvError {
-  const remedy = 'start vLLM or llama.cpp, or leave --tokenizer out, which only training needs.';
-  const message = `${url} does not give the exact tokens of an action: ${remedy} ${cause.message}`;
+function untrainable({ url }: Server, cause: Error, otherwise: string): ToolEnvError {
+  const remedy = `start vLLM or llama.cpp, or ${otherwise}`;
+  const message = `${url} does not give the exact tokens of an action: ${remedy}. ${cause.message}`;
   return new ToolEnvError('usage.model_tokens', message, { cause });
 }

@@ -15,7 +15,13 @@ export { type Precision, type Runtime, type Tensors, tensor } from './runtime/ru
 export type { TfjsBackend } from './runtime/tfjs/tfjs-backend.ts';
 export { type TfjsRuntimeOptions, tfjsRuntime } from './runtime/tfjs/tfjs-runtime.ts';
 export { type Drawing, drawToken } from './sampler/draw-token.ts';
-export type { Sample } from './sampler/sample-request.ts';
+export type {
+  LearnedModel,
+  OpenedSampler,
+  Sample,
+  SampleRequest,
+  TokenSampler,
+} from './sampler/sample-request.ts';
 export { Sampler, type SamplerOptions } from './sampler/sampler.ts';
 export {
   createPolicy,

@@ -16,14 +16,15 @@ import type { ModelConfig } from './model/model-config.ts';
 import type { Device } from './runtime/device.ts';
 import { onnxRuntime } from './runtime/onnx/onnx-runtime.ts';
 import type { Precision, Runtime } from './runtime/runtime.ts';
+import type { LearnedModel, OpenedSampler, TokenSampler } from './sampler/sample-request.ts';
 import { Sampler, type SamplerOptions } from './sampler/sampler.ts';
 
-/** The parts of a policy. Sampler and learner share the model's weights. */
+/** The parts of a policy. A sampler of this process and the learner share the model's weights. */
 export interface TransformerParts {
   spec: PolicySpec;
   chat: Chat;
   model: Model;
-  sampler: Sampler;
+  sampler: TokenSampler;
   learner: TransformerLearner;
   revision?: string | undefined;
   /** Tokens after which a turn ends that is still inside its thought. Default: no limit. */
@@ -40,7 +41,7 @@ export class TransformerPolicy implements TrainablePolicy, PolicyHandle {
   readonly learner: TransformerLearner;
   /** Commit of the model on the Hugging Face Hub; absent for a local folder. */
   readonly revision?: string;
-  readonly #sampler: Sampler;
+  readonly #sampler: TokenSampler;
   readonly #turns: TokenTurns;
   readonly #maxThoughtTokens: number | undefined;
   readonly #afterClose: TransformerParts['afterClose'];
@@ -87,6 +88,7 @@ export class TransformerPolicy implements TrainablePolicy, PolicyHandle {
       };
       const { tokens, logprobs, stopped } = await this.#sampler.sample({
         ...options,
+        stop,
         prompt,
         maxTokens,
         stopTokens: this.chat.endTokens,
@@ -142,6 +144,8 @@ export interface PolicyOptions extends ChatOptions {
   /** Tokens after which a turn ends that is still inside its thought, as if it had ended at `maxTokens`. Default: no limit. */
   maxThoughtTokens?: number | undefined;
   sampler?: SamplerOptions;
+  /** Opens a sampler in another program, such as vLLM, in place of the one of this process. */
+  openSampler?: ((model: LearnedModel) => Promise<OpenedSampler>) | undefined;
   learner?: LearnerOptions;
 }
 
@@ -177,26 +181,57 @@ export async function createPolicy(
   const chat = new Chat(checkpoint, options);
   const model = createModel(checkpoint.config, checkpoint.weights);
   await placeModel(runtime, model);
+  // The adapter that is saved names its base, which others find by its name.
+  const name = checkpoint.name ?? checkpoint.folder;
+  const learner = new TransformerLearner(runtime, model, { ...checkpoint, folder: name }, options.learner);
+  const { maxThoughtTokens } = options;
+  const afterClose = options.closesRuntime ? async () => runtime.close?.() : undefined;
+  const { folder } = checkpoint;
+  const adapterRank = options.learner?.lora?.rank;
+  const remote = await options
+    .openSampler?.(learnedModel({ folder, adapterRank }, model, learner))
+    .catch(async (error: unknown) => {
+      await learner.close().finally(() => afterClose?.());
+      throw error;
+    });
   const isInt8 = options.sampler?.precision === 'int8';
   const { minSampled = 0 } = runtime;
   const mirrors = parameterCount(model.config) < minSampled || (minSampled > 0 && isInt8);
+  const { max_position_embeddings: contextLength } = checkpoint.config;
   const spec = {
-    name: checkpoint.name ?? checkpoint.folder,
-    contextLength: checkpoint.config.max_position_embeddings,
+    name,
+    contextLength: Math.min(contextLength, remote?.contextLength ?? contextLength),
     ...(chat.toldTools === false && { capabilities: { knownTools: true } }),
     // Other weights or products sample than those that learn.
-    ...((isInt8 || (mirrors && runtime.precision !== 'float32')) && { usesSeparateSampler: true }),
+    ...((remote || isInt8 || (mirrors && runtime.precision !== 'float32')) && { usesSeparateSampler: true }),
   };
-  const sampler = mirrors
-    ? new Sampler(onnxRuntime({ threads }), mirrorModel(model, runtime), options.sampler)
-    : new Sampler(runtime, model, options.sampler);
-  // The adapter that is saved names its base, which others find by its name.
-  const base = { ...checkpoint, folder: spec.name };
-  const learner = new TransformerLearner(runtime, model, base, options.learner);
-  const { maxThoughtTokens } = options;
-  const afterClose = options.closesRuntime ? async () => runtime.close?.() : undefined;
+  const own = () =>
+    mirrors
+      ? new Sampler(onnxRuntime({ threads }), mirrorModel(model, runtime), options.sampler)
+      : new Sampler(runtime, model, options.sampler);
+  const sampler = remote?.sampler ?? own();
   const parts = { spec, chat, model, sampler, learner, maxThoughtTokens, afterClose };
   return new TransformerPolicy({ ...parts, revision: checkpoint.revision });
+}
+
+function learnedModel(
+  begun: Pick<LearnedModel, 'folder' | 'adapterRank'>,
+  model: Model,
+  learner: TransformerLearner,
+): LearnedModel {
+  return {
+    ...begun,
+    vocabularySize: model.config.vocab_size,
+    get version() {
+      return model.weights;
+    },
+    // No optimizer step changes the weights while they are written.
+    write: (into) =>
+      model.exclusively(async () => ({
+        version: model.weights,
+        folder: await learner.exportForServer(into),
+      })),
+  };
 }
 
 /** Whether the last token completes a stop text. */

@@ -13,9 +13,11 @@ import {
   type PolicyDefinition,
   type PolicyHandle,
 } from '@toolenv/core/plugins';
+import { readKey } from '@toolenv/core/remote';
 import type { OptionsOf } from '@toolenv/core/schemas';
 import type { LoraTarget } from './learner/lora.ts';
 import type { Runtime } from './runtime/runtime.ts';
+import type { LearnedModel, OpenedSampler } from './sampler/sample-request.ts';
 
 const schema = {
   type: 'object',
@@ -50,6 +52,39 @@ const schema = {
       mayChange: true,
       description:
         'precision of the weights that sample; int8 samples large models faster on the CPU, and trainers correct for its other probabilities (default: float32)',
+    },
+    sampler: {
+      enum: ['own', 'vllm'],
+      mayChange: true,
+      description:
+        'program that samples: this one, or a vLLM server, which is started and gets the new weights after each step (default: own)',
+    },
+    samplerUrl: {
+      type: 'string',
+      minLength: 1,
+      mayChange: true,
+      description:
+        'vLLM server that runs already on this machine, such as http://127.0.0.1:8000 (default: one is started)',
+    },
+    samplerKey: {
+      type: 'string',
+      minLength: 1,
+      mayChange: true,
+      description: 'name of the environment variable that has the key of samplerUrl (default: no key)',
+    },
+    samplerArguments: {
+      type: 'string',
+      minLength: 1,
+      mayChange: true,
+      description:
+        'arguments of `vllm serve` for a server that is started, such as "--dtype float32 --max-model-len 8192"',
+    },
+    samplerTimeout: {
+      type: 'integer',
+      minimum: 1,
+      milliseconds: true,
+      mayChange: true,
+      description: 'time in which vLLM must start, and answer a request (default: 600)',
     },
     threads: {
       type: 'integer',
@@ -150,7 +185,9 @@ async function open(
 ): Promise<PolicyHandle> {
   refuseContradictions(options);
   const { checkpoint, rolloutPrecision, loraRank, loraAlpha, loraTargets, ...others } = options;
-  const { gradientCheckpointing, tokenBudget, precision, runtime, ...ofPolicy } = others;
+  const { gradientCheckpointing, tokenBudget, precision, runtime, ...rest } = others;
+  const { sampler, samplerUrl, samplerKey, samplerArguments, samplerTimeout, ...ofPolicy } = rest;
+  const vllm = { url: samplerUrl, timeout: samplerTimeout, signal };
   const { loadPolicy } = await import('./transformer-policy.ts');
   // LoraAdapter refuses unknown targets by name.
   const targets = loraTargets as LoraTarget[] | undefined;
@@ -163,6 +200,14 @@ async function open(
     runtime: await runtimeOf({ runtime, precision, threads: options.threads }),
     closesRuntime: true,
     sampler: { precision: rolloutPrecision },
+    ...(sampler === 'vllm' && {
+      openSampler: await vllmSampler({
+        ...vllm,
+        apiKey:
+          samplerKey === undefined ? undefined : readKey(samplerKey, 'usage.model_key', '--sampler-key'),
+        args: samplerArguments?.trim().split(/\s+/),
+      }),
+    }),
     learner: { lora, gradientCheckpointing, tokenBudget },
   });
 }
@@ -179,13 +224,27 @@ async function runtimeOf({
   return libtorchRuntime({ threads, precision });
 }
 
-/** The package depends on this one, so it is not a dependency of this one. */
-async function loadLibtorch(): Promise<{
+function loadLibtorch(): Promise<{
   libtorchRuntime(options: Pick<TransformerOptions, 'threads' | 'precision'>): Promise<Runtime>;
 }> {
-  const name = '@toolenv/libtorch';
+  return loadDependent('@toolenv/libtorch');
+}
+
+/** What @toolenv/openai opens. */
+async function vllmSampler(
+  options: Record<string, unknown>,
+): Promise<(model: LearnedModel) => Promise<OpenedSampler>> {
+  const { openVllmSampler } = await loadDependent<{
+    openVllmSampler(model: LearnedModel, given: typeof options): Promise<OpenedSampler>;
+  }>('@toolenv/openai/vllm');
+  return (model) => openVllmSampler(model, options);
+}
+
+/** The package depends on this one, so it is not a dependency of this one. */
+async function loadDependent<Exports>(entry: `@toolenv/${string}`): Promise<Exports> {
+  const name = entry.split('/', 2).join('/');
   try {
-    return await import(name);
+    return await import(entry);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
     const message = `${name} is not installed: npm install ${name}.`;
@@ -205,8 +264,22 @@ function refuseContradictions({ runtime, loraRank, ...rest }: TransformerOptions
       'runtime "tfjs" has no such choice, because the installed package decides; leave one of the two out',
     );
   }
+  refuseSampler(rest);
   const idle = rest.loraAlpha ? 'loraAlpha' : rest.loraTargets ? 'loraTargets' : undefined;
   if (loraRank === 0 && idle !== undefined) throw badOption(idle, 'give loraRank too, such as 16');
+}
+
+function refuseSampler({ sampler, ...rest }: Partial<TransformerOptions>): void {
+  const { samplerUrl, samplerKey, samplerArguments, samplerTimeout } = rest;
+  const ofVllm = Object.entries({ samplerUrl, samplerKey, samplerArguments, samplerTimeout });
+  const given = ofVllm.find(([, value]) => value !== undefined)?.[0];
+  if (sampler !== 'vllm' && given !== undefined) throw badOption(given, 'give sampler "vllm" too');
+  if (samplerUrl !== undefined && samplerArguments !== undefined)
+    throw badOption('samplerArguments', 'they are for a server that is started; leave samplerUrl out');
+  if (samplerUrl === undefined && samplerKey !== undefined)
+    throw badOption('samplerKey', 'it is for a server that runs already; give samplerUrl too');
+  const own = rest.rolloutPrecision ? 'rolloutPrecision' : rest.maxThoughtTokens && 'maxThoughtTokens';
+  if (sampler === 'vllm' && own) throw badOption(own, 'sampler "vllm" has no such choice; leave it out');
 }
 
 function badOption(name: string, remedy: string): ToolEnvError {

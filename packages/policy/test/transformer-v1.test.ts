@@ -45,6 +45,17 @@ it.each([
   [{ loraAlpha: 3 }, 'option "loraAlpha": give loraRank too'],
   [{ loraTargets: ['q_proj'] }, 'option "loraTargets": give loraRank too'],
   [{ templateArguments: 'no_think' }, 'option "templateArguments"'],
+  [{ samplerUrl: 'http://127.0.0.1:8000' }, 'option "samplerUrl": give sampler "vllm" too'],
+  [
+    { sampler: 'vllm', samplerUrl: 'http://127.0.0.1:8000', samplerArguments: '--dtype float32' },
+    'option "samplerArguments": they are for a server that is started',
+  ],
+  [{ sampler: 'vllm', samplerKey: 'KEY' }, 'option "samplerKey": it is for a server that runs already'],
+  [
+    { sampler: 'vllm', rolloutPrecision: 'int8' },
+    'option "rolloutPrecision": sampler "vllm" has no such choice',
+  ],
+  [{ sampler: 'vllm', maxThoughtTokens: 8 }, 'option "maxThoughtTokens": sampler "vllm" has no such choice'],
   [{ runtime: 'tfjs', device: 'cpu' }, 'option "device": runtime "tfjs" has no such choice'],
   [{ runtime: 'tfjs', threads: 1 }, 'option "threads": runtime "tfjs" has no such choice'],
   [{ runtime: 'tfjs', precision: 'float16' }, 'option "precision": runtime "tfjs" has no such choice'],

@@ -53,9 +53,10 @@ export function parseModelAddress(
 
 /**
  * The key in an environment variable.
+ * @param flag Names the variable, in errors.
  * @throws ToolEnvError with `code` if the variable is empty.
  */
-export function readKey(variable: string, code: ErrorCode): string {
+export function readKey(variable: string, code: ErrorCode, flag = '--api-key'): string {
   const key = process.env[variable];
   if (key) return registerSecret(key);
   // Whoever gives the key itself must not read it in a log.
@@ -63,9 +64,8 @@ export function readKey(variable: string, code: ErrorCode): string {
     !/^[A-Za-z_]\w*$/.test(variable) ||
     (variable.length >= 16 && /[a-z]/.test(variable) && /\d/.test(variable))
   ) {
-    const message =
-      '--api-key takes the name of an environment variable, such as OPENAI_API_KEY, and this is none: put the key into a variable.';
+    const message = `${flag} takes the name of an environment variable, such as OPENAI_API_KEY, and this is none: put the key into a variable.`;
     throw new ToolEnvError(code, message);
   }
-  throw new ToolEnvError(code, `The variable ${variable} that --api-key names is empty: set it.`);
+  throw new ToolEnvError(code, `The variable ${variable} that ${flag} names is empty: set it.`);
 }

@@ -262,6 +262,22 @@ export async function writeCheckpoint(
   return types;
 }
 
+/**
+ * The same model with an output matrix of its own, where that is the embedding's. On the CPU, vLLM keeps a copy of a shared matrix, which new
+ * weights do not reach.
+ */
+export function untied({
+  files,
+  weights,
+}: Pick<Checkpoint, 'files' | 'weights'>): Pick<Checkpoint, 'files' | 'weights'> {
+  if (weights['lm_head.weight']) return { files, weights };
+  const config = { ...JSON.parse(files['config.json']!), tie_word_embeddings: false };
+  return {
+    files: { ...files, 'config.json': `${JSON.stringify(config, null, 2)}\n` },
+    weights: { ...weights, 'lm_head.weight': weights['model.embed_tokens.weight']! },
+  };
+}
+
 /** A config.json whose dtype is that of the stored weights, because `transformers` loads and computes in that dtype. */
 function withType(config: string, types: StoredTypes): string {
   const [type, another] = new Set(Object.values(types));

@@ -138,8 +138,8 @@ export class LoraAdapter {
     return merged;
   }
 
-  /** Writes the adapter as a folder that peft opens. */
-  async save(folder: string, baseName: string): Promise<void> {
+  /** Writes the adapter into a folder that peft opens, below the given one. @returns That folder. */
+  async save(folder: string, baseName: string): Promise<string> {
     const { rank, alpha, targets } = this.#options;
     const config = {
       peft_type: 'LORA',
@@ -161,6 +161,7 @@ export class LoraAdapter {
     await writeSafetensors(join(at, 'adapter_model.safetensors'), Object.fromEntries(named), {
       format: 'pt',
     });
+    return at;
   }
 
   /** @throws ToolEnvError `usage.checkpoint_missing`, or `usage.checkpoint_damaged` for a damaged file or other shapes. */

@@ -13,7 +13,7 @@ import type {
 } from '@toolenv/core/learner';
 import type { MemoryEstimate } from '@toolenv/core/plugins';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
-import { readWeights, writeCheckpoint } from '../checkpoint/checkpoint.ts';
+import { readWeights, untied, writeCheckpoint } from '../checkpoint/checkpoint.ts';
 import { readSafetensors, type StoredTypes, writeSafetensors } from '../checkpoint/safetensors.ts';
 import { parameterShapes } from '../model/decoder.ts';
 import { type Model, releaseModel } from '../model/model.ts';
@@ -222,6 +222,18 @@ export class TransformerLearner implements Learner {
    */
   async export(folder: string): Promise<void> {
     await this.#write(folder, {});
+  }
+
+  /**
+   * Writes what {@link step} changes, for a server that samples: the adapter, or a folder with the exact weights and an output matrix of its
+   * own.
+   * @returns The folder that peft or transformers opens.
+   */
+  async exportForServer(folder: string): Promise<string> {
+    if (this.#lora) return this.#lora.save(folder, this.#checkpoint.folder);
+    const weights = await readTensorData(this.#runtime, this.#model.weights);
+    await writeCheckpoint(folder, untied({ files: this.#checkpoint.files, weights }));
+    return folder;
   }
 
   /** Writes the folder of {@link export} in the precision in which the model was read. */

@@ -5,7 +5,7 @@ import { type Model, releaseModel } from '../model/model.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { isBatchInvariant } from './batch-invariance.ts';
 import { CachedDecoder, type DecoderOptions } from './cached-decoder.ts';
-import { checkRequest, type Sample, type SampleRequest } from './sample-request.ts';
+import { checkRequest, type Sample, type SampleRequest, type TokenSampler } from './sample-request.ts';
 import { isAligned, type Leader, leadersOf, nextEnd, sharedPrefix } from './shared-prefix.ts';
 
 /** Milliseconds in which quick tools return, so that their next turns join the run. */
@@ -45,7 +45,7 @@ interface Pending extends SampleRequest {
   reject(error: unknown): void;
 }
 
-export class Sampler {
+export class Sampler implements TokenSampler {
   readonly #runtime: Runtime;
   readonly #model: Model;
   readonly #options: SamplerOptions;
