@@ -43,7 +43,7 @@ export class CachedPast {
     return grown;
   }
 
-  /** [B, 1, S, capacity]: 0 at the positions that a new token attends to, at most `window` of them, and −∞ at the others. Within `tidy`. */
+  /** [B, 1, S, capacity]: 0 at the positions that a new token attends to, at most `window` of them, and −∞ at the others. */
   mask(window?: number): TorchTensor {
     const known = this.#masks.get(window);
     if (known) return known;
@@ -55,8 +55,8 @@ export class CachedPast {
         mask.fill(0, start + Math.max(0, end - (window ?? end)), start + end);
       }
     }
-    const made = this.#kernels.of(mask, [batch, 1, time, capacity]);
-    this.#masks.set(window, made.keep());
+    const made = this.#kernels.outside(() => this.#kernels.of(mask, [batch, 1, time, capacity]));
+    this.#masks.set(window, made);
     return made;
   }
 

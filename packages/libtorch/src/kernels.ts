@@ -93,15 +93,12 @@ export class Kernels extends TensorScope {
     this.discard(this.library.call('aten::mul', 'out', given));
   }
 
-  /** Adds sign · a · b, in place. */
-  addProduct(to: TorchTensor, a: TorchTensor, b: TorchTensor, sign: 1 | -1): void {
-    this.tidy(() => {
-      const [sums, left, right] = [to, a, b].map((x) => this.library.list([this.#own(x)]));
-      const factors = this.#own(this.full([1], sign));
-      // The operator of single tensors takes a Scalar, which the interface cannot pass.
-      this.library.call('aten::_foreach_addcmul_', 'Tensor', [sums!, left!, right!, factors], 0);
-      return [];
-    });
+  /** Adds factor [1] · a · b, in place. */
+  addProduct(to: TorchTensor, factor: TorchTensor, a: TorchTensor, b: TorchTensor): void {
+    const [sums, left, right] = [to, a, b].map((x) => this.library.list([this.#own(x)]));
+    // The operator of single tensors takes a Scalar, which the interface cannot pass.
+    const given = [sums!, left!, right!, this.#own(factor)];
+    this.library.call('aten::_foreach_addcmul_', 'Tensor', given, 0);
   }
 
   div(a: TorchTensor, b: TorchTensor): TorchTensor {

@@ -28,6 +28,7 @@ export class TorchOps implements Ops<TorchTensor> {
   /** By rotary table of cosines, at the positions, of which a program has one input. */
   readonly #angles: Map<TorchTensor, readonly [cosines: TorchTensor, sines: TorchTensor]> = new Map();
 
+  readonly #constants: Map<string, TorchTensor> = new Map();
   /** Of the program's one attention to a cache. */
   #past: CachedPast | undefined;
   #one: TorchTensor | undefined;
@@ -68,7 +69,7 @@ export class TorchOps implements Ops<TorchTensor> {
   }
 
   scalar(value: number): TorchTensor {
-    return this.#kernels.full([], value);
+    return this.#constant(value).keep();
   }
 
   shapeOf(x: TorchTensor): readonly Dim[] {
@@ -116,7 +117,7 @@ export class TorchOps implements Ops<TorchTensor> {
   }
 
   sqrt(x: TorchTensor): TorchTensor {
-    const half = (g: TorchTensor) => this.#kernels.mul(g, this.#kernels.full([], 0.5));
+    const half = (g: TorchTensor) => this.#kernels.mul(g, this.#constant(0.5));
     return this.#unary('sqrt', x, 'y', (g, y) => this.#kernels.div(half(g), y));
   }
 
@@ -142,7 +143,7 @@ export class TorchOps implements Ops<TorchTensor> {
     const k = this.#kernels;
     const wide = [a, b] as const;
     [a, b] = exact ? [a.keep(), b.keep()] : [this.#narrow(a), this.#narrow(b)];
-    const factor = (x: TorchTensor) => (scale === 1 ? x : k.mul(x, k.full([], scale)));
+    const factor = (x: TorchTensor) => (scale === 1 ? x : k.mul(x, this.#constant(scale)));
     const turned = (x: TorchTensor, turns: boolean) => (turns ? k.transposed(x) : x);
     const product = (a: TorchTensor, b: TorchTensor, left: boolean, right: boolean) =>
       k.matmul(turned(a, left), turned(b, right));
@@ -270,8 +271,8 @@ export class TorchOps implements Ops<TorchTensor> {
     const [y, normalised, inverse] = k.tidy(() => {
       const wide = k.reshape(this.#wide(x), rows);
       const squares = k.mul(wide, wide);
-      const mean = k.mul(k.sum(squares, [1]), k.full([], 1 / width));
-      const inverse = k.unary('rsqrt', k.add(mean, k.full([], epsilon)));
+      const mean = k.mul(k.sum(squares, [1]), this.#constant(1 / width));
+      const inverse = k.unary('rsqrt', k.add(mean, this.#constant(epsilon)));
       k.mulInto(squares, wide, inverse);
       return [k.reshape(k.mul(squares, weight), x.shape), squares, inverse] as const;
     });
@@ -293,7 +294,7 @@ export class TorchOps implements Ops<TorchTensor> {
     const turned = (x: TorchTensor, sign: 1 | -1) => {
       const y = k.mul(x, cosines);
       const [first, second] = this.#pieces(x, 3, [half, half]) as [TorchTensor, TorchTensor];
-      k.addProduct(y, k.cat([second, first], 3), sines, sign);
+      k.addProduct(y, this.#constant(sign, [1]), k.cat([second, first], 3), sines);
       return y;
     };
     const y = k.tidy(() => turned(x, 1));
@@ -426,10 +427,20 @@ export class TorchOps implements Ops<TorchTensor> {
     this.#forget();
     this.#lastNarrowed?.narrow.drop();
     this.#lastNarrowed = undefined;
-    for (const each of [...this.#angles.values()].flat()) each.drop();
+    for (const each of [...this.#angles.values(), ...this.#constants.values()].flat()) each.drop();
+    this.#constants.clear();
     this.#past?.close();
     this.#past = undefined;
     this.#angles.clear();
+  }
+
+  #constant(value: number, shape: readonly number[] = []): TorchTensor {
+    const key = `${value} [${shape}]`;
+    const known = this.#constants.get(key);
+    if (known) return known;
+    const made = this.#kernels.outside(() => this.#kernels.full(shape, value));
+    this.#constants.set(key, made);
+    return made;
   }
 
   #forget(): void {
@@ -487,7 +498,7 @@ export class TorchOps implements Ops<TorchTensor> {
   /** Within `tidy`, which frees them unless operations share them. */
   #probabilities(logs: TorchTensor): TorchTensor {
     if (this.#logs?.logs !== logs) return this.#kernels.unary('exp', logs);
-    this.#logs.probabilities ??= this.#kernels.unary('exp', logs).keep();
+    this.#logs.probabilities ??= this.#kernels.outside(() => this.#kernels.unary('exp', logs));
     return this.#logs.probabilities;
   }
 

@@ -49,6 +49,17 @@ export class TensorScope {
     return made;
   }
 
+  /** The caller owns what `make` makes, in whichever scope it is. */
+  outside<Made>(make: () => Made): Made {
+    const outer = this.#made;
+    this.#made = undefined;
+    try {
+      return make();
+    } finally {
+      this.#made = outer;
+    }
+  }
+
   /** Frees what `compute` makes and does not return. The caller, or the scope around this one, owns what it returns. */
   tidy<Made extends TorchTensor | readonly (TorchTensor | undefined)[]>(compute: () => Made): Made {
     const outer = this.#made;
