@@ -1,30 +1,18 @@
 /** The process of the engine: how it ends, and what is said when it ends by itself. */
-import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { tensor } from '@toolenv/policy';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { findLibtorch } from '../src/find-libtorch.ts';
 import { libtorchRuntime } from '../src/libtorch-runtime.ts';
+import { enginesOf, listeningSockets } from './engines.ts';
 import { hasLibtorch } from './has-libtorch.ts';
-
-/** The engines that this process has started. */
-async function engines(): Promise<number[]> {
-  const { stdout } = await promisify(execFile)('pgrep', [
-    '-P',
-    String(process.pid),
-    '-f',
-    'engine-process',
-  ]).catch(() => ({ stdout: '' }));
-  return stdout.trim().split('\n').filter(Boolean).map(Number);
-}
 
 test.runIf(hasLibtorch)(
   'a killed engine ends the run with the remedy, and so does every later call',
   async () => {
-    const before = await engines();
+    const before = enginesOf();
     const runtime = await libtorchRuntime();
     const program = await runtime.compile((ops) => {
       const x = ops.input('x', 'float32', ['N', 'N']);
@@ -32,7 +20,7 @@ test.runIf(hasLibtorch)(
     });
     const size = 4000;
     const running = program.run({ x: tensor(new Float32Array(size * size), [size, size]) });
-    const [engine] = (await engines()).filter((each) => !before.includes(each));
+    const [engine] = enginesOf().filter((each) => !before.includes(each));
     process.kill(engine!, 'SIGKILL');
     const expected = { code: 'infrastructure.libtorch', message: expect.stringContaining('lack of memory') };
     await expect(running).rejects.toMatchObject(expected);
@@ -42,9 +30,9 @@ test.runIf(hasLibtorch)(
 );
 
 test.runIf(hasLibtorch)('the engine survives Ctrl-C, and ends when it is closed', async () => {
-  const before = await engines();
+  const before = enginesOf();
   const runtime = await libtorchRuntime();
-  const [engine] = (await engines()).filter((each) => !before.includes(each));
+  const [engine] = enginesOf().filter((each) => !before.includes(each));
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.kill(engine!, signal);
   expect(await runtime.count()).toEqual({ alive: 0, kept: 0 });
   await runtime.close();
@@ -83,4 +71,26 @@ test('without PyTorch, the places that were looked at are named', () => {
   expect(() => findLibtorch()).toThrow(
     /^No PyTorch was found \(looked in \/nowhere\/python, .*pip install torch/,
   );
+});
+
+test.runIf(hasLibtorch)('a tensor of another engine, and one that is disposed, are refused', async () => {
+  const [one, other] = [await libtorchRuntime(), await libtorchRuntime()];
+  const numbers = (first: number) => tensor(Float32Array.of(first, 2), [2]);
+  // Both have the same number.
+  const [ofOne, ofOther] = [await one.memory!.copy(numbers(1)), await other.memory!.copy(numbers(3))];
+  await expect(other.memory!.read(ofOne)).rejects.toThrow("The tensor is not in this runtime's memory.");
+  expect((await one.memory!.read(ofOne)).data).toEqual(numbers(1).data);
+  expect((await other.memory!.read(ofOther)).data).toEqual(numbers(3).data);
+  ofOne.dispose!();
+  // Disposals are sent together, after what is sent now.
+  await one.count();
+  await expect(one.memory!.read(ofOne)).rejects.toThrow('The tensor is disposed.');
+  await Promise.all([one.close(), other.close()]);
+});
+
+test.runIf(hasLibtorch)('the engine listens to no other process', async () => {
+  const runtime = await libtorchRuntime();
+  const [engine] = enginesOf();
+  expect(listeningSockets(engine!)).toEqual([]);
+  await runtime.close();
 });

@@ -1,10 +1,13 @@
 /** EngineClient: the engine in a process of its own. */
 import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { ToolEnvError } from '@toolenv/core';
 import type { Engine } from './engine.ts';
+import { libraryIn, unusable } from './find-libtorch.ts';
+import { hangs } from './hung-process.ts';
 
-type Method = Exclude<keyof Engine, 'version'>;
+type Method = Exclude<keyof Engine, 'version' | 'attempt'>;
 
 export type Request =
   | { id: number; method: 'open'; given: ConstructorParameters<typeof Engine> }
@@ -21,16 +24,35 @@ interface Waiting {
 
 /** Bytes of what the process wrote last, for errors. */
 const maxLastWords = 2000;
+/** Milliseconds without CPU time after which a process that owes an answer is hung, once the run is to end. */
+const patience = 5_000;
+/** Milliseconds that a process may take to end. It has nothing to save. */
+const grace = 1_000;
+
+/** Processes to kill if this process exits without closing them. */
+const running = new Set<ChildProcess>();
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
+export interface EngineOptions {
+  /** Threads that compute one operation. Default: OpenMP's choice. */
+  threads?: number | undefined;
+  /** Once it aborts, an engine that owes an answer and uses no CPU time is killed, and its calls reject with the reason. */
+  signal?: AbortSignal | undefined;
+}
 
 export class EngineClient {
   readonly #child: ChildProcess;
   readonly #waiting: Map<number, Waiting> = new Map();
   #count = 0;
   #lastWords = '';
+  /** The library that is being loaded. */
+  #opening: string | undefined;
   /** Why no further request can be answered. */
-  #ended: ToolEnvError | undefined;
+  #ended: unknown;
 
-  constructor(threads?: number) {
+  constructor({ threads, signal }: EngineOptions = {}) {
     const isSource = import.meta.url.endsWith('.ts');
     this.#child = fork(
       fileURLToPath(new URL(`./engine-process.${isSource ? 'ts' : 'js'}`, import.meta.url)),
@@ -43,19 +65,26 @@ export class EngineClient {
         stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
       },
     );
+    running.add(this.#child);
     this.#child.stderr!.setEncoding('utf8').on('data', (text: string) => {
       this.#lastWords = (this.#lastWords + text).slice(-maxLastWords);
     });
     (this.#child.stderr as unknown as { unref(): void }).unref();
     this.#child.on('message', (answer: Answer) => this.#take(answer));
     this.#child.on('error', ({ message }) => this.#end(message));
-    this.#child.on('close', (code, signal) => this.#end(signal ?? `exit code ${code}`));
+    this.#child.on('close', (code, name) => {
+      signal?.removeEventListener('abort', killIfHung);
+      this.#end(name ?? `exit code ${code}`);
+    });
+    const killIfHung = () => void this.#killIfHung(signal!.reason);
+    signal?.addEventListener('abort', killIfHung);
     this.#rest();
   }
 
   /**
    * Calls a method of the engine.
-   * @throws ToolEnvError `infrastructure.libtorch` if the process has ended, and what the engine throws.
+   * @throws ToolEnvError `infrastructure.libtorch` if the process has ended, `infrastructure.out_of_memory` if the engine lacks memory for the
+   *   call, and what the engine throws.
    */
   ask<Name extends Method>(
     method: Name,
@@ -64,17 +93,26 @@ export class EngineClient {
     return this.#ask({ id: ++this.#count, method, given }) as Promise<ReturnType<Engine[Name]>>;
   }
 
-  /** Loads the library. @returns Its version. */
-  open(...given: ConstructorParameters<typeof Engine>): Promise<string> {
-    return this.#ask({ id: ++this.#count, method: 'open', given }) as Promise<string>;
+  /** Loads the library. @returns Its version. @throws ToolEnvError `usage.libtorch`. */
+  async open(...given: ConstructorParameters<typeof Engine>): Promise<string> {
+    this.#opening = libraryIn(given[0]);
+    const version = await this.#ask({ id: ++this.#count, method: 'open', given });
+    this.#opening = undefined;
+    return version as string;
   }
 
   async close(): Promise<void> {
     this.#ended ??= new ToolEnvError('infrastructure.libtorch', 'The engine is closed.');
-    if (this.#child.connected) this.#child.disconnect();
-    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
-    this.#child.ref();
-    await new Promise((done) => this.#child.once('exit', done));
+    const child = this.#child;
+    const hasEnded = child.exitCode !== null || child.signalCode !== null || child.pid === undefined;
+    if (hasEnded) return;
+    child.ref();
+    const exit = once(child, 'exit');
+    if (child.connected) child.disconnect();
+    // A process that computes or is stopped does not notice that the channel is closed.
+    const late = setTimeout(() => child.kill('SIGKILL'), this.#waiting.size > 0 ? 0 : grace);
+    await exit;
+    clearTimeout(late);
   }
 
   #ask(request: Request): Promise<unknown> {
@@ -101,27 +139,47 @@ export class EngineClient {
     this.#child.channel?.unref();
   }
 
-  #end(why: string): void {
-    this.#ended ??= new ToolEnvError(
-      'infrastructure.libtorch',
-      `The process of libtorch has ended (${why}${this.#lastLine()}): ${remedyOf(why)}`,
+  async #killIfHung(reason: unknown): Promise<void> {
+    const owes = () => this.#waiting.size > 0;
+    const isOver = () => this.#ended !== undefined;
+    if (!(await hangs(this.#child.pid!, { patience, owes, isOver }))) return;
+    process.emitWarning(
+      `The process of libtorch owes an answer and has used no CPU time for ${patience / 1000} s: it is killed, and its step is lost.`,
+      'HungEngine',
     );
-    for (const { reject } of this.#waiting.values()) reject(this.#ended);
+    this.#ended = reason;
+    this.#child.kill('SIGKILL');
+  }
+
+  #end(why: string): void {
+    running.delete(this.#child);
+    this.#ended ??= this.#errorOfEnd(why);
+    for (const { reject } of this.#waiting.values()) reject(this.#ended as Error);
     this.#waiting.clear();
   }
 
-  #lastLine(): string {
-    const line = this.#lastWords.trim().split('\n').at(-1);
-    return line ? `: ${line}` : '';
+  #errorOfEnd(why: string): ToolEnvError {
+    const words = lastLine(this.#lastWords);
+    const how = words ? `${why}: ${words}` : why;
+    const lacksMemory = why === 'SIGKILL' || /out of memory/.test(words);
+    if (this.#opening !== undefined && !lacksMemory)
+      return unusable(this.#opening, `its library ends the process that loads it, with ${how}`);
+    const remedy = lacksMemory
+      ? 'most likely for lack of memory, so give a smaller token budget or model, and go on with --resume.'
+      : 'run the same command again with --resume.';
+    return new ToolEnvError(
+      'infrastructure.libtorch',
+      `The process of libtorch has ended (${how}): ${remedy}`,
+    );
   }
+}
+
+/** The last line, or before it the line that names an error: V8 prints its stack below. */
+function lastLine(text: string): string {
+  const lines = text.trim().split('\n');
+  return (lines.findLast((line) => /\b(FATAL ERROR|Error|what\(\)):/.test(line)) ?? lines.at(-1)!).trim();
 }
 
 function errorOf({ message, code }: { message: string; code: string | undefined }): Error {
   return code === undefined ? new Error(message) : new ToolEnvError(code as ToolEnvError['code'], message);
-}
-
-function remedyOf(why: string): string {
-  return why === 'SIGKILL'
-    ? 'most likely for lack of memory, so give a smaller token budget or model, and go on with --resume.'
-    : 'run the same command again with --resume.';
 }

@@ -3,8 +3,10 @@
  * Answers each request in its order.
  */
 import { messageOf, ToolEnvError } from '@toolenv/core';
+import { dieWithParent } from './die-with-parent.ts';
 import { Engine } from './engine.ts';
 import type { Answer, Request } from './engine-client.ts';
+import { outOfMemory } from './out-of-memory.ts';
 
 let engine: Engine | undefined;
 
@@ -14,7 +16,8 @@ process.on('message', ({ id, method, given }: Request) => {
     if (method === 'open') engine = new Engine(...given);
     const result = method === 'open' ? engine!.version : call(engine!, method, given);
     answer = { id, result };
-  } catch (error) {
+  } catch (thrown) {
+    const error = outOfMemory(thrown) ?? thrown;
     const code = ToolEnvError.isInstance(error) ? error.code : undefined;
     answer = { id, error: { message: messageOf(error), code } };
   }
@@ -23,11 +26,12 @@ process.on('message', ({ id, method, given }: Request) => {
 // The process that trains decides when to stop, and saves its work first.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
 process.on('disconnect', () => process.exit());
+dieWithParent();
 
 function call(
   engine: Engine,
   method: Exclude<Request['method'], 'open'>,
   given: readonly unknown[],
 ): unknown {
-  return (engine[method] as (...given: readonly unknown[]) => unknown)(...given);
+  return engine.attempt(() => (engine[method] as (...given: readonly unknown[]) => unknown)(...given));
 }

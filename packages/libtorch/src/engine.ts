@@ -54,6 +54,17 @@ export class Engine {
     this.#precision = precision;
   }
 
+  /** Calls a method. If it fails, only tensors are left that were kept before. */
+  attempt<Result>(call: () => Result): Result {
+    const before = this.#count;
+    try {
+      return call();
+    } catch (error) {
+      this.#forgetSince(before);
+      throw error;
+    }
+  }
+
   /** @returns The program's number, and the names of the inputs that its runs need. */
   compile({ program, gradients, stays }: CompileRequest): { id: number; inputs: string[] } {
     this.#count += 1;
@@ -81,29 +92,20 @@ export class Engine {
   run(id: number, inputs: readonly (Numbers | Kept['kept'] | undefined)[]): Record<string, Numbers | Kept> {
     const { program, inputs: needed, gradients, stays } = this.#programs.get(id)!;
     const given = new Map<string, TorchTensor>();
-    try {
-      for (const [index, name] of needed.entries()) {
-        const value = inputs[index];
-        if (value === undefined) throw new RangeError(`Input "${name}" is missing.`);
-        const isKept = typeof value === 'number';
-        given.set(name, isKept ? this.#tensorOf(value).keep() : this.#take(value, stays.size > 0));
-      }
-      const outputs = this.#compute(program, (name) => given.get(name)!, gradients);
-      const found = Object.entries(outputs).map(([name, value]) => [
-        name,
-        this.#give(value, stays.has(name)),
-      ]);
-      for (const [index, name] of needed.entries()) {
-        const value = given.get(name)!;
-        if (typeof inputs[index] !== 'number') this.#forget(value);
-        value.drop();
-      }
-      return Object.fromEntries(found);
-    } catch (error) {
-      this.#narrowed.clear();
-      this.#freeAllBut(new Set(this.#kept.values()));
-      throw error;
+    for (const [index, name] of needed.entries()) {
+      const value = inputs[index];
+      if (value === undefined) throw new RangeError(`Input "${name}" is missing.`);
+      const isKept = typeof value === 'number';
+      given.set(name, isKept ? this.#tensorOf(value).keep() : this.#take(value, stays.size > 0));
     }
+    const outputs = this.#compute(program, (name) => given.get(name)!, gradients);
+    const found = Object.entries(outputs).map(([name, value]) => [name, this.#give(value, stays.has(name))]);
+    for (const [index, name] of needed.entries()) {
+      const value = given.get(name)!;
+      if (typeof inputs[index] !== 'number') this.#forget(value);
+      value.drop();
+    }
+    return Object.fromEntries(found);
   }
 
   copy(value: Numbers | Kept): Kept {
@@ -195,8 +197,14 @@ export class Engine {
     return copy;
   }
 
-  #freeAllBut(kept: ReadonlySet<TorchTensor>): void {
-    for (const each of [...TorchTensor.living]) if (!kept.has(each)) each.free();
+  #forgetSince(count: number): void {
+    this.#narrowed.clear();
+    const owners = new Map<TorchTensor, number>();
+    for (const [id, each] of this.#kept) {
+      if (id > count) this.#kept.delete(id);
+      else owners.set(each, (owners.get(each) ?? 0) + 1);
+    }
+    for (const each of [...TorchTensor.living]) each.leaveTo(owners.get(each) ?? 0);
   }
 
   /** Drops the copy in the precision of products. */

@@ -9,7 +9,7 @@ import {
 } from '@toolenv/policy/runtime';
 import type { Kept, Numbers } from './engine.ts';
 import { EngineClient } from './engine-client.ts';
-import { findLibtorch } from './find-libtorch.ts';
+import { findLibtorch, libraryIn } from './find-libtorch.ts';
 
 export interface LibtorchOptions {
   /** The folder of libtorch's libraries: `lib` in the package `torch`. Default: {@link findLibtorch}. */
@@ -18,12 +18,14 @@ export interface LibtorchOptions {
   threads?: number | undefined;
   /** The precision of products. Default `float32`. CPUs with AMX or AVX512-BF16 multiply faster in `bfloat16`. */
   precision?: 'float32' | 'bfloat16' | undefined;
+  /** Once it aborts, calls of an engine that hangs reject with its reason. Without it, only the end of this process ends such an engine. */
+  signal?: AbortSignal | undefined;
 }
 
 /** In parameters. Each token of a smaller model costs more in requests to the engine than in products. */
 const minSampled = 50e6;
 
-type Resident = ResidentTensor<{ value: Kept; dispose(): void }>;
+type Resident = ResidentTensor<{ value: Kept; engine: EngineClient; dispose(): void }>;
 
 export interface LibtorchRuntime extends Runtime {
   /** Of libtorch, such as `2.15.0`. */
@@ -40,8 +42,12 @@ export async function libtorchRuntime({
   folder = findLibtorch(),
   threads,
   precision = 'float32',
+  signal,
 }: LibtorchOptions = {}): Promise<LibtorchRuntime> {
-  const engine = new EngineClient(threads);
+  signal?.throwIfAborted();
+  // Before a process is started for it.
+  libraryIn(folder);
+  const engine = new EngineClient({ threads, signal });
   const version = await engine.open(folder, precision).catch(async (error: unknown) => {
     await engine.close();
     throw error;
@@ -53,12 +59,16 @@ export async function libtorchRuntime({
     queueMicrotask(() => void engine.ask('dispose', ...disposed.splice(0)).catch(() => {}));
   };
   const resident = (value: Kept): Resident =>
-    new ResidentTensor({ value, dispose: () => dispose(value) }, value.dims);
+    new ResidentTensor({ value, engine, dispose: () => dispose(value) }, value.dims);
+  const ownValue = (value: Tensor): Kept => {
+    const handle = value instanceof ResidentTensor ? (value as Resident).handle : undefined;
+    // The same number is another tensor in another engine.
+    if (handle?.engine !== engine) throw new RangeError("The tensor is not in this runtime's memory.");
+    return handle.value;
+  };
   const given = (value: Tensor): Numbers | Kept =>
-    value instanceof ResidentTensor
-      ? (value as Resident).handle.value
-      : { data: value.data, dims: value.dims };
-  const kept = (tensors: readonly Tensor[]) => tensors.map((value) => (value as Resident).handle.value);
+    value instanceof ResidentTensor ? ownValue(value) : { data: value.data, dims: value.dims };
+  const kept = (tensors: readonly Tensor[]) => tensors.map(ownValue);
   return {
     name: 'libtorch-cpu',
     version,

@@ -1,7 +1,7 @@
 /** TorchLibrary: libtorch's stable C interface (torch/csrc/stable/c/shim.h, torch/csrc/inductor/aoti_torch/c/shim.h), loaded by koffi. */
-import { join } from 'node:path';
-import { ToolEnvError } from '@toolenv/core';
+import { messageOf } from '@toolenv/core';
 import koffi from 'koffi';
+import { libraryIn, minVersion, unusable } from './find-libtorch.ts';
 
 /** The address of a tensor object. */
 export type Handle = bigint;
@@ -13,8 +13,6 @@ export type TorchType = keyof typeof scalarTypes;
 /** An argument of an operator that is absent. */
 export const none = 0n;
 
-/** The oldest version that has `torch_call_dispatcher`. */
-const minVersion = [2, 10] as const;
 const int32 = 'int32_t';
 const handle = 'uint64_t';
 const int64s = 'int64_t *';
@@ -26,6 +24,7 @@ export class TorchLibrary {
   /** Such as `2.15.0`. */
   readonly version: string;
   readonly #functions: Record<string, Call> = {};
+  readonly #file: string;
   readonly #library: ReturnType<typeof koffi.load>;
   readonly #stack: BigUint64Array = new BigUint64Array(16);
   readonly #abiVersion: bigint;
@@ -39,18 +38,19 @@ export class TorchLibrary {
    * @throws ToolEnvError `usage.libtorch` if it does not load or is too old.
    */
   constructor(folder: string) {
-    const file = join(folder, fileName());
+    const file = libraryIn(folder);
     try {
       this.#library = koffi.load(file);
     } catch (error) {
-      throw broken(file, (error as Error).message);
+      throw unusable(file, messageOf(error));
     }
+    this.#file = file;
     const abiVersion = this.#bind('uint64_t', 'aoti_torch_abi_version', []) as unknown as () => bigint;
     this.#abiVersion = BigInt(abiVersion());
     const [major, minor, patch] = [56n, 48n, 40n].map((shift) => Number((this.#abiVersion >> shift) & 0xffn));
     this.version = `${major}.${minor}.${patch}`;
     if (major! < minVersion[0] || (major === minVersion[0] && minor! < minVersion[1]))
-      throw broken(file, `it is version ${this.version}, and ${minVersion.join('.')} is needed`);
+      throw unusable(file, `it is version ${this.version}, and ${minVersion.join('.')} is needed`);
     const reason = this.#bindIfThere('str', 'torch_exception_get_what_without_backtrace', []);
     this.#reason = reason ? () => String(reason()) : () => 'libtorch before 2.13 gives no reason';
     this.#newOptional = this.#optionals();
@@ -112,13 +112,16 @@ export class TorchLibrary {
     return count === 0 ? new ArrayBuffer(0) : koffi.view(address, count);
   }
 
+  /** @throws ToolEnvError `usage.libtorch` if the library lacks the function. */
   #bind(result: string, name: string, parameters: readonly string[]): Call {
-    return this.#library.func(name, result, [...parameters]) as unknown as Call;
+    const found = this.#bindIfThere(result, name, parameters);
+    if (!found) throw unusable(this.#file, `it lacks ${name}`);
+    return found;
   }
 
   #bindIfThere(result: string, name: string, parameters: readonly string[]): Call | undefined {
     try {
-      return this.#bind(result, name, parameters);
+      return this.#library.func(name, result, [...parameters]) as unknown as Call;
     } catch {
       return undefined;
     }
@@ -178,14 +181,4 @@ export class TorchError extends Error {
     super(`${operator}: ${reason.split('\n')[0]}`);
     this.name = 'TorchError';
   }
-}
-
-function fileName(): string {
-  if (process.platform === 'win32') return 'torch_cpu.dll';
-  return process.platform === 'darwin' ? 'libtorch_cpu.dylib' : 'libtorch_cpu.so';
-}
-
-function broken(file: string, why: string): ToolEnvError {
-  const message = `${file} cannot be used (${why}): install PyTorch ${minVersion.join('.')} or later, or set TOOLENV_LIBTORCH to its folder lib.`;
-  return new ToolEnvError('usage.libtorch', message);
 }

@@ -30,11 +30,16 @@ export class TorchTensor {
     this.#owners -= 1;
     if (this.#owners > 0) return;
     if (this.#owners < 0) throw new RangeError('A tensor was dropped more often than it was kept.');
-    this.free();
+    this.#free();
   }
 
-  /** Frees the tensor, whoever owns it: after an error, nobody does. */
-  free(): void {
+  /** Leaves so many owners: after an error, others will never drop the tensor. */
+  leaveTo(owners: number): void {
+    this.#owners = owners;
+    if (owners === 0) this.#free();
+  }
+
+  #free(): void {
     if (TorchTensor.living.delete(this)) this.#library.delete(this.handle);
   }
 }

@@ -1,8 +1,9 @@
 export { knownDevices } from '#known-devices';
 export { Chat, type ChatOptions, type TemplateArguments } from './chat/chat.ts';
 export { type Checkpoint, readCheckpoint, writeCheckpoint } from './checkpoint/checkpoint.ts';
+export type { LearnerOptions } from './learner/learner-options.ts';
 export type { LoraOptions, LoraTarget } from './learner/lora.ts';
-export { type LearnerOptions, TransformerLearner } from './learner/transformer-learner.ts';
+export { TransformerLearner } from './learner/transformer-learner.ts';
 export { parameterShapes } from './model/decoder.ts';
 export { initialWeights } from './model/initial-weights.ts';
 export { createModel, type Model, parameterCount, placeModel } from './model/model.ts';

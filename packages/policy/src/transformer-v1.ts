@@ -192,41 +192,46 @@ async function open(
   // LoraAdapter refuses unknown targets by name.
   const targets = loraTargets as LoraTarget[] | undefined;
   const lora = loraRank > 0 ? { rank: loraRank, alpha: loraAlpha, targets, seed } : undefined;
-  return loadPolicy(checkpoint, {
-    ...ofPolicy,
-    revision,
-    signal,
-    ...(precision !== 'bfloat16' && { precision }),
-    runtime: await runtimeOf({ runtime, precision, threads: options.threads }),
-    closesRuntime: true,
-    sampler: { precision: rolloutPrecision },
-    ...(sampler === 'vllm' && {
-      openSampler: await vllmSampler({
-        ...vllm,
-        apiKey:
-          samplerKey === undefined ? undefined : readKey(samplerKey, 'usage.model_key', '--sampler-key'),
-        args: samplerArguments?.trim().split(/\s+/),
+  const opened = await runtimeOf({ runtime, precision, threads: options.threads, signal });
+  try {
+    return await loadPolicy(checkpoint, {
+      ...ofPolicy,
+      revision,
+      signal,
+      ...(precision !== 'bfloat16' && { precision }),
+      runtime: opened,
+      closesRuntime: true,
+      sampler: { precision: rolloutPrecision },
+      ...(sampler === 'vllm' && {
+        openSampler: await vllmSampler({
+          ...vllm,
+          apiKey:
+            samplerKey === undefined ? undefined : readKey(samplerKey, 'usage.model_key', '--sampler-key'),
+          args: samplerArguments?.trim().split(/\s+/),
+        }),
       }),
-    }),
-    learner: { lora, gradientCheckpointing, tokenBudget },
-  });
+      learner: { lora, gradientCheckpointing, tokenBudget },
+    });
+  } catch (error) {
+    await opened?.close?.();
+    throw error;
+  }
 }
 
 /** `undefined` for ONNX Runtime, which `loadPolicy` opens. */
 async function runtimeOf({
   runtime,
-  threads,
-  precision,
-}: Pick<TransformerOptions, 'runtime' | 'threads' | 'precision'>): Promise<Runtime | undefined> {
+  ...options
+}: OptionsOfLibtorch & Pick<TransformerOptions, 'runtime'>): Promise<Runtime | undefined> {
   if (runtime === 'tfjs') return (await import('./runtime/tfjs/tfjs-runtime.ts')).tfjsRuntime();
   if (runtime === 'onnx') return undefined;
   const { libtorchRuntime } = await loadLibtorch();
-  return libtorchRuntime({ threads, precision });
+  return libtorchRuntime(options);
 }
 
-function loadLibtorch(): Promise<{
-  libtorchRuntime(options: Pick<TransformerOptions, 'threads' | 'precision'>): Promise<Runtime>;
-}> {
+type OptionsOfLibtorch = Pick<TransformerOptions, 'threads' | 'precision'> & Pick<OpeningRun, 'signal'>;
+
+function loadLibtorch(): Promise<{ libtorchRuntime(options: OptionsOfLibtorch): Promise<Runtime> }> {
   return loadDependent('@toolenv/libtorch');
 }
 

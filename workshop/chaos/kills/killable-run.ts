@@ -14,16 +14,15 @@ const policy = join(root, 'packages/checkpoints/tiny');
 /** A teacher that is the student has nothing to say at first: the rewards have. */
 const teacher = { teacher: policy, 'reward-coefficient': 1 };
 
-/** Runs the built `toolenv train` on a small scale, and kills it with SIGKILL after `killAfter` milliseconds. Resolves to the exit code. */
-export async function train(
-  out: string,
-  {
-    trainer = 'grpo',
-    resume = false,
-    killAfter,
-  }: { trainer?: (typeof trainers)[number]; resume?: boolean; killAfter?: number } = {},
-) {
-  const main = join(root, 'packages/cli/dist/main.js');
+export interface KillableRun {
+  trainer?: (typeof trainers)[number];
+  resume?: boolean;
+  /** More flags. */
+  more?: Readonly<Record<string, string | number>>;
+}
+
+/** The words of `toolenv train` on a small scale. */
+export function trainWords(out: string, { trainer = 'grpo', resume = false, more }: KillableRun): string[] {
   const flags = {
     policy,
     trainer: `@toolenv/trainer-${trainer}/${trainer}-v1`,
@@ -36,13 +35,19 @@ export async function train(
     'max-tokens': 48,
     'learning-rate': 1e-3,
     ...(trainer === 'distill' && teacher),
+    ...more,
   };
-  const args = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, String(value)]);
-  const child = spawn(
-    process.execPath,
-    [main, 'train', '@toolenv/envs-qa/bridge-v1', ...args, ...(resume ? ['--resume'] : [])],
-    { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] },
-  );
+  const words = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, String(value)]);
+  return ['train', '@toolenv/envs-qa/bridge-v1', ...words, ...(resume ? ['--resume'] : [])];
+}
+
+/** Runs the built command, and kills it with SIGKILL after `killAfter` milliseconds. Resolves to the exit code. */
+export async function train(out: string, { killAfter, ...run }: KillableRun & { killAfter?: number } = {}) {
+  const main = join(root, 'packages/cli/dist/main.js');
+  const child = spawn(process.execPath, [main, ...trainWords(out, run)], {
+    cwd: root,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
   if (killAfter === undefined) return ended;
   await Promise.race([ended, sleep(killAfter)]);

@@ -2,8 +2,8 @@
 import { createRng } from '@toolenv/core';
 import type { TokenGradients, TokenOutputs, TokenRow } from '@toolenv/core/learner';
 import { expect, test } from 'vitest';
+import type { LearnerOptions } from '../../src/learner/learner-options.ts';
 import { attentionLength, foldRows, hasBranches } from '../../src/learner/prefix-tree.ts';
-import type { LearnerOptions } from '../../src/learner/transformer-learner.ts';
 import { createModel } from '../../src/model/model.ts';
 import type { ModelConfig } from '../../src/model/model-config.ts';
 import type { Runtime } from '../../src/runtime/runtime.ts';

@@ -1,5 +1,5 @@
 /** Packs the prefix trees of ragged rows into padded batches within a token budget, and maps per-token results back to the rows. */
-import type { Rows, TokenRow } from '@toolenv/core/learner';
+import type { Rows, TokenBatch, TokenRow } from '@toolenv/core/learner';
 import { type Tensors, tensor } from '../runtime/runtime.ts';
 import { endsOf, foldRows, hasBranches, type PrefixTree, type Slot, type TreeLimits } from './prefix-tree.ts';
 
@@ -168,4 +168,17 @@ export function gatherSlots(values: Rows, { slots, inputs }: PaddedBatch): Float
 export function scatterSlots(results: ArrayLike<number>, slots: PaddedBatch['slots'], into: Rows): void {
   for (const [m, places] of slots.entries())
     for (const { row, position } of places) into[row]![position] = results[m]!;
+}
+
+/** The gradients with respect to the outputs at a padded batch's action tokens: [M] each. */
+export function cotangents(given: Record<string, Rows | undefined>, padded: PaddedBatch): Tensors {
+  const gathered = Object.entries(given).map(([name, rows]) => {
+    const values = gatherSlots(rows!, padded);
+    return [name, tensor(values, [values.length])];
+  });
+  return Object.fromEntries(gathered);
+}
+
+export function zerosLike({ rows }: TokenBatch): Rows {
+  return rows.map(({ tokens }) => new Float32Array(tokens.length));
 }

@@ -1,5 +1,6 @@
 /** Parameters that are optimized together, with their accumulated gradients and AdamW's moments. */
 import type { AdamW } from '@toolenv/core/learner';
+import { disposeTensors } from '../runtime/resident-tensor.ts';
 import type { Tensors } from '../runtime/runtime.ts';
 import type { Shapes } from '../runtime/shape.ts';
 
@@ -41,4 +42,24 @@ export function varianceOf(name: string): string {
 /** The names and shapes of the moments, for parameters with the given shapes. */
 export function momentShapes(shapes: Shapes): Shapes {
   return new Map([meanOf, varianceOf].flatMap((of) => [...shapes].map(([name, shape]) => [of(name), shape])));
+}
+
+/** If memory is too small for the sums, the gradients of the program are freed. */
+export async function accumulateAll(
+  groups: readonly ParameterGroup[],
+  gradients: Tensors,
+  share: number,
+): Promise<void> {
+  try {
+    for (const group of groups) await group.accumulate(gradients, share);
+  } catch (error) {
+    disposeTensors(gradients);
+    throw error;
+  }
+}
+
+/** Whether a program's gradients of all groups are finite. */
+export async function allFinite(groups: readonly ParameterGroup[], gradients: Tensors): Promise<boolean> {
+  for (const group of groups) if (!(await group.areFinite(gradients))) return false;
+  return true;
 }

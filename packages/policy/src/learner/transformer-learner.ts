@@ -17,7 +17,6 @@ import { readWeights, untied, writeCheckpoint } from '../checkpoint/checkpoint.t
 import { readSafetensors, type StoredTypes, writeSafetensors } from '../checkpoint/safetensors.ts';
 import { parameterShapes } from '../model/decoder.ts';
 import { type Model, releaseModel } from '../model/model.ts';
-import type { ModelConfig } from '../model/model-config.ts';
 import { longestTree } from '../model/rotary.ts';
 import type { Ops } from '../runtime/ops.ts';
 import { Programs } from '../runtime/programs.ts';
@@ -32,11 +31,13 @@ import { type Executable, gradientOf, type Runtime, type Tensors, tensor } from 
 import type { Shapes } from '../runtime/shape.ts';
 import { createParameterGroup } from './create-parameter-group.ts';
 import { type Critic, createCritic, readCritic, writeCritic } from './critic.ts';
-import { adapterShapes, LoraAdapter, type LoraOptions } from './lora.ts';
+import { type LearnerOptions, memoryOf } from './learner-options.ts';
+import { LoraAdapter } from './lora.ts';
 import { lossScale, minLossScale, scaled } from './loss-scale.ts';
-import { gatherSlots, type PaddedBatch, padRows, scatterSlots } from './padded-batch.ts';
-import { momentShapes, type ParameterGroup } from './parameter-group.ts';
+import { cotangents, type PaddedBatch, padRows, scatterSlots, zerosLike } from './padded-batch.ts';
+import { accumulateAll, allFinite, momentShapes, type ParameterGroup } from './parameter-group.ts';
 import { attentionLength } from './prefix-tree.ts';
+import { TokenBudget } from './token-budget.ts';
 import {
   type BatchKind,
   checkpointedLayers,
@@ -48,57 +49,28 @@ import {
   tokenOutputs,
   usesLogits,
 } from './token-outputs.ts';
-import { defaultTokenBudget, type TrainingOptions, trainingMemory } from './training-memory.ts';
+import { defaultTokenBudget } from './training-memory.ts';
 
 const optimizerFile = 'optimizer.safetensors';
 
-export interface LearnerOptions {
-  /**
-   * Padded tokens in a batch; a longer row has a batch of its own. Default: as many as have 1.5 GiB of activations,
-   * or five times the size of the weights if that is more; at most 4096.
-   */
-  tokenBudget?: number;
-  /** Keep only each layer's input and recompute the layer for its gradient: less memory, a third more work. Default false. */
-  gradientCheckpointing?: boolean;
-  /** Train an adapter and keep the model's own weights fixed. Default: train all weights. */
-  lora?: LoraOptions;
-}
-
-/** {@link TransformerLearner.memory} of a model that is not here yet. @throws ToolEnvError `usage.lora`. */
-export function memoryBefore(
-  config: ModelConfig,
-  { gradientCheckpointing = false, tokenBudget, lora }: LearnerOptions = {},
-): MemoryEstimate {
-  return memoryOf(config, {
-    tokenBudget: tokenBudget ?? defaultTokenBudget(config, gradientCheckpointing),
-    gradientCheckpointing,
-    trained: lora ? adapterShapes(config, lora).shapes : parameterShapes(config),
-    isAdapter: lora !== undefined,
-  });
-}
-
-function memoryOf(
-  config: ModelConfig,
-  { isAdapter, ...options }: TrainingOptions & { tokenBudget: number; isAdapter: boolean },
-): MemoryEstimate {
-  const savers = {
-    ...(!isAdapter && { loraRank: 16 }),
-    ...(!options.gradientCheckpointing && { gradientCheckpointing: true }),
-    ...(options.tokenBudget > 512 && { tokenBudget: 512 }),
-  };
-  return { ...trainingMemory(config, options), savers };
+/** A call of `backward`. */
+interface Pass {
+  batch: TokenBatch;
+  run(): Promise<Required<BackwardOutputs>>;
 }
 
 export class TransformerLearner implements Learner {
   readonly #runtime: Runtime;
   readonly #model: Model;
   readonly #checkpoint: Pick<Checkpoint, 'folder' | 'files' | 'types'>;
-  readonly #tokenBudget: number;
+  readonly #budget: TokenBudget;
   readonly #checkpointing: boolean;
   readonly #programs: Programs = new Programs();
   readonly #group: ParameterGroup;
   readonly #lora: LoraAdapter | undefined;
   #critic: Critic | undefined;
+  /** The backward passes since the last step, to do them again in smaller batches. */
+  #passes: Pass[] = [];
   /** Copies of weights that references use. */
   readonly #frozen: Tensors[] = [];
 
@@ -116,7 +88,11 @@ export class TransformerLearner implements Learner {
     this.#model = model;
     model.users.add(this);
     this.#checkpoint = { folder, files, types };
-    this.#tokenBudget = tokenBudget;
+    this.#budget = new TokenBudget(tokenBudget, {
+      gradientCheckpointing,
+      isAdapter: lora !== undefined,
+      batchesOf: (batch, budget) => this.#padded(batch, budget),
+    });
     this.#checkpointing = gradientCheckpointing;
     this.#lora = lora && new LoraAdapter(runtime, model.config, model.weights, lora);
     this.#group = createParameterGroup(runtime, this.#lora?.shapes ?? parameterShapes(model.config));
@@ -138,7 +114,7 @@ export class TransformerLearner implements Learner {
   /** The same for rows of the given number of tokens. */
   memoryFor(rowLength?: number): MemoryEstimate {
     return memoryOf(this.#model.config, {
-      tokenBudget: this.#tokenBudget,
+      tokenBudget: this.#budget.tokens,
       ...(rowLength !== undefined && { rowLength }),
       gradientCheckpointing: this.#checkpointing,
       trained: this.#group.shapes,
@@ -150,7 +126,11 @@ export class TransformerLearner implements Learner {
     this.#critic = await createCritic(critic, this.#runtime, this.#model);
   }
 
-  async forward(batch: TokenBatch): Promise<TokenOutputs & { entropy: Rows }> {
+  forward(batch: TokenBatch): Promise<TokenOutputs & { entropy: Rows }> {
+    return this.#budget.within([batch], () => this.#forwardOfAll(batch));
+  }
+
+  async #forwardOfAll(batch: TokenBatch): Promise<TokenOutputs & { entropy: Rows }> {
     const critic = this.#critic;
     const { weights } = this.#model;
     if (critic?.kind === 'shared')
@@ -159,13 +139,34 @@ export class TransformerLearner implements Learner {
     return critic ? { ...outputs, ...(await this.#forward(batch, critic.weights, ['values'])) } : outputs;
   }
 
-  async backward(
+  async backward(batch: TokenBatch, gradients: TokenGradients): Promise<Required<BackwardOutputs>> {
+    if (gradients.dValues && !this.#critic)
+      throw new ToolEnvError('bug.critic', 'dValues needs a critic: call addCritic first.');
+    const earlier = [...this.#passes];
+    const pass: Pass = { batch, run: () => this.#backwardOfAll(batch, gradients) };
+    const batches = [...earlier, pass].map(({ batch }) => batch);
+    const again = async () => {
+      // Nothing of the attempt counts, nor of the passes in larger batches before it.
+      this.#clearGradients();
+      for (const { run } of earlier) await run();
+      this.#passes.push(...earlier);
+      return pass.run();
+    };
+    try {
+      const outputs = await this.#budget.within(batches, pass.run, again);
+      this.#passes.push(pass);
+      return outputs;
+    } catch (error) {
+      this.#clearGradients();
+      throw error;
+    }
+  }
+
+  async #backwardOfAll(
     batch: TokenBatch,
     { dLogprobs, dEntropy, dValues }: TokenGradients,
   ): Promise<Required<BackwardOutputs>> {
     const critic = this.#critic;
-    if (dValues && !critic)
-      throw new ToolEnvError('bug.critic', 'dValues needs a critic: call addCritic first.');
     const weights = this.#lora?.inputs ?? this.#model.weights;
     const slopes = { dLogprobs, ...(dEntropy && { dEntropy }) };
     if (dValues && critic?.kind === 'shared') {
@@ -178,7 +179,14 @@ export class TransformerLearner implements Learner {
   }
 
   step(options: AdamW): Promise<{ gradNorm: number; criticGradNorm?: number }> {
-    return this.#model.exclusively(() => this.#step(options));
+    this.#passes = [];
+    return this.#model.exclusively(() => this.#budget.explain(() => this.#step(options)));
+  }
+
+  #clearGradients(): void {
+    this.#passes = [];
+    this.#group.clearGradients();
+    this.#critic?.group.clearGradients();
   }
 
   async #step(options: AdamW): Promise<{ gradNorm: number; criticGradNorm?: number }> {
@@ -189,8 +197,7 @@ export class TransformerLearner implements Learner {
     // Check both norms before either step, so that gradients that are not finite change nothing.
     for (const norm of [gradNorm, criticGradNorm]) {
       if (norm === undefined || Number.isFinite(norm)) continue;
-      this.#group.clearGradients();
-      critic?.group.clearGradients();
+      this.#clearGradients();
       const message = `The gradient norm is ${norm}; nothing was updated. Check the loss, or lower the learning rate.`;
       throw new ToolEnvError('bug.gradient_not_finite', message);
     }
@@ -213,7 +220,9 @@ export class TransformerLearner implements Learner {
     // An adapter's base never changes and needs no copy.
     const copies = await copyTensors(this.#runtime, tensorsExcept(weights, this.#lora?.inputs ?? {}));
     this.#frozen.push(copies);
-    return { forward: (batch) => this.#forward(batch, { ...weights, ...copies }, ['logprobs', 'entropy']) };
+    const forward = (batch: TokenBatch) =>
+      this.#forward(batch, { ...weights, ...copies }, ['logprobs', 'entropy']);
+    return { forward: (batch) => this.#budget.within([batch], () => forward(batch)) };
   }
 
   /**
@@ -276,6 +285,7 @@ export class TransformerLearner implements Learner {
       disposeTensors(this.#lora!.weights);
       this.#lora!.weights = adapter;
     }
+    this.#passes = [];
     const placed = merged ?? (await placeTensors(this.#runtime, weights));
     await this.#model.exclusively(async () => this.#take(placed));
     await this.#group.restore({ step: Number(metadata.step), moments: tensors });
@@ -346,12 +356,12 @@ export class TransformerLearner implements Learner {
       let scale = isNarrow ? lossScale(given) : 1;
       let results = await run(scale);
       // On overflow, retry with a smaller loss scale.
-      while (isNarrow && scale > minLossScale && !(await areFinite(groups, results))) {
+      while (isNarrow && scale > minLossScale && !(await allFinite(groups, results))) {
         disposeTensors(results);
         scale /= 16;
         results = await run(scale);
       }
-      for (const group of groups) await group.accumulate(results, 1 / scale);
+      await accumulateAll(groups, results, 1 / scale);
       for (const name of usesLogits(names) ? seenInBackward : [])
         scatterSlots(results[name]!.data, padded.slots, outputs[name]);
     }
@@ -378,11 +388,11 @@ export class TransformerLearner implements Learner {
     });
   }
 
-  #padded({ rows }: TokenBatch): PaddedBatch[] {
+  #padded({ rows }: TokenBatch, tokenBudget: number = this.#budget.tokens): PaddedBatch[] {
     const { config } = this.#model;
     const { tokensPerRun, prefersFewOperations } = this.#runtime;
     return padRows(rows, {
-      tokenBudget: this.#tokenBudget,
+      tokenBudget,
       longestTree: longestTree(config),
       tokensPerBatch: tokensPerRun,
       vocabulary: config.vocab_size,
@@ -410,25 +420,7 @@ function roundedNames(types: StoredTypes): string[] {
   return Object.keys(types).filter((name) => types[name] !== 'float32');
 }
 
-async function areFinite(groups: readonly ParameterGroup[], gradients: Tensors): Promise<boolean> {
-  for (const group of groups) if (!(await group.areFinite(gradients))) return false;
-  return true;
-}
-
 /** Batches of one kind run the same program. */
 function nameOf({ parts, blocks, branches }: BatchKind): string {
   return `in ${parts} and ${blocks}${branches ? ' with branches' : ''}`;
-}
-
-function zerosLike({ rows }: TokenBatch): Rows {
-  return rows.map(({ tokens }) => new Float32Array(tokens.length));
-}
-
-/** The gradients with respect to the outputs at a padded batch's action tokens: [M] each. */
-function cotangents(given: Record<string, Rows | undefined>, padded: PaddedBatch): Tensors {
-  const gathered = Object.entries(given).map(([name, rows]) => {
-    const values = gatherSlots(rows!, padded);
-    return [name, tensor(values, [values.length])];
-  });
-  return Object.fromEntries(gathered);
 }

@@ -5,7 +5,7 @@ import { createRng } from '@toolenv/core';
 import { expect, test } from 'vitest';
 import { readCheckpoint, writeCheckpoint } from '../../src/checkpoint/checkpoint.ts';
 import { readSafetensors, type StoredType, writeSafetensors } from '../../src/checkpoint/safetensors.ts';
-import type { LearnerOptions } from '../../src/learner/transformer-learner.ts';
+import type { LearnerOptions } from '../../src/learner/learner-options.ts';
 import { createPolicy, loadPolicy, type TransformerPolicy } from '../../src/transformer-policy.ts';
 import { expectSame } from '../expect-same.ts';
 import { inTemporaryFolder, runtime } from '../tiny-model.ts';

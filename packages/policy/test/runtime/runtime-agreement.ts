@@ -1,7 +1,7 @@
 /** Computations on which two runtimes must agree, and a measure of their difference. */
 import { createRng } from '@toolenv/core';
 import type { Rows, TokenOutputs, TokenRow } from '@toolenv/core/learner';
-import type { LearnerOptions } from '../../src/learner/transformer-learner.ts';
+import type { LearnerOptions } from '../../src/learner/learner-options.ts';
 import type { Model } from '../../src/model/model.ts';
 import type { Ops } from '../../src/runtime/ops.ts';
 import { readTensorData } from '../../src/runtime/resident-tensor.ts';
