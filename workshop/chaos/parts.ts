@@ -46,6 +46,11 @@ export const parts: readonly Part[] = [
     minutes: { full: 15, quick: 3 },
   },
   {
+    name: 'engine',
+    does: "kills, stops and starves libtorch's process while a run learns on it, and compares the results bit for bit; skipped without PyTorch",
+    minutes: { full: 20, quick: 3 },
+  },
+  {
     name: 'pauses',
     does: 'starts a second process in the folder of the first, whose process it may not see, and holds the first up meanwhile',
     minutes: { full: 10, quick: 3 },
