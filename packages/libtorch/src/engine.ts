@@ -9,8 +9,9 @@ import {
 import { GradientTape } from './gradient-tape.ts';
 import { Kernels } from './kernels.ts';
 import { PreparedProgram } from './prepared-program.ts';
+import { type Precision, SharedValues } from './shared-values.ts';
 import { TorchLibrary } from './torch-library.ts';
-import { type Precision, TorchOps } from './torch-ops.ts';
+import { TorchOps } from './torch-ops.ts';
 import { TorchTensor } from './torch-tensor.ts';
 
 /** A tensor in JavaScript's memory. */
@@ -170,10 +171,8 @@ export class Engine {
   ): Record<string, TorchTensor> {
     const sources = (request?.to ?? []).map(given);
     const tape = new GradientTape(this.#kernels, sources);
-    const ops = new TorchOps(this.#kernels, given, tape, {
-      precision: this.#precision,
-      narrowed: this.#narrowed,
-    });
+    const shared = new SharedValues(this.#kernels, this.#precision, this.#narrowed);
+    const ops = new TorchOps(this.#kernels, given, tape, shared);
     const { outputs, end } = program.run(ops);
     if (request) {
       const loss = outputs[request.of];

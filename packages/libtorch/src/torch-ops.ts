@@ -11,55 +11,35 @@ import {
 import { CachedPast } from './cached-past.ts';
 import type { GradientTape, Pull } from './gradient-tape.ts';
 import type { AttentionInputs, Kernels, Unary } from './kernels.ts';
+import { NamedDims } from './named-dims.ts';
+import type { SharedValues } from './shared-values.ts';
 import type { TorchTensor } from './torch-tensor.ts';
 
 export type Given = (name: string) => TorchTensor;
-export type Precision = 'float32' | 'bfloat16';
 
 export class TorchOps implements Ops<TorchTensor> {
   readonly #kernels: Kernels;
   readonly #given: Given;
   readonly #tape: GradientTape;
-  readonly #dims: Map<string, number> = new Map();
+  readonly #dims: NamedDims = new NamedDims();
   readonly #inputs: Set<TorchTensor> = new Set();
-  /** The log softmax and softmax of the logits that were read last, for log-probabilities and entropies. */
-  #logs: { logits: TorchTensor; logs: TorchTensor; probabilities?: TorchTensor } | undefined;
-
-  /** By rotary table of cosines, at the positions, of which a program has one input. */
-  readonly #angles: Map<TorchTensor, readonly [cosines: TorchTensor, sines: TorchTensor]> = new Map();
-
-  readonly #constants: Map<string, TorchTensor> = new Map();
+  readonly #shared: SharedValues;
   /** Of the program's one attention to a cache. */
   #past: CachedPast | undefined;
   #one: TorchTensor | undefined;
-  readonly #precision: Precision;
-  readonly #narrowed: Map<TorchTensor, TorchTensor>;
-  /** The other operand that was rounded last: several products often share it. */
-  #lastNarrowed: { x: TorchTensor; narrow: TorchTensor } | undefined;
 
-  /**
-   * @param options The precision of products. Attention, sums, norms and probabilities are float32, as in PyTorch's autocast.
-   * `narrowed` has, and gets, copies of inputs in that precision, which its owner drops.
-   */
-  constructor(
-    kernels: Kernels,
-    given: Given,
-    tape: GradientTape,
-    { precision, narrowed }: { precision: Precision; narrowed: Map<TorchTensor, TorchTensor> },
-  ) {
+  /** The precision is that of products. Attention, sums, norms and probabilities are float32, as in PyTorch's autocast. */
+  constructor(kernels: Kernels, given: Given, tape: GradientTape, shared: SharedValues) {
     this.#kernels = kernels;
     this.#given = given;
     this.#tape = tape;
-    this.#precision = precision;
-    this.#narrowed = narrowed;
+    this.#shared = shared;
   }
 
   /** @throws RangeError for a missing input, or for a wrong shape. */
   input(name: string, type: ElementType, shape: readonly Dim[]): TorchTensor {
     const value = this.#given(name);
-    for (const [axis, dim] of shape.entries())
-      if (typeof dim === 'string' && !this.#dims.has(dim)) this.#dims.set(dim, value.shape[axis] ?? 1);
-    const expected = this.#resolve(shape, value.shape);
+    const expected = this.#dims.ofInput(shape, value.shape);
     if (value.type !== type || `${value.shape}` !== `${expected}`)
       throw new RangeError(
         `Input "${name}" is ${value.type} [${value.shape}] instead of ${type} [${expected}].`,
@@ -69,7 +49,7 @@ export class TorchOps implements Ops<TorchTensor> {
   }
 
   scalar(value: number): TorchTensor {
-    return this.#constant(value).keep();
+    return this.#shared.constant(value).keep();
   }
 
   shapeOf(x: TorchTensor): readonly Dim[] {
@@ -117,7 +97,7 @@ export class TorchOps implements Ops<TorchTensor> {
   }
 
   sqrt(x: TorchTensor): TorchTensor {
-    const half = (g: TorchTensor) => this.#kernels.mul(g, this.#constant(0.5));
+    const half = (g: TorchTensor) => this.#kernels.mul(g, this.#shared.constant(0.5));
     return this.#unary('sqrt', x, 'y', (g, y) => this.#kernels.div(half(g), y));
   }
 
@@ -143,7 +123,7 @@ export class TorchOps implements Ops<TorchTensor> {
     const k = this.#kernels;
     const wide = [a, b] as const;
     [a, b] = exact ? [a.keep(), b.keep()] : [this.#narrow(a), this.#narrow(b)];
-    const factor = (x: TorchTensor) => (scale === 1 ? x : k.mul(x, this.#constant(scale)));
+    const factor = (x: TorchTensor) => (scale === 1 ? x : k.mul(x, this.#shared.constant(scale)));
     const turned = (x: TorchTensor, turns: boolean) => (turns ? k.transposed(x) : x);
     const product = (a: TorchTensor, b: TorchTensor, left: boolean, right: boolean) =>
       k.matmul(turned(a, left), turned(b, right));
@@ -182,7 +162,7 @@ export class TorchOps implements Ops<TorchTensor> {
   }
 
   reshape(x: TorchTensor, shape: readonly Dim[]): TorchTensor {
-    const y = this.#kernels.reshape(x, this.#resolve(shape, undefined, sizeOf(x.shape)));
+    const y = this.#kernels.reshape(x, this.#dims.resolve(shape, { size: sizeOf(x.shape) }));
     return this.#record([x], y, [], ([g]) => [this.#kernels.reshape(g!, x.shape)]);
   }
 
@@ -232,7 +212,7 @@ export class TorchOps implements Ops<TorchTensor> {
 
   logProbability(logits: TorchTensor, ids: TorchTensor): TorchTensor {
     const k = this.#kernels;
-    const logs = this.#logSoftmax(logits);
+    const logs = this.#shared.logSoftmax(logits);
     const column = k.reshape(ids, [ids.shape[0]!, 1]);
     const [y, index] = k.tidy(() => {
       const index = k.cast(column, 'int64');
@@ -241,7 +221,7 @@ export class TorchOps implements Ops<TorchTensor> {
     column.drop();
     this.#record([logits], y, [logs, index], ([g]) => {
       const down = k.reshape(g!, index.shape);
-      const spread = k.mul(this.#probabilities(logs), k.unary('neg', down));
+      const spread = k.mul(this.#shared.probabilities(logs), k.unary('neg', down));
       k.scatterAdd(spread, index, down);
       return [spread];
     });
@@ -251,14 +231,14 @@ export class TorchOps implements Ops<TorchTensor> {
 
   entropy(logits: TorchTensor): TorchTensor {
     const k = this.#kernels;
-    const logs = this.#logSoftmax(logits);
+    const logs = this.#shared.logSoftmax(logits);
     const column = k.tidy(() =>
-      k.unary('neg', k.sum(k.mul(this.#probabilities(logs), logs), [logs.shape.length - 1])),
+      k.unary('neg', k.sum(k.mul(this.#shared.probabilities(logs), logs), [logs.shape.length - 1])),
     );
     const y = k.reshape(column, logits.shape.slice(0, -1));
     this.#record([logits], y, [logs, column], ([g]) => {
       const down = k.unary('neg', k.reshape(g!, column.shape));
-      return [k.mul(k.mul(this.#probabilities(logs), down), k.add(logs, column))];
+      return [k.mul(k.mul(this.#shared.probabilities(logs), down), k.add(logs, column))];
     });
     column.drop();
     return y;
@@ -269,10 +249,10 @@ export class TorchOps implements Ops<TorchTensor> {
     const width = x.shape.at(-1)!;
     const rows = [sizeOf(x.shape) / width, width];
     const [y, normalised, inverse] = k.tidy(() => {
-      const wide = k.reshape(this.#wide(x), rows);
+      const wide = k.reshape(this.#shared.wide(x), rows);
       const squares = k.mul(wide, wide);
-      const mean = k.mul(k.sum(squares, [1]), this.#constant(1 / width));
-      const inverse = k.unary('rsqrt', k.add(mean, this.#constant(epsilon)));
+      const mean = k.mul(k.sum(squares, [1]), this.#shared.constant(1 / width));
+      const inverse = k.unary('rsqrt', k.add(mean, this.#shared.constant(epsilon)));
       k.mulInto(squares, wide, inverse);
       return [k.reshape(k.mul(squares, weight), x.shape), squares, inverse] as const;
     });
@@ -290,11 +270,11 @@ export class TorchOps implements Ops<TorchTensor> {
   rotary(x: TorchTensor, positions: TorchTensor, cos: TorchTensor, sin: TorchTensor): TorchTensor {
     const k = this.#kernels;
     const half = x.shape.at(-1)! / 2;
-    const [cosines, sines] = this.#anglesAt(cos, sin, positions);
+    const [cosines, sines] = this.#shared.anglesAt(cos, sin, positions);
     const turned = (x: TorchTensor, sign: 1 | -1) => {
       const y = k.mul(x, cosines);
       const [first, second] = this.#pieces(x, 3, [half, half]) as [TorchTensor, TorchTensor];
-      k.addProduct(y, this.#constant(sign, [1]), k.cat([second, first], 3), sines);
+      k.addProduct(y, this.#shared.constant(sign, [1]), k.cat([second, first], 3), sines);
       return y;
     };
     const y = k.tidy(() => turned(x, 1));
@@ -341,10 +321,10 @@ export class TorchOps implements Ops<TorchTensor> {
     this.#past ??= new CachedPast(k, { lengths, room, keys, pastKeys });
     const past = this.#past;
     const [grownKeys, grownValues] = k.tidy(() =>
-      [pastKeys, pastValues].map((each, index) => past.grow(each, this.#wide(fresh[index]!))),
+      [pastKeys, pastValues].map((each, index) => past.grow(each, this.#shared.wide(fresh[index]!))),
     ) as [TorchTensor, TorchTensor];
     const mixed = k.tidy(() => {
-      const wide = (x: TorchTensor) => this.#wide(x);
+      const wide = (x: TorchTensor) => this.#shared.wide(x);
       const [y] =
         past.isEmpty && (window === undefined || window >= time)
           ? k.attention([wide(queries), wide(keys), wide(values)], 'causal', scale)
@@ -407,7 +387,7 @@ export class TorchOps implements Ops<TorchTensor> {
     const inputs = [x, ...trained];
     const given = weighted.map(([output, slope]) => [output, k.expand(slope, output.shape)] as const);
     const gradients = tape.pullBack(given, inputs);
-    this.#forget();
+    this.#shared.forgetLogits();
     const found = gradients.filter((gradient) => gradient !== undefined);
     this.#record(inputs, sum, found, ([g]) =>
       gradients.map((gradient) => gradient && (g === this.#one ? gradient.keep() : k.mul(gradient, g!))),
@@ -424,82 +404,13 @@ export class TorchOps implements Ops<TorchTensor> {
 
   /** Frees what operations share. */
   close(): void {
-    this.#forget();
-    this.#lastNarrowed?.narrow.drop();
-    this.#lastNarrowed = undefined;
-    for (const each of [...this.#angles.values(), ...this.#constants.values()].flat()) each.drop();
-    this.#constants.clear();
+    this.#shared.close();
     this.#past?.close();
     this.#past = undefined;
-    this.#angles.clear();
   }
 
-  #constant(value: number, shape: readonly number[] = []): TorchTensor {
-    const key = `${value} [${shape}]`;
-    const known = this.#constants.get(key);
-    if (known) return known;
-    const made = this.#kernels.outside(() => this.#kernels.full(shape, value));
-    this.#constants.set(key, made);
-    return made;
-  }
-
-  #forget(): void {
-    this.#logs?.logs.drop();
-    this.#logs?.probabilities?.drop();
-    this.#logs = undefined;
-  }
-
-  /** In the precision of products. The caller owns the result. */
   #narrow(x: TorchTensor): TorchTensor {
-    if (x.type === this.#precision) return x.keep();
-    const known =
-      this.#narrowed.get(x) ?? (this.#lastNarrowed?.x === x ? this.#lastNarrowed.narrow : undefined);
-    if (known) return known.keep();
-    const narrow = this.#kernels.cast(x, this.#precision);
-    if (this.#inputs.has(x)) {
-      this.#narrowed.set(x, narrow);
-      return narrow.keep();
-    }
-    this.#lastNarrowed?.narrow.drop();
-    this.#lastNarrowed = { x, narrow };
-    return narrow.keep();
-  }
-
-  /** In float32. Within `tidy`, which frees a copy. */
-  #wide(x: TorchTensor): TorchTensor {
-    return x.type === 'bfloat16' ? this.#kernels.cast(x, 'float32') : x;
-  }
-
-  /** [B, 1, T, D], which the heads and the layers share: cosines twice, and sines with the sign of the half that they are added to. */
-  #anglesAt(cos: TorchTensor, sin: TorchTensor, positions: TorchTensor): readonly [TorchTensor, TorchTensor] {
-    const known = this.#angles.get(cos);
-    if (known) return known;
-    const k = this.#kernels;
-    const [batch, time] = positions.shape as [number, number];
-    const angles = k.tidy(() => {
-      const [cosines, sines] = [cos, sin].map((table) =>
-        k.reshape(k.embedding(table, positions), [batch, 1, time, table.shape[1]!]),
-      ) as [TorchTensor, TorchTensor];
-      return [k.cat([cosines, cosines], 3), k.cat([k.unary('neg', sines), sines], 3)] as const;
-    });
-    this.#angles.set(cos, angles);
-    return angles;
-  }
-
-  #logSoftmax(logits: TorchTensor): TorchTensor {
-    if (this.#logs?.logits !== logits) {
-      this.#forget();
-      const logs = this.#kernels.tidy(() => this.#kernels.logSoftmax(this.#wide(logits)));
-      this.#logs = { logits, logs };
-    }
-    return this.#logs.logs;
-  }
-
-  /** Within `tidy`, which frees them unless operations share them. */
-  #probabilities(logs: TorchTensor): TorchTensor {
-    if (this.#logs?.logs !== logs) return this.#kernels.unary('exp', logs);
-    this.#logs.probabilities ??= this.#kernels.outside(() => this.#kernels.unary('exp', logs));
-    return this.#logs.probabilities;
+    return this.#shared.narrow(x, this.#inputs.has(x));
   }
 
   #record(
@@ -519,7 +430,7 @@ export class TorchOps implements Ops<TorchTensor> {
     pull: (g: TorchTensor, y: TorchTensor) => TorchTensor,
   ): TorchTensor {
     const k = this.#kernels;
-    const y = name === 'softmax' ? k.tidy(() => k.softmax(this.#wide(x))) : k.unary(name, x);
+    const y = name === 'softmax' ? k.tidy(() => k.softmax(this.#shared.wide(x))) : k.unary(name, x);
     return this.#record([x], y, saved === 'y' ? [y] : saved, ([g]) => [pull(g!, y)]);
   }
 
@@ -537,28 +448,5 @@ export class TorchOps implements Ops<TorchTensor> {
     const axes = broadcastAxes(g.shape, shape);
     const summed = axes.length === 0 ? g : this.#kernels.sum(g, axes);
     return this.#kernels.reshape(summed, shape);
-  }
-
-  /** A shape in numbers: names of inputs' dimensions, sums and parts of them, and one dimension to infer from the size. */
-  #resolve(shape: readonly Dim[], like?: readonly number[], size?: number): number[] {
-    const known = shape.map((dim, axis) => (typeof dim === 'number' ? dim : this.#length(dim, like?.[axis])));
-    const at = known.indexOf(undefined);
-    if (at < 0) return known as number[];
-    const others = known.reduce<number>((product, dim) => product * (dim ?? 1), 1);
-    return known.map((dim) => dim ?? (others === 0 ? 0 : size! / others));
-  }
-
-  #length(name: string, otherwise?: number): number | undefined {
-    const known = this.#dims.get(name);
-    if (known !== undefined) return known;
-    if (name.includes('+')) {
-      const terms = name.split('+').map((term) => (/^\d+$/.test(term) ? Number(term) : this.#length(term)));
-      return terms.every((term) => term !== undefined)
-        ? terms.reduce((sum, term) => sum! + term!, 0)
-        : otherwise;
-    }
-    const [, whole, parts] = /^(.+)\/(\d+)$/.exec(name) ?? [];
-    const length = whole === undefined ? undefined : this.#length(whole);
-    return length === undefined ? otherwise : length / Number(parts);
   }
 }
