@@ -10,6 +10,7 @@ os.environ["TRL_EXPERIMENTAL_SILENCE"] = "1"
 os.environ["HF_HUB_OFFLINE"] = "1"
 
 import exchange
+import peer
 import trl
 from datasets import Dataset
 from peer import random_model, read_shape, versions
@@ -58,7 +59,7 @@ with tempfile.TemporaryDirectory() as out:
         ),
         callbacks=[Rounds()],
         args=GRPOConfig(
-            **settings,
+            **{**settings, "bf16": peer.is_bfloat16},
             output_dir=out,
             num_generations=shape["groupSize"],
             per_device_train_batch_size=episodes,

@@ -17,8 +17,9 @@ def read_shape():
         if not torch.cuda.is_available():
             raise SystemExit("This PyTorch cannot use a GPU.")
         torch.set_default_device("cuda")
-    global autocast
-    autocast = torch.autocast(request["device"].replace("gpu", "cuda"), torch.bfloat16, request.get("precision") == "bfloat16")
+    global autocast, is_bfloat16
+    is_bfloat16 = request.get("precision") == "bfloat16"
+    autocast = torch.autocast(request["device"].replace("gpu", "cuda"), torch.bfloat16, is_bfloat16)
     return request["shape"]
 
 
