@@ -41,9 +41,9 @@ export async function operationRun(runtime: Runtime, { inputs, build, by }: OpsC
 export async function learnerRun(runtime: Runtime, model: Model = tinyModel()): Promise<Tensors> {
   const learner = learnerOf(model, { tokenBudget: 30 }, runtime);
   await learner.addCritic({ critic: 'shared' });
-  const before = await learner.forward({ rows, temperature: 0.7 });
+  const before = await learner.forward({ rows: learned, temperature: 0.7 });
   await learner.backward(
-    { rows, temperature: 0.7 },
+    { rows: learned, temperature: 0.7 },
     {
       dLogprobs: randomValues('logprobs'),
       dEntropy: randomValues('entropy'),
@@ -61,11 +61,11 @@ export async function trainingRun(runtime: Runtime, options: LearnerOptions = {}
   const learner = learnerOf(model, options, runtime);
   const norms: number[] = [];
   for (let step = 0; step < 3; step++) {
-    await learner.backward({ rows }, { dLogprobs: randomValues(`step ${step}`) });
+    await learner.backward({ rows: learned }, { dLogprobs: randomValues(`step ${step}`) });
     const { gradNorm } = await learner.step({ learningRate: 1e-2, weightDecay: 0.01, maxGradNorm: 1 });
     norms.push(gradNorm);
   }
-  const after = await learner.forward({ rows });
+  const after = await learner.forward({ rows: learned });
   const weights = await readTensorData(runtime, model.weights);
   await learner.close();
   return { ...weights, ...flat(after), norms: tensor(Float32Array.from(norms), [norms.length]) };
@@ -102,9 +102,16 @@ const rows: TokenRow[] = [9, 5, 13, 21].map((length, seed) => {
   return { tokens, mask: Uint8Array.from({ length }, (_, position) => Number(position > 1)) };
 });
 
+// The last row begins as the longest one does, so that the two are learned as one tree.
+const branch = rows[3]!.tokens.map((token, position) => (position < 12 ? token : position)).slice(0, 17);
+const learned: TokenRow[] = [
+  ...rows,
+  { tokens: branch, mask: Uint8Array.from(branch, (_, position) => Number(position > 12)) },
+];
+
 function randomValues(name: string): Rows {
   const rng = createRng(1, name);
-  return rows.map(({ tokens }) => Float32Array.from(tokens, () => 2 * rng.float() - 1));
+  return learned.map(({ tokens }) => Float32Array.from(tokens, () => 2 * rng.float() - 1));
 }
 
 function flat(outputs: TokenOutputs): Tensors {
