@@ -8,6 +8,7 @@ import { openAiPolicy } from '@toolenv/openai';
 import { scratchFolder } from '../../scratch-folder.ts';
 import { check } from '../check.ts';
 import { checkServer } from './check-server.ts';
+import { checkVllmBeside } from './check-vllm-beside.ts';
 import { startVllm, type VllmServer } from './vllm-server.ts';
 
 const checkpoint = join(import.meta.dirname, '../../../packages/checkpoints/tiny');
@@ -23,6 +24,7 @@ export async function checkVllm(python: string): Promise<void> {
   } finally {
     await server?.stop();
   }
+  await checkVllmBeside(python, scratch.path);
 }
 
 /** The tiny policy knows its tools without being told of them, so the probe for tools would find none. */
