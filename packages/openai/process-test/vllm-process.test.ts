@@ -74,6 +74,8 @@ test.runIf(hasPython)('a server is started with room for the adapter, and ends w
     '--dtype',
     'float32',
   ]);
+  // The metadata of the stand-in say that it is for CPUs.
+  expect(given).toContain('--no-enable-chunked-prefill');
   // The key is in no list of processes.
   expect(given).not.toContain('--api-key');
   expect(pids.every(isAlive)).toBe(true);

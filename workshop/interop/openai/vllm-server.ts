@@ -40,6 +40,8 @@ export async function startVllm(
     ...['--tokenizer', tokenizer],
     ...['--host', '127.0.0.1', '--port', String(port), '--dtype', 'float32', '--enforce-eager'],
     ...['--max-model-len', String(contextLength), '--max-logprobs', '20'],
+    // vLLM 0.32 ends if it reads a prompt in pieces for a request with a seed.
+    '--no-enable-chunked-prefill',
     ...['--enable-auto-tool-choice', '--tool-call-parser', 'hermes'],
   ];
   const child = spawn(python, args, {

@@ -47,7 +47,8 @@ export async function openVllmSampler(
   try {
     if (url === undefined) {
       const log = join(scratch, 'vllm.log');
-      const given = { python: findVllm(), args: [...argumentsOf(learned), ...args], apiKey, log };
+      const { python, version } = findVllm();
+      const given = { python, args: [...argumentsOf(learned, version), ...args], apiKey, log };
       // A server begins with full weights as it later loads them: see LearnedModel.write.
       if (learned.adapterRank === undefined) first = await learned.write(join(scratch, 'start'));
       const model = first?.folder ?? learned.folder;
@@ -75,7 +76,7 @@ export async function openVllmSampler(
   }
 }
 
-function argumentsOf({ adapterRank: rank }: LearnedModel): string[] {
+function argumentsOf({ adapterRank: rank }: LearnedModel, version: string): string[] {
   const room = ranks.find((each) => each >= (rank ?? 0));
   if (room === undefined) {
     const message = `vLLM has no room for adapters of rank ${rank}: give a rank of at most ${ranks.at(-1)}.`;
@@ -83,6 +84,8 @@ function argumentsOf({ adapterRank: rank }: LearnedModel): string[] {
   }
   return [
     ...['--served-model-name', 'policy', '--generation-config', 'vllm', '--disable-uvicorn-access-log'],
+    // On the CPU, vLLM 0.32 ends if it reads a prompt in pieces for a request with a seed.
+    ...(version.includes('cpu') ? ['--no-enable-chunked-prefill'] : []),
     ...(rank === undefined ? [] : ['--enable-lora', '--max-lora-rank', String(room)]),
   ];
 }
