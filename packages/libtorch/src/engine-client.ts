@@ -71,7 +71,7 @@ export class EngineClient {
     });
     (this.#child.stderr as unknown as { unref(): void }).unref();
     this.#child.on('message', (answer: Answer) => this.#take(answer));
-    this.#child.on('error', ({ message }) => this.#end(message));
+    this.#child.on('error', ({ message }) => this.#endSoon(message));
     this.#child.on('close', (code, name) => {
       signal?.removeEventListener('abort', killIfHung);
       this.#end(name ?? `exit code ${code}`);
@@ -121,7 +121,7 @@ export class EngineClient {
       this.#waiting.set(request.id, { resolve, reject });
       this.#child.ref();
       this.#child.channel?.ref();
-      this.#child.send(request, (error) => error && this.#end(error.message));
+      this.#child.send(request, (error) => error && this.#endSoon(error.message));
     });
   }
 
@@ -149,6 +149,11 @@ export class EngineClient {
     );
     this.#ended = reason;
     this.#child.kill('SIGKILL');
+  }
+
+  /** The end of the process says more than a message that could not be sent to it. */
+  #endSoon(why: string): void {
+    setTimeout(() => this.#end(why), grace);
   }
 
   #end(why: string): void {

@@ -71,7 +71,7 @@ async function expectEnd(
   return ended.code === code ? [] : [`exit code ${ended.code}: ${ended.stderr}`];
 }
 
-/** Limits the addresses of engines, at random, to little more than they have. A run goes on, or ends with one clear line. */
+/** Limits the addresses of engines, at random, to at most 128 MiB more than they have. A run goes on, or ends with one clear line. */
 export async function starveEngines(
   out: string,
   { count, seed }: { count: number; seed: number },
@@ -84,7 +84,7 @@ export async function starveEngines(
     const run = new TrainingRun(out, {}, { MALLOC_MMAP_THRESHOLD_: String(2 ** 16) });
     const engine = (await run.engine())!;
     await run.hasCheckpoint();
-    if (!run.isOver) limitMemory(engine, Math.floor(rng.float() * 24) * 2 ** 20);
+    if (!run.isOver) limitMemory(engine, Math.floor(rng.float() * 128) * 2 ** 20);
     const finished = await run.finished;
     const errors = linesOf(finished).filter((line) => line.startsWith('toolenv: '));
     const isClear = errors.length === 1 && /lacks memory|lack of memory|has ended/.test(errors[0]!);

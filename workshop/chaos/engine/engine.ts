@@ -102,7 +102,10 @@ async function killEngines({ count, duration, expected, out, rng, say }: Kills):
       if (!isDeepStrictEqual(result, expected)) mistakes.push('its result differs');
       await rm(out, { recursive: true, force: true });
     }
-    killed.wrong.push(...mistakes.map((mistake) => `kill ${killed.kills}: ${mistake}`));
+    for (const mistake of mistakes) {
+      say(`kill ${killed.kills}: ${mistake}`);
+      killed.wrong.push(`kill ${killed.kills}: ${mistake}`);
+    }
   }
   return killed;
 }
