@@ -2,11 +2,12 @@
  * `npm run packed`: uses the packages as a stranger would, in a folder outside the repository.
  *
  * Packs every package and checks the tarballs. For each template: npm create, the ways to install, its tests, its checks, train.
- * Follows the walk-throughs of the guides and a recipe. Checks the examples. Uses Vitest 3 and 4, and Yarn. `npm run packed -- <part>` runs one part after packing.
+ * Follows the walk-throughs of the guides and a recipe. Checks the examples and compute engines. Uses Vitest 3 and 4, and Yarn. `npm run packed -- <part>` runs one part after packing.
  */
 import { execFileSync } from 'node:child_process';
 import { atOnce } from '../at-once.ts';
 import { attempt, finish } from './attempt.ts';
+import { checkEngines } from './engines.ts';
 import { checkExamples } from './examples.ts';
 import { checkComplete, checkEntries, packAll } from './packages.ts';
 import { followPage, followRoad, walkThroughs } from './pages.ts';
@@ -27,6 +28,7 @@ const parts: Record<string, (packages: readonly Packed[], sandbox: Sandbox) => J
   pages: (_, sandbox) => walkThroughs.map((page) => () => followPage(page, sandbox)),
   road: (_, sandbox) => [() => followRoad(sandbox)],
   examples: (_, sandbox) => [() => checkExamples(sandbox)],
+  engines: (_, sandbox) => [() => checkEngines(sandbox)],
   vitest: (_, sandbox) => [() => checkVitest(sandbox)],
   yarn: (_, sandbox) => [() => checkYarn(sandbox)],
 };
@@ -69,7 +71,7 @@ async function use(packages: readonly Packed[]): Promise<void> {
     await attempt('npm create toolenv: the first call', () =>
       sandbox.run('npm', ['create', '--yes', 'toolenv@latest', '--', '--version'], sandbox.folder),
     );
-    await atOnce(2, jobsOf('templates', 'pages', 'road', 'examples', 'vitest', 'yarn'));
+    await atOnce(2, jobsOf('templates', 'pages', 'road', 'examples', 'engines', 'vitest', 'yarn'));
   } finally {
     registry.close();
   }

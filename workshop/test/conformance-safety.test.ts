@@ -67,17 +67,18 @@ const packages = readdirSync(join(root, 'packages')).filter(
   (name) => name !== 'create-toolenv' && existsSync(join(root, 'packages', name, 'src')),
 );
 
-// Servers and agents are started by commands from people. `toolenv doctor` starts nvidia-smi and Node by constant commands,
+// Servers and agents are started by commands from people. `toolenv doctor` starts nvidia-smi, Node and Python by constant commands,
 // `--open` the browser of the machine with an address of this process, `check` the npm that packs the author's package, a training run git, a
 // Python that logs to Weights & Biases, and the vLLM of a Python. A sandbox starts bubblewrap, in which the commands of a model run, and Python in WebAssembly is a program of Node.
 const startProcesses = [
   'packages/cli/src/commands/doctor-report.ts',
   'packages/cli/src/commands/open-page.ts',
   'packages/cli/src/subject/packed-copy.ts',
+  'packages/core/src/plugins/python-packages.ts',
   'packages/envs-harbor/src/box/agent-shell.ts',
   'packages/gateway/src/command.ts',
   'packages/libtorch/src/engine-client.ts',
-  'packages/libtorch/src/find-libtorch.ts',
+  'packages/libtorch/src/install/python-installer.ts',
   'packages/mcp/src/client/server-process.ts',
   'packages/openai/src/vllm/find-vllm.ts',
   'packages/openai/src/vllm/vllm-process.ts',

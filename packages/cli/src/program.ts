@@ -11,7 +11,7 @@ const groups: Readonly<Record<string, readonly string[]>> = {
   'Look at runs and episodes:': ['show', 'view', 'play'],
   'Build and connect:': ['check', 'init', 'tools', 'mcp', 'serve', 'capture'],
   'Data:': ['data', 'index', 'tasks'],
-  'This machine:': ['doctor', 'completion'],
+  'This machine:': ['doctor', 'engine', 'completion'],
 };
 
 function groupOf(command: string): string {

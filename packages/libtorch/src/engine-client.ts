@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { ToolEnvError } from '@toolenv/core';
 import type { Engine } from './engine.ts';
-import { libraryIn, unusable } from './find-libtorch.ts';
 import { hangs } from './hung-process.ts';
+import { libraryIn, unusable } from './library-file.ts';
 
 type Method = Exclude<keyof Engine, 'version' | 'attempt'>;
 

@@ -9,6 +9,7 @@ import {
 import { GradientTape } from './gradient-tape.ts';
 import { Kernels } from './kernels.ts';
 import { PreparedProgram } from './prepared-program.ts';
+import { measureProducts, type ProductTimes } from './product-times.ts';
 import { type Precision, SharedValues } from './shared-values.ts';
 import { TorchLibrary } from './torch-library.ts';
 import { TorchOps } from './torch-ops.ts';
@@ -77,6 +78,10 @@ export class Engine {
 
   close(program: number): void {
     this.#programs.delete(program);
+  }
+
+  productTimes(): ProductTimes {
+    return measureProducts(this.#kernels);
   }
 
   /** The most memory that this process has had, in bytes. */

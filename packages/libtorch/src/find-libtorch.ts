@@ -1,75 +1,81 @@
 /** findLibtorch: the libraries of a PyTorch that is on the machine already. Nothing is imported or changed. */
-import { spawnSync } from 'node:child_process';
-import { accessSync, constants, existsSync, statSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { messageOf, ToolEnvError } from '@toolenv/core';
+import { ToolEnvError } from '@toolenv/core';
+import { knownPythons, pythonPackages } from '@toolenv/core/plugins';
+import { installedFolder } from './installed-folder.ts';
+import { minVersion } from './torch-versions.ts';
 
-/** The oldest version that has `torch_call_dispatcher`. */
-export const minVersion = [2, 10] as const;
+/** A PyTorch of this machine. */
+export interface FoundLibtorch {
+  /** Of its libraries: `lib` in the package `torch`. */
+  folder: string;
+  /** Such as `2.15.0+cpu`; empty if its files do not say it. */
+  version: string;
+  /** What led to it: `TOOLENV_LIBTORCH`, a Python, or `toolenv engine install libtorch`. */
+  source: string;
+}
 
-/** Prints the folder without loading PyTorch, which takes seconds. */
-const question =
-  'import importlib.util as u; s = u.find_spec("torch"); print(s.submodule_search_locations[0] if s else "")';
+/** The command that fetches PyTorch's libraries. */
+export const installCommand = 'toolenv engine install libtorch';
 
 /**
- * The folder that TOOLENV_LIBTORCH names, or that of the first Python with PyTorch: TOOLENV_PYTHON, the active virtual environment, .venv here, python3.
+ * The folder of {@link locateLibtorch}.
  * @throws ToolEnvError `usage.libtorch` if there is none.
  */
 export function findLibtorch(): string {
-  const { TOOLENV_LIBTORCH: named, TOOLENV_PYTHON: python, VIRTUAL_ENV: active } = process.env;
+  const tooOld: string[] = [];
+  const found = locateLibtorch((each) => tooOld.push(`${each.source} has ${each.version}`));
+  if (found) return found.folder;
+  throw new ToolEnvError('usage.libtorch', missingText(tooOld));
+}
+
+/**
+ * The folder that TOOLENV_LIBTORCH names, or that of the first Python with a PyTorch that is new enough, in the order of `knownPythons`, or the
+ * folder of {@link installCommand}.
+ * @param onOld Called with each PyTorch that is too old.
+ * @throws ToolEnvError `usage.libtorch` if TOOLENV_LIBTORCH begins with `~`.
+ */
+export function locateLibtorch(onOld: (old: FoundLibtorch) => void = () => {}): FoundLibtorch | undefined {
+  const { TOOLENV_LIBTORCH: named } = process.env;
   if (named?.startsWith('~')) {
     const message = `TOOLENV_LIBTORCH is "${named}": only a shell replaces ~, and only without quotes. Write the whole path.`;
     throw new ToolEnvError('usage.libtorch', message);
   }
-  if (named) return resolve(named);
-  const bin = process.platform === 'win32' ? ['Scripts', 'python.exe'] : ['bin', 'python'];
-  const inFolders = [active, '.venv'].flatMap((folder) => (folder ? [join(folder, ...bin)] : []));
-  const pythons = [
-    ...(python ? [python] : []),
-    ...inFolders.filter((file) => existsSync(file)),
-    'python3',
-    'python',
-  ];
-  for (const each of pythons) {
-    const { stdout } = spawnSync(each, ['-c', question], { encoding: 'utf8', timeout: 20_000 });
-    const folder = stdout?.trim();
-    if (folder && existsSync(join(folder, 'lib'))) return join(folder, 'lib');
+  if (named) {
+    const folder = resolve(named);
+    return { folder, version: versionBeside(folder), source: 'TOOLENV_LIBTORCH' };
   }
-  const message = `No PyTorch was found (looked in ${pythons.join(', ')}): install it with pip install torch, or set TOOLENV_LIBTORCH to its folder lib.`;
-  throw new ToolEnvError('usage.libtorch', message);
+  for (const { python, source, folder: parent, version: ofPackage } of pythonPackages('torch')) {
+    const folder = join(parent, 'lib');
+    if (!existsSync(folder)) continue;
+    const version = versionBeside(folder) || ofPackage;
+    const found = { folder, version, source: source === 'PATH' ? python : `${source} (${python})` };
+    if (isNewEnough(version)) return found;
+    onOld(found);
+  }
+  const folder = join(installedFolder(), 'torch', 'lib');
+  return existsSync(folder) ? { folder, version: versionBeside(folder), source: installCommand } : undefined;
 }
 
-/**
- * The library in a folder. Loading anything but a regular file could wait forever.
- * @throws ToolEnvError `usage.libtorch` if it is not there, or cannot be read.
- */
-export function libraryIn(folder: string): string {
-  const file = join(folder, fileName());
-  let isFile: boolean;
+/** Why no PyTorch can be used, and what to do. */
+export function missingText(tooOld: readonly string[]): string {
+  const pythons = knownPythons().map(({ python }) => python);
+  const old = tooOld.length > 0 ? `; ${tooOld.join(', ')}, and ${minVersion.join('.')} is needed` : '';
+  return `No PyTorch was found (looked in ${pythons.join(', ')}${old}): run ${installCommand}, or pip install torch, or set TOOLENV_LIBTORCH to the folder lib of a PyTorch.`;
+}
+
+function isNewEnough(version: string): boolean {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  return major > minVersion[0] || (major === minVersion[0] && minor >= minVersion[1]);
+}
+
+/** The version in `version.py` of the package `torch`, with its build: `2.15.0+cu132`. */
+function versionBeside(folder: string): string {
   try {
-    isFile = statSync(file).isFile();
-    accessSync(file, constants.R_OK);
-  } catch (error) {
-    throw unusable(file, reasonOf(error, folder));
+    const text = readFileSync(join(folder, '..', 'version.py'), 'utf8');
+    return /^__version__ = '([^']+)'/m.exec(text)?.[1] ?? '';
+  } catch {
+    return '';
   }
-  if (!isFile) throw unusable(file, 'it is not a regular file');
-  return file;
-}
-
-export function unusable(file: string, why: string): ToolEnvError {
-  const message = `${file} cannot be used (${why}): install PyTorch ${minVersion.join('.')} or later, or set TOOLENV_LIBTORCH to its folder lib.`;
-  return new ToolEnvError('usage.libtorch', message);
-}
-
-function reasonOf(error: unknown, folder: string): string {
-  const { code } = error as NodeJS.ErrnoException;
-  if (code === 'EACCES' || code === 'EPERM') return 'it may not be read';
-  if (code !== 'ENOENT' && code !== 'ENOTDIR') return messageOf(error);
-  const inside = join(folder, 'lib');
-  return existsSync(join(inside, fileName())) ? `it is in ${inside}` : 'there is no such file';
-}
-
-function fileName(): string {
-  if (process.platform === 'win32') return 'torch_cpu.dll';
-  return process.platform === 'darwin' ? 'libtorch_cpu.dylib' : 'libtorch_cpu.so';
 }

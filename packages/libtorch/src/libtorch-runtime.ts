@@ -9,7 +9,8 @@ import {
 } from '@toolenv/policy/runtime';
 import type { Kept, Numbers } from './engine.ts';
 import { EngineClient } from './engine-client.ts';
-import { findLibtorch, libraryIn } from './find-libtorch.ts';
+import { findLibtorch } from './find-libtorch.ts';
+import { libraryIn } from './library-file.ts';
 
 export interface LibtorchOptions {
   /** The folder of libtorch's libraries: `lib` in the package `torch`. Default: {@link findLibtorch}. */

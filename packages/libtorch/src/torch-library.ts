@@ -1,7 +1,8 @@
 /** TorchLibrary: libtorch's stable C interface (torch/csrc/stable/c/shim.h, torch/csrc/inductor/aoti_torch/c/shim.h), loaded by koffi. */
 import { messageOf } from '@toolenv/core';
 import koffi from 'koffi';
-import { libraryIn, minVersion, unusable } from './find-libtorch.ts';
+import { libraryIn, unusable } from './library-file.ts';
+import { minVersion } from './torch-versions.ts';
 
 /** The address of a tensor object. */
 export type Handle = bigint;

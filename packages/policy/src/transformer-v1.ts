@@ -2,12 +2,8 @@
  * The policy `transformer-v1`: a Hugging Face folder as a plugin. ONNX Runtime's library loads only when the policy is
  * opened or its devices are listed. So help works without the library, and a library that fails to load can be reported.
  */
-import { createRequire } from 'node:module';
-import { setImmediate } from 'node:timers/promises';
-import { messageOf, ToolEnvError } from '@toolenv/core';
+import { ToolEnvError } from '@toolenv/core';
 import {
-  type ComputeReport,
-  type DeviceReport,
   definePolicy,
   type OpeningRun,
   type PolicyDefinition,
@@ -15,8 +11,9 @@ import {
 } from '@toolenv/core/plugins';
 import { readKey } from '@toolenv/core/remote';
 import type { OptionsOf } from '@toolenv/core/schemas';
+import { loadDependent, loadLibtorch } from './dependent-packages.ts';
 import type { LoraTarget } from './learner/lora.ts';
-import type { Runtime } from './runtime/runtime.ts';
+import type { Precision, Runtime } from './runtime/runtime.ts';
 import type { LearnedModel, OpenedSampler } from './sampler/sample-request.ts';
 
 const schema = {
@@ -42,10 +39,10 @@ const schema = {
       description: 'device for ONNX Runtime; auto is a GPU if CUDA works, else the CPU (default: cpu)',
     },
     precision: {
-      enum: ['float32', 'float16', 'bfloat16'],
+      enum: ['float32', 'float16', 'bfloat16', 'auto'],
       mayChange: true,
       description:
-        'precision of matrix products: float16 for ONNX Runtime, faster on GPUs that support it; bfloat16 for libtorch, faster on CPUs with AMX or AVX512-BF16 (default: float32)',
+        'precision of matrix products: float16 for ONNX Runtime, faster on GPUs that support it; bfloat16 for libtorch, faster on CPUs with AMX or AVX512-BF16; auto for libtorch measures, and takes bfloat16 if it is at least 1.5 times as fast (default: float32)',
     },
     rolloutPrecision: {
       enum: ['float32', 'int8'],
@@ -159,13 +156,35 @@ const transformer: PolicyDefinition<TransformerOptions> = definePolicy({
   begin,
   open,
   tokenTexts: async ({ checkpoint }) => (await import('./checkpoint/token-texts.ts')).tokenTexts(checkpoint),
-  compute,
+  compute: async (signal) => (await import('./compute-report.ts')).computeReport(signal),
 });
 
 export default transformer;
 
+/** @throws ToolEnvError `usage.bad_option`, and as {@link chosenPrecision} does. */
+async function begin(
+  options: TransformerOptions,
+  recorded: Readonly<Record<string, unknown>> = {},
+): Promise<Partial<TransformerOptions>> {
+  refuseContradictions(options);
+  const day = await dayOf(options);
+  if (options.precision !== 'auto') return day;
+  const known = recorded.precision === 'float32' || recorded.precision === 'bfloat16';
+  const precision = known ? (recorded.precision as 'float32' | 'bfloat16') : await chosenPrecision(options);
+  return { ...day, precision };
+}
+
+/** What `precision: 'auto'` takes on this machine. @throws ToolEnvError `usage.runtime_missing`, `usage.libtorch`. */
+async function chosenPrecision({
+  threads,
+}: Pick<TransformerOptions, 'threads'>): Promise<'float32' | 'bfloat16'> {
+  const { precision, why } = await (await loadLibtorch()).choosePrecision({ threads });
+  process.emitWarning(`precision auto is ${precision}: ${why}.`, 'Precision');
+  return precision;
+}
+
 /** The day of a run whose prompts name it. */
-async function begin({ checkpoint, date }: TransformerOptions): Promise<Partial<TransformerOptions>> {
+async function dayOf({ checkpoint, date }: TransformerOptions): Promise<Partial<TransformerOptions>> {
   const { readSmallFiles } = await import('./checkpoint/checkpoint.ts');
   const { today } = await import('./chat/present-time.ts');
   try {
@@ -185,14 +204,16 @@ async function open(
 ): Promise<PolicyHandle> {
   refuseContradictions(options);
   const { checkpoint, rolloutPrecision, loraRank, loraAlpha, loraTargets, ...others } = options;
-  const { gradientCheckpointing, tokenBudget, precision, runtime, ...rest } = others;
+  const { gradientCheckpointing, tokenBudget, precision: asked, runtime, ...rest } = others;
   const { sampler, samplerUrl, samplerKey, samplerArguments, samplerTimeout, ...ofPolicy } = rest;
   const vllm = { url: samplerUrl, timeout: samplerTimeout, signal };
+  // Commands that record no options do not call `begin`.
+  const precision = asked === 'auto' ? await chosenPrecision(options) : asked;
   const { loadPolicy } = await import('./transformer-policy.ts');
   // LoraAdapter refuses unknown targets by name.
   const targets = loraTargets as LoraTarget[] | undefined;
   const lora = loraRank > 0 ? { rank: loraRank, alpha: loraAlpha, targets, seed } : undefined;
-  const opened = await runtimeOf({ runtime, precision, threads: options.threads, signal });
+  const opened = await runtimeOf(runtime, { precision, threads: options.threads, signal });
   try {
     return await loadPolicy(checkpoint, {
       ...ofPolicy,
@@ -219,20 +240,18 @@ async function open(
 }
 
 /** `undefined` for ONNX Runtime, which `loadPolicy` opens. */
-async function runtimeOf({
-  runtime,
-  ...options
-}: OptionsOfLibtorch & Pick<TransformerOptions, 'runtime'>): Promise<Runtime | undefined> {
+async function runtimeOf(
+  runtime: TransformerOptions['runtime'],
+  {
+    precision,
+    ...options
+  }: Pick<TransformerOptions, 'threads'> &
+    Pick<OpeningRun, 'signal'> & { precision: Precision | 'bfloat16' | undefined },
+): Promise<Runtime | undefined> {
   if (runtime === 'tfjs') return (await import('./runtime/tfjs/tfjs-runtime.ts')).tfjsRuntime();
   if (runtime === 'onnx') return undefined;
   const { libtorchRuntime } = await loadLibtorch();
-  return libtorchRuntime(options);
-}
-
-type OptionsOfLibtorch = Pick<TransformerOptions, 'threads' | 'precision'> & Pick<OpeningRun, 'signal'>;
-
-function loadLibtorch(): Promise<{ libtorchRuntime(options: OptionsOfLibtorch): Promise<Runtime> }> {
-  return loadDependent('@toolenv/libtorch');
+  return libtorchRuntime({ ...options, ...(precision !== 'float16' && { precision }) });
 }
 
 /** What @toolenv/openai opens. */
@@ -245,23 +264,14 @@ async function vllmSampler(
   return (model) => openVllmSampler(model, options);
 }
 
-/** The package depends on this one, so it is not a dependency of this one. */
-async function loadDependent<Exports>(entry: `@toolenv/${string}`): Promise<Exports> {
-  const name = entry.split('/', 2).join('/');
-  try {
-    return await import(entry);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
-    const message = `${name} is not installed: npm install ${name}.`;
-    throw new ToolEnvError('usage.runtime_missing', message, { cause: error });
-  }
-}
-
 function refuseContradictions({ runtime, loraRank, ...rest }: TransformerOptions): void {
   if (runtime === 'libtorch' && rest.device !== undefined)
     throw badOption('device', 'runtime "libtorch" computes on the CPU; leave one of the two out');
-  if (runtime === 'libtorch' ? rest.precision === 'float16' : rest.precision === 'bfloat16')
-    throw badOption('precision', 'give float16 with runtime "onnx", and bfloat16 with runtime "libtorch"');
+  const others = runtime === 'libtorch' ? ['float16'] : ['bfloat16', 'auto'];
+  if (rest.precision !== undefined && others.includes(rest.precision) && runtime !== 'tfjs') {
+    const remedy = 'give float16 with runtime "onnx", and bfloat16 or auto with runtime "libtorch"';
+    throw badOption('precision', remedy);
+  }
   const foreign = (['device', 'precision', 'threads'] as const).find((name) => rest[name] !== undefined);
   if (runtime === 'tfjs' && foreign !== undefined) {
     throw badOption(
@@ -289,51 +299,4 @@ function refuseSampler({ sampler, ...rest }: Partial<TransformerOptions>): void 
 
 function badOption(name: string, remedy: string): ToolEnvError {
   return new ToolEnvError('usage.bad_option', `@toolenv/policy/transformer-v1: option "${name}": ${remedy}.`);
-}
-
-/** Tries each installed device in a separate process. */
-async function compute(signal: AbortSignal): Promise<ComputeReport> {
-  const { own, why } = await loadDevices();
-  const devices: DeviceReport[] = [];
-  for (const known of own?.knownDevices() ?? []) {
-    const probe = known.installed
-      ? own!.probeDevice(known.device)
-      : ({ runs: false, why: 'not installed' } as const);
-    devices.push({ ...known, ...probe });
-    // A probe blocks this thread: let signals through.
-    await setImmediate();
-    signal.throwIfAborted();
-  }
-  const require = createRequire(import.meta.url);
-  const { peerDependencies } = require('../package.json') as { peerDependencies: Record<string, string> };
-  // onnxruntime-web computes in browsers only.
-  const optional = Object.keys(peerDependencies).filter((name) => name !== 'onnxruntime-web');
-  const libraries = ['onnxruntime-node', ...optional].map((name) => ({
-    name,
-    version: versionOf(name, require),
-  }));
-  if (why !== undefined) Object.assign(libraries[0]!, { why });
-  const works = devices.some(({ runs }) => runs);
-  return { libraries, devices, default: 'cpu', auto: works ? own!.chooseDevice('auto') : null };
-}
-
-async function loadDevices() {
-  try {
-    const own = {
-      ...(await import('#known-devices')),
-      ...(await import('./runtime/device.ts')),
-      ...(await import('./runtime/probe-device.ts')),
-    };
-    return { own };
-  } catch (error) {
-    return { why: messageOf(error) };
-  }
-}
-
-function versionOf(name: string, require: NodeJS.Require): string | null {
-  try {
-    return (require(`${name}/package.json`) as { version: string }).version;
-  } catch {
-    return null;
-  }
 }

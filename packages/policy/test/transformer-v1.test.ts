@@ -59,6 +59,9 @@ it.each([
   [{ runtime: 'tfjs', device: 'cpu' }, 'option "device": runtime "tfjs" has no such choice'],
   [{ runtime: 'tfjs', threads: 1 }, 'option "threads": runtime "tfjs" has no such choice'],
   [{ runtime: 'tfjs', precision: 'float16' }, 'option "precision": runtime "tfjs" has no such choice'],
+  [{ precision: 'auto' }, 'option "precision": give float16 with runtime "onnx"'],
+  [{ precision: 'bfloat16' }, 'bfloat16 or auto with runtime "libtorch"'],
+  [{ runtime: 'libtorch', precision: 'float16' }, 'option "precision": give float16 with runtime "onnx"'],
 ])('refuses %j', async (options, message) => {
   await expect((async () => open(options))()).rejects.toMatchObject({
     code: 'usage.bad_option',
@@ -114,6 +117,14 @@ it('hands template arguments to the chat template', async () => {
   };
   expect(await rendered({})).toBe('thoughts');
   expect(await rendered({ templateArguments: { enable_thinking: false } })).toBe('no thoughts');
+});
+
+it('goes on with the precision that it has chosen before', async () => {
+  const asked = { checkpoint, runtime: 'libtorch', precision: 'auto' };
+  const begin = (recorded: object) => transformer.begin!(asked as never, recorded as never);
+  // Without a measurement, which would need PyTorch.
+  expect(await begin({ precision: 'bfloat16' })).toEqual({ precision: 'bfloat16' });
+  expect(await begin({ precision: 'float32' })).toEqual({ precision: 'float32' });
 });
 
 it('has a day of its own only for a template that names the day', async () => {

@@ -34,6 +34,10 @@ it('tries the devices and lists GPUs', async () => {
           { name: '@tensorflow/tfjs-node' },
           { name: '@tensorflow/tfjs-node-gpu' },
         ],
+        engines: expect.arrayContaining([
+          expect.objectContaining({ engine: 'ONNX Runtime cpu', available: true }),
+          expect.objectContaining({ engine: 'libtorch cpu', flags: '--runtime libtorch' }),
+        ]),
         default: 'cpu',
         auto: expect.stringMatching(/^(cpu|cuda)$/),
       },

@@ -77,10 +77,14 @@ function versionRows({ packages, remedy }: DoctorReport['toolenv']): Row[] {
 
 function policyRows({ ref, ...report }: PolicyReport): Row[] {
   if ('why' in report) return [['policy', ref, `does not load: ${report.why}`]];
-  const { libraries, devices, default: usual, auto } = report;
+  const { libraries, devices, engines = [], default: usual, auto } = report;
+  const others = engines.filter(({ engine }) => engine.startsWith('libtorch '));
   return [
     ['policy', ref, ''],
-    ...topic('  libraries', libraries.map(libraryRow)),
+    ...topic('  libraries', [
+      ...libraries.map(libraryRow),
+      ...others.map(({ engine, about }): [string, string] => [engine, about]),
+    ]),
     ...topic(
       '  devices',
       devices.map((one): [string, string] => [one.device, deviceState(one)]),

@@ -33,7 +33,6 @@ export interface DoctorReport {
   policies: PolicyReport[];
 }
 
-/** Takes some seconds: the policies try every device that is installed. */
 export async function doctorReport(signal: AbortSignal): Promise<DoctorReport> {
   const policies = await policyReports(signal);
   const folder = process.cwd();
@@ -51,7 +50,8 @@ export async function doctorReport(signal: AbortSignal): Promise<DoctorReport> {
   };
 }
 
-async function policyReports(signal: AbortSignal): Promise<PolicyReport[]> {
+/** Takes some seconds: the policies try every device that is installed. */
+export async function policyReports(signal: AbortSignal): Promise<PolicyReport[]> {
   const from = [process.cwd(), import.meta.dirname];
   const reports: PolicyReport[] = [];
   for (const { ref } of listPlugins(from).filter(({ kind }) => kind === 'policies')) {

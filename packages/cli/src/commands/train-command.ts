@@ -91,7 +91,11 @@ async function trainPolicy(
     refuseWithout({ evaluateOn: given.evaluateOn }, { evaluateOn: 'evaluateEvery' });
   const envs = await chooseTrainingEnvs(namedEnv, texts, given, before);
   const policy = await beginPolicy(named, before);
-  const identity = { policy: given.policy, policyOptions: identityOptions(policy) };
+  const identity = {
+    policy: given.policy,
+    policyOptions: identityOptions(policy),
+    ...(policy.choices && { policyChoices: policy.choices }),
+  };
   // train refuses these too, but only after the environment and the policy were opened.
   await refuseLockedFolder(out);
   const trained = { trainer: given.trainer, trainerOptions: trainer.options };

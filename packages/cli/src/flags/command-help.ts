@@ -209,6 +209,7 @@ export const helpTexts: Readonly<Record<string, HelpText>> = {
     ],
   },
   doctor: { examples: ['toolenv doctor', 'toolenv doctor --sandboxes'] },
+  engine: { examples: ['toolenv engine', 'toolenv engine install libtorch --yes'] },
 };
 
 /** Flags by heading. An option without a heading here stays under that of its command or plugin. */

@@ -5,6 +5,7 @@ import { serveProperties } from '@toolenv/serving';
 interface Packages {
   dataset: typeof import('@toolenv/dataset');
   gateway: typeof import('@toolenv/gateway');
+  libtorch: typeof import('@toolenv/libtorch');
   mcp: typeof import('@toolenv/mcp');
   openenv: typeof import('@toolenv/openenv');
   ors: typeof import('@toolenv/ors');
@@ -14,6 +15,7 @@ interface Packages {
 const packages: { [Name in keyof Packages]: () => Promise<Packages[Name]> } = {
   dataset: () => import('@toolenv/dataset'),
   gateway: () => import('@toolenv/gateway'),
+  libtorch: () => import('@toolenv/libtorch'),
   mcp: () => import('@toolenv/mcp'),
   openenv: () => import('@toolenv/openenv'),
   ors: () => import('@toolenv/ors'),

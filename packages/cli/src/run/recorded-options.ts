@@ -1,4 +1,5 @@
 /** recordedOptions: what the config.json of a run says of the options of its plugins. */
+import { changeableOptions } from '@toolenv/core/plugins';
 import type { ResolvedPlugin } from '../flags/plugin-flags.ts';
 
 /**
@@ -16,19 +17,37 @@ export function recordedOptions(
   return Object.fromEntries(options.filter(([, value]) => !JSON.stringify(value).includes('[redacted]')));
 }
 
+/** A policy with the options that it has added, of which `choices` may be others in a resumed run. */
+export interface BegunPolicy extends ResolvedPlugin<'policies'> {
+  choices?: Readonly<Record<string, unknown>>;
+}
+
 /**
- * The policy with these options. They are recorded with the others, so that a resumed run has the same prompts on another day.
+ * The policy with the options of its `begin`. They are recorded, so that a resumed run has the same prompts on another day, and
+ * computes as before.
  * @param recorded What the run that is resumed has recorded; `undefined` for a new run.
  */
 export async function beginPolicy(
   chosen: ResolvedPlugin<'policies'>,
-  recorded: { policyOptions?: unknown } | undefined,
-): Promise<ResolvedPlugin<'policies'>> {
+  recorded: { policyOptions?: unknown; policyChoices?: unknown } | undefined,
+): Promise<BegunPolicy> {
   const { plugin, options } = chosen;
-  const fresh = (await plugin.begin?.(options)) ?? {};
-  const before = recorded && ((recorded.policyOptions ?? {}) as Record<string, unknown>);
-  const fixed = Object.entries(fresh)
-    .map(([name, value]) => [name, options[name] ?? (before ? before[name] : value)] as const)
+  const before = recorded && {
+    ...Object(recorded.policyOptions),
+    ...Object(recorded.policyChoices),
+  };
+  const fresh = Object.entries((await plugin.begin?.(options, before)) ?? {});
+  const fixed = fresh
+    .map(([name, value]) => {
+      const given = options[name];
+      return [name, given === 'auto' ? value : (given ?? (before ? before[name] : value))] as const;
+    })
     .filter(([, value]) => value !== undefined);
-  return { ...chosen, options: { ...options, ...Object.fromEntries(fixed) } };
+  const mayChange = changeableOptions(plugin.options, options);
+  const choices = fixed.filter(([name]) => mayChange.includes(name));
+  return {
+    ...chosen,
+    options: { ...options, ...Object.fromEntries(fixed) },
+    ...(choices.length > 0 && { choices: Object.fromEntries(choices) }),
+  };
 }

@@ -52,6 +52,10 @@ const report: DoctorReport = {
         { device: 'webgpu', installed: true, runs: true, gflops: 0.21 },
         { device: 'cuda', installed: false, runs: false, why: 'not installed' },
       ],
+      engines: [
+        { engine: 'ONNX Runtime cpu', flags: '', available: true, about: '123 GFLOP/s' },
+        { engine: 'libtorch cpu', flags: '', available: false, about: 'no PyTorch was found' },
+      ],
       default: 'cpu',
       auto: 'cpu',
     },
@@ -75,6 +79,7 @@ GPU          NVIDIA T1000      4.0 GiB, driver 570.12
 policy       a/b-v1
   libraries  onnxruntime-node  1.30.0
              @tensorflow/tfjs  not installed
+             libtorch cpu      no PyTorch was found
   devices    cpu               works, 123 GFLOP/s with 1 thread
              webgpu            works, 0.2 GFLOP/s
              cuda              not installed

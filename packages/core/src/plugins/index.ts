@@ -23,6 +23,7 @@ export type * from './plugin.ts';
 export { findPlugin, kindOfPlugin, listPlugins, loadPlugin } from './plugin.ts';
 export type * from './policy-definition.ts';
 export { definePolicy } from './policy-definition.ts';
+export { knownPythons, type PythonPackage, pythonPackages } from './python-packages.ts';
 export { parseAddressed, type Reference } from './reference.ts';
 export type * from './sandbox-provider.ts';
 export { defineSandboxProvider } from './sandbox-provider.ts';

@@ -61,11 +61,26 @@ export type DeviceReport = { device: string; installed: boolean } & (
   | { runs: false; why: string }
 );
 
+/** A library on a device, which a policy may compute with. */
+export interface EngineReport {
+  /** Such as `libtorch cpu`. */
+  engine: string;
+  /** The options that choose it, as flags. Empty if none can. */
+  flags: string;
+  available: boolean;
+  /** What it gives here, or why it is not available. */
+  about: string;
+  /** A command or a setting that makes it available. Absent if there is nothing to do. */
+  remedy?: string;
+}
+
 /** What a policy can compute with on this machine. */
 export interface ComputeReport {
   /** Libraries that compute. `version` is `null` if the library is not installed, `why` says why it does not load. */
   libraries: { name: string; version: string | null; why?: string }[];
   devices: DeviceReport[];
+  /** Every library on every device. Absent if the policy does not know them all. */
+  engines?: EngineReport[];
   /** The device that the policy takes unless an option names another. */
   default: string;
   /** The device that its option `device: 'auto'` takes; `null` if no device works. */
@@ -95,10 +110,11 @@ export interface PolicyDefinition<Options = Record<string, unknown>> {
    */
   readonly options: JsonSchema;
   /**
-   * Options that a new run adds to those that are given, and records, such as the day that the prompts name. A resumed run takes
-   * what is recorded.
+   * Options that a new run adds to those that are given, and records, such as the day that the prompts name, or takes in place of a given
+   * `auto`. A resumed run takes what is recorded.
+   * @param recorded The options that the resumed run has recorded. Absent for a new run.
    */
-  begin?(options: Options): Promise<Partial<Options>>;
+  begin?(options: Options, recorded?: Readonly<Record<string, unknown>>): Promise<Partial<Options>>;
   open(options: Options, run: OpeningRun): Promise<PolicyHandle>;
   /**
    * Reads what gives each of the policy's tokens its text, without opening the model. The texts of a sequence, one after
