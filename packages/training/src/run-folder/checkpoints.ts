@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
-import { messageOf, ToolEnvError } from '@toolenv/core';
+import { isInfrastructure, messageOf, ToolEnvError } from '@toolenv/core';
 import {
   isFolderLost,
   openRegular,
@@ -65,7 +65,8 @@ const folderName = /^step-(\d+)$/;
  * Saves under `<out>/checkpoints/step-<N>` and returns that folder. The folder appears by a rename, so that a killed run
  * leaves no incomplete checkpoint. The weights of an existing checkpoint of the step are kept, since a run repeats its steps
  * exactly; its state is replaced. Only then are older checkpoints removed: the `keep` newest stay, and that of the step `best`.
- * @throws ToolEnvError `infrastructure.checkpoint` if it cannot be written; `infrastructure.folder_lost`. Earlier checkpoints stay.
+ * @throws ToolEnvError `infrastructure.checkpoint` if it cannot be written; `infrastructure.folder_lost`; what the learner throws. Earlier
+ *   checkpoints stay.
  */
 export async function saveCheckpoint(
   out: string,
@@ -86,7 +87,9 @@ export async function saveCheckpoint(
       await writeFile(join(partial, stateFile), JSON.stringify(stored));
     });
   } catch (error) {
-    if (isFolderLost(error)) throw error;
+    // The machine of the learner failed, and says what to do.
+    const isOfLearner = isInfrastructure(error) && error.code !== 'infrastructure.disk';
+    if (isFolderLost(error) || isOfLearner) throw error;
     const message = `${folder} cannot be written (${messageOf(error)}): make room, then resume from the previous checkpoint.`;
     throw new ToolEnvError('infrastructure.checkpoint', message, { cause: error });
   }

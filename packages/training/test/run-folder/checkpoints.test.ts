@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ToolEnvError } from '@toolenv/core';
 import type { Learner } from '@toolenv/core/learner';
 import { beforeEach, expect, type MockInstance, onTestFinished, test, vi } from 'vitest';
 import { TableLearner } from '../../../testing/test/table-model.ts';
@@ -232,6 +233,14 @@ test('an error of the learner does not count as damage', async () => {
   const refusing = Object.assign(new TableLearner(), { load: () => Promise.reject(new Error('no room')) });
   await expect(resumeCheckpoint(out, refusing as Learner)).rejects.toThrow('no room');
   expect(await stepsOf(out)).toEqual([1, 2]);
+});
+
+test('a learner whose machine fails says what to do by itself', async () => {
+  await saveSteps(1);
+  const gone = new ToolEnvError('infrastructure.gone', 'The machine is gone: start it again.');
+  const failing = Object.assign(new TableLearner(), { save: () => Promise.reject(gone) });
+  await expect(saveCheckpoint(out, failing as Learner, { step: 2, seed: 1 })).rejects.toBe(gone);
+  expect(await readdir(join(out, 'checkpoints'))).toEqual(['step-1']);
 });
 
 test.runIf(process.platform === 'linux')(
