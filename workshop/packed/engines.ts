@@ -49,6 +49,7 @@ export async function checkEngines(sandbox: Sandbox): Promise<void> {
     'node_modules/toolenv/dist/main.js',
   ];
   const bare = (...words: string[]) => run('env', [...without, ...words], folder);
+  const failing = [...training, '--policy', 'checkpoint', '--out', 'runs/failing'];
   const libtorch = async (run: (...words: string[]) => Promise<string>, expected: Partial<Row>) => {
     const rows: Row[] = JSON.parse(await run('engine', '--json'));
     const row = rows.find(({ engine }) => engine === 'libtorch cpu');
@@ -66,7 +67,7 @@ export async function checkEngines(sandbox: Sandbox): Promise<void> {
       'toolenv engine install libtorch needs @toolenv/libtorch: npm install @toolenv/libtorch',
     );
     await says(
-      bare('train', ...training, '--policy', 'checkpoint'),
+      bare('train', ...failing),
       '@toolenv/libtorch is not installed: npm install @toolenv/libtorch.',
     );
   });
@@ -79,7 +80,7 @@ export async function checkEngines(sandbox: Sandbox): Promise<void> {
       remedy: install.join(' ').replace('engine', 'toolenv engine'),
     });
     await says(
-      bare('train', ...training, '--policy', 'checkpoint'),
+      bare('train', ...failing),
       'toolenv: No PyTorch was found (looked in python3, python): run toolenv engine install libtorch, or pip install torch, or set TOOLENV_LIBTORCH to the folder lib of a PyTorch.\n',
     );
     await says(
