@@ -1,6 +1,7 @@
 /** CachedPast: where new keys and values go in a cache, and which of its positions new tokens attend to. The layers share it. */
 import { sizeOf } from '@toolenv/policy/runtime';
 import type { Kernels } from './kernels.ts';
+import type { TorchType } from './torch-library.ts';
 import type { TorchTensor } from './torch-tensor.ts';
 
 export class CachedPast {
@@ -33,11 +34,15 @@ export class CachedPast {
     [this.#rows] = kernels.tidy(() => [kernels.cast(kernels.of(rows, [rows.length]), 'int64')] as const);
   }
 
-  /** The past [B, K, capacity, D] with new keys or values [B, K, S, D], in the past's memory if that is large enough. The caller owns it. */
+  /**
+   * The past [B, K, capacity, D] with new keys or values [B, K, S, D], in their precision, and in the past's memory if that is large enough.
+   * The caller owns it.
+   */
   grow(past: TorchTensor, fresh: TorchTensor): TorchTensor {
     const k = this.#kernels;
     const [batch, heads, before, width] = past.shape as [number, number, number, number];
-    const grown = before === this.#capacity ? past.keep() : this.#enlarged(past);
+    const isReady = before === this.#capacity && past.type === fresh.type;
+    const grown = isReady ? past.keep() : this.#enlarged(past, fresh.type);
     const flat = k.reshape(grown, [batch * heads * this.#capacity, width]);
     k.copyRows(flat, this.#rows, k.reshape(fresh, [sizeOf(fresh.shape) / width, width]));
     return grown;
@@ -66,9 +71,9 @@ export class CachedPast {
   }
 
   /** Zeros follow, because a mask does not hide NaN. */
-  #enlarged(past: TorchTensor): TorchTensor {
+  #enlarged(past: TorchTensor, type: TorchType): TorchTensor {
     const k = this.#kernels;
-    const grown = k.full(past.shape.with(2, this.#capacity), 0);
+    const grown = k.full(past.shape.with(2, this.#capacity), 0, type);
     if (past.shape[2]! > 0) k.copy(k.narrow(grown, 2, 0, past.shape[2]!), past);
     return grown;
   }

@@ -121,7 +121,7 @@ export class Engine {
   }
 
   read(value: Kept): Numbers {
-    return { data: this.#kernels.read(this.#tensorOf(value.kept)), dims: value.dims };
+    return { data: this.#read(this.#tensorOf(value.kept)), dims: value.dims };
   }
 
   dispose(...tensors: Kept[]): void {
@@ -224,12 +224,18 @@ export class Engine {
   }
 
   #give(found: TorchTensor, stays: boolean): Numbers | Kept {
-    const value = found.type === 'bfloat16' ? this.#kernels.cast(found, 'float32') : found;
-    if (value !== found) found.drop();
-    if (stays) return this.#keep(value);
-    const numbers = { data: this.#kernels.read(value), dims: value.shape };
-    value.drop();
+    if (stays) return this.#keep(found);
+    const numbers = { data: this.#read(found), dims: found.shape };
+    found.drop();
     return numbers;
+  }
+
+  #read(value: TorchTensor): Numbers['data'] {
+    if (value.type !== 'bfloat16') return this.#kernels.read(value);
+    const wide = this.#kernels.cast(value, 'float32');
+    const data = this.#kernels.read(wide);
+    wide.drop();
+    return data;
   }
 
   #keep(value: TorchTensor): Kept {

@@ -94,6 +94,11 @@ export class SharedValues {
     return narrow.keep();
   }
 
+  /** In the precision of products. Within `tidy`, which frees a copy. */
+  inPrecision(x: TorchTensor): TorchTensor {
+    return x.type === this.#precision ? x : this.#kernels.cast(x, this.#precision);
+  }
+
   /** In float32. Within `tidy`, which frees a copy. */
   wide(x: TorchTensor): TorchTensor {
     return x.type === 'bfloat16' ? this.#kernels.cast(x, 'float32') : x;

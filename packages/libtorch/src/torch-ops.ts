@@ -40,7 +40,8 @@ export class TorchOps implements Ops<TorchTensor> {
   input(name: string, type: ElementType, shape: readonly Dim[]): TorchTensor {
     const value = this.#given(name);
     const expected = this.#dims.ofInput(shape, value.shape);
-    if (value.type !== type || `${value.shape}` !== `${expected}`)
+    const isType = value.type === type || (type === 'float32' && value.type === 'bfloat16');
+    if (!isType || `${value.shape}` !== `${expected}`)
       throw new RangeError(
         `Input "${name}" is ${value.type} [${value.shape}] instead of ${type} [${expected}].`,
       );
@@ -316,22 +317,20 @@ export class TorchOps implements Ops<TorchTensor> {
     scale: number,
   ): [mixed: TorchTensor, keys: TorchTensor, values: TorchTensor] {
     const k = this.#kernels;
-    const fresh = [keys, values] as const;
     const time = queries.shape[2]!;
     this.#past ??= new CachedPast(k, { lengths, room, keys, pastKeys });
     const past = this.#past;
-    const [grownKeys, grownValues] = k.tidy(() =>
-      [pastKeys, pastValues].map((each, index) => past.grow(each, this.#shared.wide(fresh[index]!))),
-    ) as [TorchTensor, TorchTensor];
-    const mixed = k.tidy(() => {
-      const wide = (x: TorchTensor) => this.#shared.wide(x);
-      const [y] =
-        past.isEmpty && (window === undefined || window >= time)
-          ? k.attention([wide(queries), wide(keys), wide(values)], 'causal', scale)
-          : k.attention([wide(queries), grownKeys, grownValues], past.mask(window), scale);
-      return y;
-    });
-    return [mixed, grownKeys, grownValues];
+    const isCausal = past.isEmpty && (window === undefined || window >= time);
+    return k.tidy(() => {
+      // Without gradients, attention is fast in the precision of products too, and the cache is half as large.
+      const fresh = [queries, keys, values].map((x) => this.#shared.inPrecision(x));
+      const [asked, newKeys, newValues] = fresh as [TorchTensor, TorchTensor, TorchTensor];
+      const grown = [past.grow(pastKeys, newKeys), past.grow(pastValues, newValues)] as const;
+      const [mixed] = isCausal
+        ? k.attention([asked, newKeys, newValues], 'causal', scale)
+        : k.attention([asked, ...grown], past.mask(window), scale);
+      return [mixed, ...grown];
+    }) as [TorchTensor, TorchTensor, TorchTensor];
   }
 
   swiglu(gate: TorchTensor, up: TorchTensor): TorchTensor {
