@@ -166,9 +166,9 @@ async function begin(
   options: TransformerOptions,
   recorded: Readonly<Record<string, unknown>> = {},
 ): Promise<Partial<TransformerOptions>> {
-  refuseContradictions(options);
   const day = await dayOf(options);
   if (options.precision !== 'auto') return day;
+  refuseContradictions(options);
   const known = recorded.precision === 'float32' || recorded.precision === 'bfloat16';
   const precision = known ? (recorded.precision as 'float32' | 'bfloat16') : await chosenPrecision(options);
   return { ...day, precision };

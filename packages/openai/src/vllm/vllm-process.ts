@@ -25,6 +25,8 @@ sys.exit(main())
 
 /** Milliseconds between SIGTERM and SIGKILL. */
 const grace = 10_000;
+/** Milliseconds that a server needs at most to end after its last failed answer, on a busy machine too. */
+const mostEnding = 10_000;
 /** Characters of the log, and of a line of it, in an error. */
 const most = { words: 1500, line: 300 };
 
@@ -116,7 +118,7 @@ export class VllmProcess {
   /** Why it has ended by itself, once it has; waits a moment for that. */
   async fault(): Promise<ToolEnvError | undefined> {
     const isEnding = () => this.#end === undefined && this.#closing === undefined;
-    for (let waited = 0; isEnding() && waited < 2000; waited += 50) await sleep(50);
+    for (let waited = 0; isEnding() && waited < mostEnding; waited += 50) await sleep(50);
     if (this.#end === undefined || this.#closing) return undefined;
     const remedy =
       this.#end === 'SIGKILL' ? ', most likely for lack of memory. Give it less, and go on' : ': go on';
