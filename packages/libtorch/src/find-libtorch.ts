@@ -32,7 +32,7 @@ export function findLibtorch(): string {
 
 /**
  * The folder that TOOLENV_LIBTORCH names, or that of the first Python with a PyTorch that is new enough, in the order of `knownPythons`, or the
- * folder of {@link installCommand}.
+ * folder of `toolenv engine install libtorch`.
  * @param onOld Called with each PyTorch that is too old.
  * @throws ToolEnvError `usage.libtorch` if TOOLENV_LIBTORCH begins with `~`.
  */

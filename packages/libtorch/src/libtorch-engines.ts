@@ -58,7 +58,7 @@ export interface ChosenPrecision {
 
 /**
  * Measures products of matrices in a process of its own, as training computes them.
- * @param options.threads Threads that compute one operation. Default: OpenMP's choice.
+ * @param options `threads` compute one operation. Default: OpenMP's choice.
  * @throws ToolEnvError as `libtorchRuntime` does.
  */
 export async function choosePrecision({

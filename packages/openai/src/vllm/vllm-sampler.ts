@@ -35,7 +35,7 @@ const ranks = [1, 8, 16, 32, 64, 128, 256, 320, 512];
 
 /**
  * Starts a vLLM server on the loopback address, or takes one that runs.
- * @throws ToolEnvError `usage.vllm_*`, `usage.model_tokens` for a server that gives no token ids, and what {@link Server.ask} throws.
+ * @throws ToolEnvError `usage.vllm_*`, `usage.model_tokens` for a server that gives no token ids, and what `Server.ask` throws.
  */
 export async function openVllmSampler(
   learned: LearnedModel,
