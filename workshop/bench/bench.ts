@@ -76,8 +76,8 @@ CUDA, Core ML, DirectML and WebGPU that multiplies matrices faster than the CPU.
 smollm2: {name, threads, otherWork, results, versions}: SmolLM2-135M-Instruct, which \`npm run real-model -- --short\` downloads. The sides are ours
 on ONNX Runtime, with weights in float32 and int8, and on libtorch, transformers in float32, by autocast and with weights in bfloat16, and llama.cpp
 (xllamacpp) with weights in float16 and in 4 bits. For 1, 8 and 16 conversations, firstToken is the milliseconds of a prompt of 256 tokens and one token,
-and token those of each of 64 further tokens of all conversations. lora and all are training steps on 4 rows of 256 tokens, all also on 16 rows of
-192 and 1 row of 2,048, in tokens per second. --task sample|lora|all measures one kind. Give few --rounds.
+and token those of each of 64 further tokens of all conversations. lora and all are training steps on 4 rows of 256 tokens, long those of all weights
+on 16 rows of 192 and 1 row of 2,048, in tokens per second, long without ONNX Runtime. --task sample|lora|all|long measures one kind. Give few --rounds.
 
 env: {name, ours: {call, text}, peers, library, notInstalled, unit, shape, ...} in microseconds per step of a trivial environment,
 over 100,000 steps with a tool call and 100,000 steps with a text. library has the environments of the library, played by their

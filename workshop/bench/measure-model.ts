@@ -111,6 +111,7 @@ export async function measureBenchmark(
   const { ours, ...beside } = medians as Record<string, number> & { ours: number };
   return {
     device,
+    ...(runtime === 'libtorch' && { runtime, precision }),
     ours: Math.round(ours),
     ...Object.fromEntries(Object.entries(beside).map(([way, rate]) => [way, Math.round(rate)])),
     peer: theirs === null ? null : Math.round(theirs),

@@ -38,11 +38,7 @@ const libtorch = (precision: string) => ({
   command: node,
   settings: { folder, precision, runtime: 'libtorch' },
 });
-const fullPrecision: Record<string, Contender> = {
-  ours,
-  oursLibtorch: libtorch('float32'),
-  transformersFloat32,
-};
+const fullPrecision: Record<string, Contender> = { oursLibtorch: libtorch('float32'), transformersFloat32 };
 /** Of autocast and of weights in bfloat16, the first is what `--precision bfloat16` computes. */
 const halfPrecision: Record<string, Contender> = {
   oursLibtorchBfloat16: libtorch('bfloat16'),
@@ -75,12 +71,15 @@ const tasks = [
     ...sampling,
     groups: [samplers],
   })),
-  { name: 'lora', ...learning, groups: [fullPrecision, halfPrecision] },
-  ...[learning, { rows: 16, length: 192 }, { rows: 1, length: 2048 }].map((shape) => ({
-    name: 'all',
-    ...shape,
-    groups: [fullPrecision, halfPrecision],
+  ...['lora', 'all'].map((name) => ({
+    name,
+    ...learning,
+    groups: [{ ours, ...fullPrecision }, halfPrecision],
   })),
+  ...[
+    { rows: 16, length: 192 },
+    { rows: 1, length: 2048 },
+  ].map((shape) => ({ name: 'long', ...shape, groups: [fullPrecision, halfPrecision] })),
 ];
 
 export async function measureSmolLm2(

@@ -33,6 +33,12 @@ export interface SpeedRun {
   latency?: { step: number[] };
 }
 
+/** A line of libtorch.jsonl. The peer has the same precision. */
+export interface LibtorchRun extends Omit<SpeedRun, 'name'> {
+  name: SpeedRun['name'] | 'grpo';
+  precision: 'float32' | 'bfloat16';
+}
+
 /** A line of gpu.jsonl. */
 export interface GpuRun extends Omit<SpeedRun, 'name'> {
   name: SpeedRun['name'] | 'lora';
@@ -63,7 +69,12 @@ export interface TrlSide {
 export interface SmolLm2Run {
   name: 'smollm2';
   results: {
-    name: 'sample' | 'lora' | 'all';
+    name: 'sample' | 'lora' | 'all' | 'long';
+    /** Of samples. */
+    conversations?: number;
+    /** Of training. */
+    rows?: number;
+    length?: number;
     sides: Record<
       string,
       { firstToken?: number; token?: number; tokensPerSecond?: number; peakMemory: number }
@@ -82,6 +93,7 @@ export interface BenchmarkFiles {
   demo: DemoRun[];
   bench: (SpeedRun | EnvRun | SmolLm2Run)[];
   gpu: GpuRun[];
+  libtorch: LibtorchRun[];
   trl: TrlRun[];
   leaderboard: Result[];
   library: LibraryResult[];
@@ -109,6 +121,7 @@ export function readBenchmarkFiles(): BenchmarkFiles {
     demo: lines('demo.jsonl'),
     bench: lines('bench.jsonl'),
     gpu: lines('gpu.jsonl'),
+    libtorch: lines('libtorch.jsonl'),
     trl: JSON.parse(text('trl.json')),
     leaderboard: lines('leaderboard.jsonl'),
     library: lines('library.jsonl'),

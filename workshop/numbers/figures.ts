@@ -7,6 +7,7 @@ import type {
   DemoRun,
   EnvRun,
   GpuRun,
+  LibtorchRun,
   SmolLm2Run,
   SpeedRun,
   TrlRun,
@@ -35,7 +36,7 @@ export function figuresOf(files: BenchmarkFiles): Map<string, string> {
   const { demo, bench, gpu, trl, leaderboard, library, distillation } = files;
   const speed = bench.filter((run): run is SpeedRun => run.name === 'train' || run.name === 'rollout');
   const env = bench.find((run): run is EnvRun => run.name === 'env')!;
-  const smolLm2 = bench.find((run): run is SmolLm2Run => run.name === 'smollm2');
+  const smolLm2 = bench.filter((run): run is SmolLm2Run => run.name === 'smollm2');
   const learned = demo.filter(({ shuffleRewards }) => !shuffleRewards);
   const shuffled = demo.filter(({ shuffleRewards }) => shuffleRewards);
   const training = speed.filter(({ name }) => name === 'train');
@@ -84,6 +85,7 @@ export function figuresOf(files: BenchmarkFiles): Map<string, string> {
     ['turns.table', table(turnTable(rollouts))],
     ['turns.growth', rollouts.map(turnGrowth).join(' and ')],
     ['gpu.table', table(gpuTable(gpu))],
+    ['libtorch.table', table(libtorchTable(files.libtorch))],
     ['env.table', table(envTable(env))],
     ...Object.entries(env.peers).map(([peer, { ratio }]): [string, string] => [
       `env.${peer}.ratio`,
@@ -104,7 +106,7 @@ export function figuresOf(files: BenchmarkFiles): Map<string, string> {
         trl.map(({ ratio }) => ratio.secondsPerStep),
       ),
     ],
-    ...(smolLm2 ? smolLm2Figures(smolLm2) : []),
+    ...smolLm2Figures(smolLm2),
     ...leaderboardFigures(leaderboard),
     ['library.table', table(libraryTable(library))],
     ['studies.costs', table(studyCosts(leaderboard, library))],
@@ -166,6 +168,30 @@ function speedTable(runs: readonly SpeedRun[], peer: string): string {
       two(ratio),
       gigabytes(peakMemory.ours),
       gigabytes(peakMemory.peer),
+    ]),
+  );
+}
+
+function libtorchTable(runs: readonly LibtorchRun[]): string {
+  const work = { train: 'training', grpo: 'step of GRPO', rollout: 'rollouts' };
+  return markdownTable(
+    [
+      '',
+      'parameters',
+      'precision',
+      'toolenv, tokens/s',
+      'peer, tokens/s',
+      'ratio',
+      'peak memory',
+      'of the peer',
+    ],
+    runs.map(({ name, size, precision, ours, peer, ratio, peakMemory }) => [
+      work[name],
+      sizes[size]!,
+      precision,
+      ...[ours, peer].map((rate) => rate.toLocaleString('en')),
+      two(ratio),
+      ...[peakMemory.ours, peakMemory.peer].map((bytes) => `${(bytes / 1e9).toFixed(2)} GB`),
     ]),
   );
 }

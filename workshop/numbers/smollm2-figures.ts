@@ -1,19 +1,32 @@
-/** What pages show of the line of bench.jsonl about SmolLM2: tables of sampling and of training. */
+/** What pages show of the lines of bench.jsonl about SmolLM2: tables of sampling and of training. */
 import { markdownTable } from '../../studies/shared/markdown-table.ts';
 import type { SmolLm2Run } from './benchmark-files.ts';
 
 const titles: Record<string, string> = {
   ours: 'toolenv, float32',
   oursInt8: 'toolenv, int8',
+  oursLibtorch: 'toolenv on libtorch, float32',
+  oursLibtorchBfloat16: 'toolenv on libtorch, bfloat16',
   transformersFloat32: 'transformers, float32',
+  transformersAutocast: 'transformers, autocast',
   transformersBfloat16: 'transformers, bfloat16',
   llamaFloat16: 'llama.cpp, float16',
   llama4Bits: 'llama.cpp, 4 bits',
 };
 
-export function smolLm2Figures({ results }: SmolLm2Run): [name: string, text: string][] {
-  const [one, eight] = results.filter(({ name }) => name === 'sample');
-  const [lora, all] = ['lora', 'all'].map((name) => results.find((result) => result.name === name));
+type Result = SmolLm2Run['results'][number];
+type Sides = Result['sides'];
+type Shape = Partial<Pick<Result, 'conversations' | 'rows' | 'length'>>;
+
+/** @param runs The newest last. A task counts as its last run measured it. */
+export function smolLm2Figures(runs: readonly SmolLm2Run[]): [name: string, text: string][] {
+  const results = runs.flatMap(({ results }) => results);
+  const last = (name: Result['name'], shape: Shape = {}) =>
+    results.findLast(
+      (one) =>
+        one.name === name && Object.entries(shape).every(([key, value]) => one[key as keyof Shape] === value),
+    )?.sides ?? {};
+  const [one, eight] = [1, 8].map((conversations) => last('sample', { conversations })) as [Sides, Sides];
   const sampling = markdownTable(
     [
       '',
@@ -23,21 +36,27 @@ export function smolLm2Figures({ results }: SmolLm2Run): [name: string, text: st
       'a token of each, ms',
       'peak memory',
     ],
-    Object.entries(one!.sides).map(([name, single]) => {
-      const many = eight!.sides[name]!;
+    Object.entries(one).map(([name, single]) => {
+      const many = eight[name]!;
       const times = [single.firstToken, single.token, many.firstToken, many.token];
       return [titles[name]!, ...times.map((time) => milliseconds(time!)), gigabytes(many.peakMemory)];
     }),
   );
+  const trained: [title: string, sides: Sides][] = [
+    ['adapters', last('lora')],
+    ['all weights, 4 × 256', last('all')],
+    ['16 × 192', last('long', { rows: 16 })],
+    ['1 × 2,048', last('long', { rows: 1 })],
+  ];
+  const names = Object.keys(titles).filter((name) => trained.some(([, sides]) => sides[name]));
   const training = markdownTable(
-    ['', 'adapters, tokens/s', 'peak memory', 'all weights, tokens/s', 'peak memory'],
-    Object.entries(lora!.sides).map(([name, adapters]) => {
-      const weights = all!.sides[name]!;
-      return [
-        titles[name]!,
-        ...[adapters, weights].flatMap((side) => [String(side.tokensPerSecond), gigabytes(side.peakMemory)]),
-      ];
-    }),
+    ['tokens/s (peak memory)', ...trained.map(([title]) => title)],
+    names.map((name) => [
+      titles[name]!,
+      ...trained.map(([, { [name]: side }]) =>
+        side ? `${side.tokensPerSecond} (${gigabytes(side.peakMemory)})` : '',
+      ),
+    ]),
   );
   return [
     ['smollm2.sampling', `\n\n${sampling}\n\n`],
