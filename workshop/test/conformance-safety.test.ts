@@ -80,7 +80,6 @@ const startProcesses = [
   'packages/libtorch/src/engine-client.ts',
   'packages/libtorch/src/install/python-installer.ts',
   'packages/mcp/src/client/server-process.ts',
-  'packages/openai/src/vllm/find-vllm.ts',
   'packages/openai/src/vllm/vllm-process.ts',
   'packages/policy/src/runtime/probe-device.ts',
   'packages/sandbox/src/bubblewrap/bubble.ts',

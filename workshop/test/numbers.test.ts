@@ -38,17 +38,23 @@ test('a figure changes with its data', () => {
 test('the figures of SmolLM2 are there once it was measured', () => {
   const sample = { ours: { firstToken: 812.4, token: 31.07, peakMemory: 1.2e9 } };
   const learn = { ours: { tokensPerSecond: 310, peakMemory: 2.8e9 } };
-  const sampled = { name: 'sample' as const, sides: sample };
+  const sampled = [1, 8].map((conversations) => ({ name: 'sample' as const, conversations, sides: sample }));
   const learned = (['lora', 'all'] as const).map((name) => ({ name, sides: learn }));
-  const run = { name: 'smollm2' as const, results: [sampled, sampled, ...learned] };
+  const run = { name: 'smollm2' as const, results: [...sampled, ...learned] };
+  const later = {
+    name: 'smollm2' as const,
+    results: [{ name: 'long' as const, rows: 1, sides: { ours: { tokensPerSecond: 90, peakMemory: 3e9 } } }],
+  };
   const measured = figuresOf({
     ...files,
-    bench: [...files.bench.filter(({ name }) => name !== 'smollm2'), run],
+    bench: [...files.bench.filter(({ name }) => name !== 'smollm2'), run, later],
   });
   expect(measured.get('smollm2.sampling')).toContain(
     '| toolenv, float32 | 812 | 31.1 | 812 | 31.1 | 1.20 GB |',
   );
-  expect(measured.get('smollm2.training')).toContain('| toolenv, float32 | 310 | 2.80 GB | 310 | 2.80 GB |');
+  expect(measured.get('smollm2.training')).toContain(
+    '| toolenv, float32 | 310 (2.80 GB) | 310 (2.80 GB) |  | 90 (3.00 GB) |',
+  );
 });
 
 test('a page is filled between its marks, and nowhere else', () => {
