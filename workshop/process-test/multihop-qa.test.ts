@@ -10,7 +10,7 @@ import { gzipSync } from 'node:zlib';
 import { bridgeQuestions, comparisonQuestions, createWorld, textOf } from '@toolenv/envs-qa';
 import { readMetrics } from '@toolenv/training';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { writeZip } from '../../packages/envs-qa/test/write-zip.ts';
+import { zip } from '../../packages/core/test/zip.ts';
 import {
   type EmbeddingsServer,
   startEmbeddings,
@@ -58,8 +58,8 @@ async function writeStandIns(): Promise<void> {
     const texts = await Promise.all(names.map((name) => text(join(dataset, name))));
     return Object.fromEntries(names.map((name, i) => [inside + name, texts[i]!]));
   };
-  await writeZip(join(data, 'data_ids_april7.zip'), await members('2wikimultihopqa', ''));
-  await writeZip(join(data, 'musique_v1.0.zip'), await members('musique', 'data/'));
+  await writeFile(join(data, 'data_ids_april7.zip'), zip(await members('2wikimultihopqa', '')));
+  await writeFile(join(data, 'musique_v1.0.zip'), zip(await members('musique', 'data/')));
   const lines = createWorld(1).documents.map((document, id) =>
     JSON.stringify({ id: `${id}`, contents: `"${document.title}"\n${textOf(document)}` }),
   );

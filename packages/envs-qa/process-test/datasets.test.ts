@@ -26,11 +26,11 @@ import {
   toWikimultihop,
   worldRecords,
 } from '../../../workshop/datasets/world-dataset.ts';
+import { zip } from '../../core/test/zip.ts';
 import { hotpotFormat } from '../src/datasets/hotpotqa-format.ts';
 import { musiqueFormat } from '../src/datasets/musique-format.ts';
 import { type RecordFormat, streamRecords } from '../src/datasets/read-records.ts';
 import { wikimultihopFormat } from '../src/datasets/wikimultihop-format.ts';
-import { writeZip } from '../test/write-zip.ts';
 
 const items = worldRecords([bridgeQuestions, comparisonQuestions], {
   seed: 1,
@@ -116,19 +116,22 @@ describe.each(formats)('files of %s', (name, format) => {
     expect(plain.length).toBe(120);
     expect(plain.map(({ question }) => question)).toEqual(items.map(({ record }) => record.question));
     await writeFile(at('packed.gz'), gzipSync(texts[name]));
-    await writeZip(at('data.zip'), {
-      'data/train.json': texts[name],
-      'data/dev.json': '[]',
-      '__MACOSX/data/train.json': 'x',
-    });
-    await writeZip(at('single.zip'), { 'train.json': texts[name] });
+    await writeFile(
+      at('data.zip'),
+      zip({
+        'data/train.json': texts[name],
+        'data/dev.json': '[]',
+        '__MACOSX/data/train.json': 'x',
+      }),
+    );
+    await writeFile(at('single.zip'), zip({ 'train.json': texts[name] }));
     const paths = ['packed.gz', 'data.zip/data/train.json', 'data.zip/train.json', 'single.zip'];
     for (const path of paths) expect(await read(at(path), format)).toEqual(plain);
   });
 
   test('that are half-written, damaged or in another encoding give one clear error', async () => {
     const [bytes, packed] = [Buffer.from(texts[name]), gzipSync(texts[name])];
-    await writeZip(at('whole.zip'), { 'a.json': texts[name], 'b.json': '[]' });
+    await writeFile(at('whole.zip'), zip({ 'a.json': texts[name], 'b.json': '[]' }));
     const files: [name: string, content: Buffer, expected: RegExp][] = [
       ['half.json', bytes.subarray(0, bytes.length / 2), /after record \d+\): give a whole file/],
       [
@@ -180,7 +183,7 @@ function flipped(bytes: Buffer): Buffer {
 }
 
 test('a member of an archive with another checksum is damaged', async () => {
-  await writeZip(at('changed.zip'), { 'train.json': texts.hotpotqa });
+  await writeFile(at('changed.zip'), zip({ 'train.json': texts.hotpotqa }));
   const bytes = await readFile(at('changed.zip'));
   const checksum = Buffer.alloc(4);
   checksum.writeUInt32LE(crc32(texts.hotpotqa));

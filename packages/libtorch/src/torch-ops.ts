@@ -40,6 +40,7 @@ export class TorchOps implements Ops<TorchTensor> {
   input(name: string, type: ElementType, shape: readonly Dim[]): TorchTensor {
     const value = this.#given(name);
     const expected = this.#dims.ofInput(shape, value.shape);
+    // A cache may have the precision of products.
     const isType = value.type === type || (type === 'float32' && value.type === 'bfloat16');
     if (!isType || `${value.shape}` !== `${expected}`)
       throw new RangeError(

@@ -4,10 +4,10 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { zip } from '../../core/test/zip.ts';
 import { type InstallOptions, planInstall } from '../src/install/install-libtorch.ts';
 import { unpackWheel } from '../src/install/unpack-wheel.ts';
 import { files, standInIndex } from './stand-in-index.ts';
-import { zip } from './zip.ts';
 
 let cache: string;
 beforeEach(async () => {

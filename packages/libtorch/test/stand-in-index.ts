@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
-import { zip } from './zip.ts';
+import { zip } from '../../core/test/zip.ts';
 
 /** How the server misbehaves. */
 export interface Misbehaviour {

@@ -204,7 +204,7 @@ export async function createPolicy(
     contextLength: Math.min(contextLength, remote?.contextLength ?? contextLength),
     ...(chat.toldTools === false && { capabilities: { knownTools: true } }),
     // Other weights or products sample than those that learn.
-    ...((remote || isInt8 || (minSampled > 0 && runtime.precision === 'bfloat16')) && {
+    ...((remote || isInt8 || runtime.precision === 'bfloat16') && {
       usesSeparateSampler: true,
     }),
   };

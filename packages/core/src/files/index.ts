@@ -1,5 +1,6 @@
 /** @toolenv/core/files: reads and writes files and folders so that a full disk, a pipe or a second process is an error with a remedy. */
 export { append } from './append.ts';
+export { cacheFolder } from './cache-folder.ts';
 export { diskError, withDiskErrors } from './disk-errors.ts';
 export { ensureDir } from './ensure-dir.ts';
 export {

@@ -5,9 +5,8 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { openRegular } from '@toolenv/core/files';
+import { cacheFolder, openRegular } from '@toolenv/core/files';
 
 /** Bytes of the digest, after which the memory begins. */
 export const head = 32;
@@ -29,9 +28,8 @@ export async function snapshotFile(): Promise<SnapshotFile> {
   const sources = await Promise.all(names.map((name) => readFile(new URL(name, import.meta.url), 'utf8')));
   const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
   const key = digest(JSON.stringify([version, timeZone, ...sources]));
-  const caches = process.env.XDG_CACHE_HOME || process.env.LOCALAPPDATA || join(homedir(), '.cache');
   return {
-    path: join(caches, 'toolenv', `${prefix}${version}-${key.toString('hex', 0, 8)}`),
+    path: join(cacheFolder(), `${prefix}${version}-${key.toString('hex', 0, 8)}`),
     key: key.toString('hex'),
   };
 }
