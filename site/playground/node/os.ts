@@ -5,6 +5,11 @@ export function tmpdir(): string {
   return '/tmp';
 }
 
+/** Where the folder for caches would be; a tab keeps none. */
+export function homedir(): string {
+  return '/home';
+}
+
 /** Locks of folders name their host, which must have a name. */
 export function hostname(): string {
   return 'tab';

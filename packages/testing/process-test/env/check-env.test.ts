@@ -188,7 +188,8 @@ test('an environment that needs time for its tools when an episode begins keeps 
   });
   const report = await checkEnv(slow, { ...options, rules: ['ENV-27', 'ENV-30', 'ENV-31'] });
   expect(report.findings, reportText(report)).toEqual([]);
-  expect(least).toBeGreaterThanOrEqual(200);
+  // Ten times the reset; a timer may end 1 ms early.
+  expect(least).toBeGreaterThanOrEqual(190);
   expect(least).toBeLessThan(most);
 });
 
