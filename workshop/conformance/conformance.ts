@@ -11,6 +11,7 @@ import { bridgeQuestions, createQuestions, createWorld, writeRecords } from '@to
 import { checkEnv, reportText } from '@toolenv/testing';
 import { median } from '../bench/median.ts';
 import { toMusiqueFull, worldRecords } from '../datasets/world-dataset.ts';
+import { writeProblems } from '../datasets/write-problems.ts';
 
 /** Number of measurements of memory, spread over the actions. */
 const measurements = 20;
@@ -32,10 +33,13 @@ await writeFile(
     .map((value) => JSON.stringify(value))
     .join('\n'),
 );
+const problems = join(folder, 'problems.jsonl');
+await writeProblems(problems, 600);
 
 /** Where a data set of the environment is. */
 const paths: Readonly<Record<string, string>> = {
   '2wikimultihopqa-v1': path,
+  'gsm8k-v1': problems,
   'hotpotqa-v1': path,
   'musique-full-v1': allHops,
   'musique-v1': allHops,

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bridgeQuestions } from '@toolenv/envs-qa';
 import { toMusiqueFull, worldRecords } from '../datasets/world-dataset.ts';
+import { writeProblems } from '../datasets/write-problems.ts';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -33,6 +34,7 @@ const recorded = 'packages/training/test/diagnosis/recorded/healthy';
 const needs: Readonly<Record<string, () => Partial<Environment>>> = {
   'bridge-v1': () => ({ run: `${recorded}/grpo-fast`, flags: '--env-top-k 2' }),
   'lookup-v1': () => ({ run: `${recorded}/lookup`, flags: '--env-top-k 2' }),
+  'gsm8k-v1': () => ({ options: problems(), flags: '--path train.jsonl' }),
   'hotpotqa-v1': () => ({ options: recordsOfWorld(), flags: '--path hotpot_train_v1.1.json' }),
   '2wikimultihopqa-v1': () => ({ options: recordsOfWorld(), flags: '--path train.json' }),
   'musique-v1': () => ({ options: recordsOfWorld(true), flags: '--path musique_ans_v1.0_train.jsonl' }),
@@ -66,5 +68,11 @@ async function recordsOfWorld(isMusique = false): Promise<Record<string, unknown
   const path = join(folder, isMusique ? 'records.jsonl' : 'records.json');
   const lines = items.flatMap(toMusiqueFull).map((each) => JSON.stringify(each));
   await writeFile(path, isMusique ? lines.join('\n') : JSON.stringify(items.map(({ record }) => record)));
+  return { path };
+}
+
+async function problems(): Promise<Record<string, unknown>> {
+  const path = join(await mkdtemp(join(tmpdir(), 'toolenv-gallery-')), 'problems.jsonl');
+  await writeProblems(path, 600);
   return { path };
 }

@@ -14,6 +14,7 @@ import { check, finish } from './check.ts';
 import { checkpointsToCheck, type Opened } from './checkpoints.ts';
 import { checkScores } from './datasets/check-scores.ts';
 import { checkDaytona } from './daytona.ts';
+import { checkGsm8k } from './gsm8k.ts';
 import { reportHarbor } from './harbor.ts';
 import { checkHub } from './hub.ts';
 import { checkConformance } from './mcp/check-conformance.ts';
@@ -55,6 +56,7 @@ const parts: Record<
   'mcp-serve': ['mcp', checkServe],
   'mcp-conformance': [undefined, checkConformance],
   daytona: [undefined, checkDaytona],
+  gsm8k: [undefined, () => checkGsm8k(process.argv[3] ?? 'data')],
   harbor: [undefined, () => reportHarbor(process.argv[3] ?? 'examples/harbor', check)],
   // Measures, and prints the comparison itself.
   trl: ['transformers', (python) => compareWithTrl(python, process.argv.slice(3))],

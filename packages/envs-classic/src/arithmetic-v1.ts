@@ -1,27 +1,8 @@
 /** `arithmetic-v1`: generated word problems like those of GSM8K, and a tool that calculates. */
-import { createRng, defineTool, defineToolEnv, failure, refuse, text } from '@toolenv/core';
-import { evaluateExpression } from './arithmetic/evaluate-expression.ts';
+import { createRng, defineToolEnv } from '@toolenv/core';
+import { calculate } from './arithmetic/calculate-tool.ts';
 import { drawProblem } from './arithmetic/problem.ts';
 import { generatedTasks } from './generated-tasks.ts';
-
-const calculate = defineTool({
-  name: 'calculate',
-  description: 'Calculates an expression of numbers, + - * / and parentheses.',
-  inputSchema: {
-    type: 'object',
-    properties: { expression: { type: 'string' } },
-    required: ['expression'],
-    additionalProperties: false,
-  },
-  annotations: { readOnlyHint: true },
-  async execute({ expression }) {
-    const value = evaluateExpression(expression);
-    if (value !== undefined && Number.isFinite(value)) return text(String(value));
-    if (value !== undefined) return failure('The expression divides by zero or is too large.');
-    const expected = 'numbers, + - * / and parentheses';
-    return refuse({ path: '/expression', expected, received: JSON.stringify(expression.slice(0, 80)) });
-  },
-});
 
 /** The number after the last `####`, as in GSM8K. Commas between digits do not count. */
 function readAnswer(text = ''): number | undefined {

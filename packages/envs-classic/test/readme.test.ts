@@ -13,6 +13,7 @@ import arithmetic from '../src/arithmetic-v1.ts';
 import type { BankTask } from '../src/bank/rules.ts';
 import { forbiddingRule } from '../src/bank/rules.ts';
 import bank from '../src/bank-v1.ts';
+import gsm8k from '../src/gsm8k-v1.ts';
 import household from '../src/household-v1.ts';
 import sql from '../src/sql-v1.ts';
 import wordle from '../src/wordle-v1.ts';
@@ -97,7 +98,10 @@ test('wordle-v1', async () => {
 });
 
 // The site shows the options: `site/test/reference.test.ts`.
-test.each([arithmetic, bank, household, sql, wordle])('lists the rewards of $name', async ({ rewards }) => {
-  for (const [name, { weight }] of Object.entries(rewards))
-    expect(await readme).toContain(`| \`${name}\` | ${weight} |`);
-});
+test.each([arithmetic, bank, gsm8k, household, sql, wordle])(
+  'lists the rewards of $name',
+  async ({ rewards }) => {
+    for (const [name, { weight }] of Object.entries(rewards))
+      expect(await readme).toContain(`| \`${name}\` | ${weight} |`);
+  },
+);

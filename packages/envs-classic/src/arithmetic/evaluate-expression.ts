@@ -6,12 +6,12 @@ type Operator = BinaryOperator | 'minus' | '(';
 const precedence: Record<Operator, number> = { '(': 0, '+': 1, '-': 1, '*': 2, '/': 2, minus: 3 };
 
 /**
- * The value, rounded to 12 significant digits. Multiplication and division come first, a minus sign before both.
+ * The value, rounded to 12 significant digits. Multiplication and division come first, a sign before both.
  * Dijkstra's shunting-yard algorithm, whose stacks bear any depth of parentheses.
  * @returns `undefined` if the text is no expression. A division by 0 gives an infinite number or NaN.
  */
 export function evaluateExpression(text: string): number | undefined {
-  const tokens = text.match(/\d+(?:\.\d+)?|\S/g) ?? [];
+  const tokens = text.match(/\d+(?:\.\d+)?|\.\d+|\S/g) ?? [];
   const numbers: number[] = [];
   const operators: Operator[] = [];
   const apply = () => {
@@ -24,8 +24,9 @@ export function evaluateExpression(text: string): number | undefined {
   for (const token of tokens) {
     if (wantsNumber) {
       if (token === '(') operators.push('(');
+      else if (token === '+') continue;
       else if (token === '-') operators.push('minus');
-      else if (/^\d/.test(token)) {
+      else if (/\d$/.test(token)) {
         numbers.push(Number(token));
         wantsNumber = false;
       } else return undefined;
