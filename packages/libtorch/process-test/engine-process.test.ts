@@ -6,7 +6,7 @@ import { tensor } from '@toolenv/policy';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { findLibtorch } from '../src/find-libtorch.ts';
 import { libtorchRuntime } from '../src/libtorch-runtime.ts';
-import { enginesOf, listeningSockets } from './engines.ts';
+import { enginesOf, listeningSockets, residentMemory } from './engines.ts';
 import { hasLibtorch } from './has-libtorch.ts';
 
 test.runIf(hasLibtorch)(
@@ -38,6 +38,27 @@ test.runIf(hasLibtorch)('the engine survives Ctrl-C, and ends when it is closed'
   await runtime.close();
   expect(() => process.kill(engine!, 0)).toThrow('ESRCH');
 });
+
+test.runIf(hasLibtorch && process.platform === 'linux')(
+  'the engine keeps the memory of freed tensors for the next, and gives it back when it rests',
+  async () => {
+    const runtime = await libtorchRuntime();
+    const [engine] = enginesOf();
+    const program = await runtime.compile((ops) => {
+      const x = ops.input('x', 'float32', ['N', 'N']);
+      return { y: ops.sumAll(ops.exp(ops.add(x, x))) };
+    });
+    const size = 5000;
+    const bytes = 4 * size * size;
+    const x = tensor(new Float32Array(size * size), [size, size]);
+    await program.run({ x });
+    const working = residentMemory(engine!);
+    await vi.waitFor(() => expect(residentMemory(engine!)).toBeLessThan(working - bytes), 10_000);
+    const { y } = await program.run({ x });
+    expect(y!.data[0]).toBe(size * size);
+    await runtime.close();
+  },
+);
 
 test.runIf(hasLibtorch)('an error of libtorch names the operation, and the engine goes on', async () => {
   const runtime = await libtorchRuntime();

@@ -21,6 +21,11 @@ export function limitMemory(pid: number, bytes: number): void {
   execFileSync('prlimit', ['--pid', String(pid), `--as=${limit}:`]);
 }
 
+/** Bytes of memory that a process has now. */
+export function residentMemory(pid: number): number {
+  return 1024 * Number(statusOf(pid, 'VmRSS')!.split(' ')[0]);
+}
+
 /** The sockets of a process, of any kind, at which others could reach it: those that listen, and those that have a name. */
 export function listeningSockets(pid: number): string[] {
   const own = new Set(

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { ToolEnvError } from '@toolenv/core';
 import type { Engine } from './engine.ts';
+import { reuseMemory } from './freed-memory.ts';
 import { hangs } from './hung-process.ts';
 import { libraryIn, unusable } from './library-file.ts';
 
@@ -60,8 +61,12 @@ export class EngineClient {
       {
         execArgv: isSource ? ['--import', 'tsx', '--conditions=@toolenv/source'] : [],
         serialization: 'advanced',
-        // OpenMP reads the variable when the library is loaded.
-        env: { ...process.env, ...(threads !== undefined && { OMP_NUM_THREADS: String(threads) }) },
+        env: {
+          ...process.env,
+          ...reuseMemory(process.env.GLIBC_TUNABLES),
+          // OpenMP reads the variable when the library is loaded.
+          ...(threads !== undefined && { OMP_NUM_THREADS: String(threads) }),
+        },
         stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
       },
     );

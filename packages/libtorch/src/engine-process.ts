@@ -6,11 +6,17 @@ import { messageOf, ToolEnvError } from '@toolenv/core';
 import { dieWithParent } from './die-with-parent.ts';
 import { Engine } from './engine.ts';
 import type { Answer, Request } from './engine-client.ts';
+import { giveMemoryBack } from './freed-memory.ts';
 import { outOfMemory } from './out-of-memory.ts';
 
+/** Milliseconds without a request after which the engine rests. The requests of a step follow each other sooner. */
+const rest = 1_000;
+
 let engine: Engine | undefined;
+let resting: NodeJS.Timeout | undefined;
 
 process.on('message', ({ id, method, given }: Request) => {
+  clearTimeout(resting);
   let answer: Answer;
   try {
     if (method === 'open') engine = new Engine(...given);
@@ -22,6 +28,7 @@ process.on('message', ({ id, method, given }: Request) => {
     answer = { id, error: { message: messageOf(error), code } };
   }
   process.send!(answer);
+  resting = setTimeout(giveMemoryBack, rest);
 });
 // The process that trains decides when to stop, and saves its work first.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
