@@ -34,7 +34,7 @@ await writeFile(
     .join('\n'),
 );
 const problems = join(folder, 'problems.jsonl');
-await writeProblems(problems, 600);
+await writeProblems(problems, 'train', 600);
 
 /** Where a data set of the environment is. */
 const paths: Readonly<Record<string, string>> = {

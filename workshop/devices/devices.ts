@@ -46,7 +46,7 @@ const checkpoint = join(import.meta.dirname, '../../packages/checkpoints/tiny');
 const isRounded = ofLibtorch[asked] === 'bfloat16';
 const tolerance = isRounded ? 2e-2 : ofLibtorch[asked] ? 1e-4 : 1e-3;
 /** Of gradients. PyTorch's own autocast is .03 to .22 from its float32 for this model and such random slopes, whose sums nearly cancel. */
-const ofGradients = isRounded ? 0.1 : tolerance;
+const ofGradients = isRounded ? 0.2 : tolerance;
 const variants: Record<string, LearnerOptions & { critic?: boolean }> = {
   'all weights and a critic': { critic: true },
   'layers computed again': { gradientCheckpointing: true },

@@ -73,6 +73,6 @@ async function recordsOfWorld(isMusique = false): Promise<Record<string, unknown
 
 async function problems(): Promise<Record<string, unknown>> {
   const path = join(await mkdtemp(join(tmpdir(), 'toolenv-gallery-')), 'problems.jsonl');
-  await writeProblems(path, 600);
+  await writeProblems(path, 'train', 600);
   return { path };
 }

@@ -24,8 +24,6 @@ const batchOf = (learned: number, seed: number) => {
 const [cheap, costly] = [batchOf(2, 1), batchOf(length - 1, 2)];
 
 async function started(options: LearnerOptions) {
-  // Memory that is freed goes back to the system at once, so that a limit means what tensors need.
-  vi.stubEnv('MALLOC_MMAP_THRESHOLD_', String(megabyte));
   const before = enginesOf();
   const runtime = await libtorchRuntime({ threads: 1 });
   onTestFinished(() => runtime.close());

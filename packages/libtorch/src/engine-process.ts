@@ -6,7 +6,7 @@ import { messageOf, ToolEnvError } from '@toolenv/core';
 import { dieWithParent } from './die-with-parent.ts';
 import { Engine } from './engine.ts';
 import type { Answer, Request } from './engine-client.ts';
-import { giveMemoryBack } from './freed-memory.ts';
+import { giveMemoryBack, saveMemory } from './freed-memory.ts';
 import { outOfMemory } from './out-of-memory.ts';
 
 /** Milliseconds without a request after which the engine rests. The requests of a step follow each other sooner. */
@@ -23,7 +23,9 @@ process.on('message', ({ id, method, given }: Request) => {
     const result = method === 'open' ? engine!.version : call(engine!, method, given);
     answer = { id, result };
   } catch (thrown) {
-    const error = outOfMemory(thrown) ?? thrown;
+    const lack = outOfMemory(thrown);
+    if (lack) saveMemory();
+    const error = lack ?? thrown;
     const code = ToolEnvError.isInstance(error) ? error.code : undefined;
     answer = { id, error: { message: messageOf(error), code } };
   }

@@ -11,12 +11,32 @@ export function reuseMemory(own: string | undefined): { GLIBC_TUNABLES: string }
   return { GLIBC_TUNABLES: [...named, ...(own ? [own] : [])].join(':') };
 }
 
-/** Gives all that is free back to the system, where glibc can. */
-export const giveMemoryBack: () => void = (() => {
+/** M_TRIM_THRESHOLD, M_MMAP_THRESHOLD and M_MMAP_MAX of malloc.h, with glibc's defaults. */
+const defaults = [
+  [-1, 128 * 1024],
+  [-3, 128 * 1024],
+  [-4, 65_536],
+] as const;
+
+/** Gives all that is free back to the system. */
+export function giveMemoryBack(): void {
+  glibc?.trim(0);
+}
+
+/** From now on, large tensors are mapped alone again, so that what lies between them is no loss. For an engine that lacked memory. */
+export function saveMemory(): void {
+  for (const [parameter, value] of defaults) glibc?.set(parameter, value);
+  giveMemoryBack();
+}
+
+const glibc = (() => {
   try {
-    const trim = koffi.load(null).func('malloc_trim', 'int', ['size_t']);
-    return () => void trim(0);
+    const library = koffi.load(null);
+    return {
+      trim: library.func('malloc_trim', 'int', ['size_t']),
+      set: library.func('mallopt', 'int', ['int', 'int']),
+    };
   } catch {
-    return () => {};
+    return undefined;
   }
 })();
