@@ -34,7 +34,7 @@ const recorded = 'packages/training/test/diagnosis/recorded/healthy';
 const needs: Readonly<Record<string, () => Partial<Environment>>> = {
   'bridge-v1': () => ({ run: `${recorded}/grpo-fast`, flags: '--env-top-k 2' }),
   'lookup-v1': () => ({ run: `${recorded}/lookup`, flags: '--env-top-k 2' }),
-  'gsm8k-v1': () => ({ options: problems(), flags: '--path train.jsonl' }),
+  'gsm8k-v1': () => ({ options: problems(), flags: '--path data/train.jsonl' }),
   'hotpotqa-v1': () => ({ options: recordsOfWorld(), flags: '--path hotpot_train_v1.1.json' }),
   '2wikimultihopqa-v1': () => ({ options: recordsOfWorld(), flags: '--path train.json' }),
   'musique-v1': () => ({ options: recordsOfWorld(true), flags: '--path musique_ans_v1.0_train.jsonl' }),
@@ -72,7 +72,9 @@ async function recordsOfWorld(isMusique = false): Promise<Record<string, unknown
 }
 
 async function problems(): Promise<Record<string, unknown>> {
-  const path = join(await mkdtemp(join(tmpdir(), 'toolenv-gallery-')), 'problems.jsonl');
+  const folder = await mkdtemp(join(tmpdir(), 'toolenv-gallery-'));
+  const [path, testPath] = [join(folder, 'train.jsonl'), join(folder, 'test.jsonl')];
   await writeProblems(path, 'train', 600);
-  return { path };
+  await writeProblems(testPath, 'test', 60);
+  return { path, testPath };
 }

@@ -27,7 +27,7 @@ export async function checkGsm8k(folder: string): Promise<void> {
     for (let index = 0; index < count; index++) {
       const task = await tasks.get(index);
       const { reward, steps } = await playTask(env, task, gsm8k.oracle!(task)!);
-      solved += reward;
+      solved += reward ?? 0;
       mistakes += steps.flatMap(({ calls }) => calls).filter(({ mistake }) => mistake).length;
     }
     check(

@@ -42,7 +42,7 @@ test.runIf(hasLibtorch)('the engine survives Ctrl-C, and ends when it is closed'
 test.runIf(hasLibtorch && process.platform === 'linux')(
   'the engine keeps the memory of freed tensors for the next, and gives it back when it rests',
   async () => {
-    const runtime = await libtorchRuntime();
+    const runtime = await libtorchRuntime({ rest: 500 });
     const [engine] = enginesOf();
     const program = await runtime.compile((ops) => {
       const x = ops.input('x', 'float32', ['N', 'N']);

@@ -41,6 +41,8 @@ export interface EngineOptions {
   threads?: number | undefined;
   /** Once it aborts, an engine that owes an answer and uses no CPU time is killed, and its calls reject with the reason. */
   signal?: AbortSignal | undefined;
+  /** Milliseconds without work after which the engine gives the memory of freed tensors back to the system. Default: 60,000. */
+  rest?: number | undefined;
 }
 
 export class EngineClient {
@@ -53,11 +55,11 @@ export class EngineClient {
   /** Why no further request can be answered. */
   #ended: unknown;
 
-  constructor({ threads, signal }: EngineOptions = {}) {
+  constructor({ threads, signal, rest = 60_000 }: EngineOptions = {}) {
     const isSource = import.meta.url.endsWith('.ts');
     this.#child = fork(
       fileURLToPath(new URL(`./engine-process.${isSource ? 'ts' : 'js'}`, import.meta.url)),
-      [],
+      [String(rest)],
       {
         execArgv: isSource ? ['--import', 'tsx', '--conditions=@toolenv/source'] : [],
         serialization: 'advanced',

@@ -9,8 +9,8 @@ import type { Answer, Request } from './engine-client.ts';
 import { giveMemoryBack, saveMemory } from './freed-memory.ts';
 import { outOfMemory } from './out-of-memory.ts';
 
-/** Milliseconds without a request after which the engine rests. The requests of a step follow each other sooner. */
-const rest = 1_000;
+/** Milliseconds without a request after which the engine gives free memory back. */
+const rest = Number(process.argv[2]);
 
 let engine: Engine | undefined;
 let resting: NodeJS.Timeout | undefined;

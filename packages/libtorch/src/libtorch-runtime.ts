@@ -21,6 +21,8 @@ export interface LibtorchOptions {
   precision?: 'float32' | 'bfloat16' | undefined;
   /** Once it aborts, calls of an engine that hangs reject with its reason. Without it, only the end of this process ends such an engine. */
   signal?: AbortSignal | undefined;
+  /** Milliseconds without work after which the memory of freed tensors goes back to the system, where that is Linux with glibc. Default: 60,000. */
+  rest?: number | undefined;
 }
 
 /** In parameters. Each token of a smaller model costs more in requests to the engine than in products. */
@@ -44,11 +46,12 @@ export async function libtorchRuntime({
   threads,
   precision = 'float32',
   signal,
+  rest,
 }: LibtorchOptions = {}): Promise<LibtorchRuntime> {
   signal?.throwIfAborted();
   // Before a process is started for it.
   libraryIn(folder);
-  const engine = new EngineClient({ threads, signal });
+  const engine = new EngineClient({ threads, signal, rest });
   const version = await engine.open(folder, precision).catch(async (error: unknown) => {
     await engine.close();
     throw error;
