@@ -102,6 +102,14 @@ describe('toolenv data', () => {
     expect((await readdir(folder)).sort()).toEqual([name, `${name}.sha256`]);
   });
 
+  it("refuses a file that differs from the authors' digest", async () => {
+    const { code, stderr } = await runCli('data', 'gsm8k', '--dir', folder, '--from', url);
+    expect(code).toBe(2);
+    expect(stderr).toContain(
+      `train.jsonl has the SHA-256 ${digest}, and not 17f347dc51477c50d4efb83959dbb7c56297aba886e5544ee2aaed3024813465, of its authors: delete the file`,
+    );
+  });
+
   it('refuses an environment without a dataset, and a name that does not exist', async () => {
     const none = await runCli('data', fixture.env, '--dir', folder);
     expect(none).toMatchObject({ code: 2, stderr: expect.stringContaining('has no dataset to fetch') });
