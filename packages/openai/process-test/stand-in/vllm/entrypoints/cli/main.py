@@ -4,10 +4,13 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 FAILURE = os.environ.get("STAND_IN", "")
+# Of the requests that come together, only one prints and ends the process.
+ENDING = threading.Lock()
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -24,6 +27,7 @@ class Handler(BaseHTTPRequestHandler):
             return self.reply(200, {"data": [{"id": "policy", "max_model_len": 1024, "parent": None}]})
         if self.path == "/v1/completions":
             if FAILURE == "turn" and body["max_tokens"] > 2:
+                ENDING.acquire()
                 print("EngineDeadError: EngineCore encountered an issue.\nFinished server process.", flush=True)
                 os._exit(7)
             flat = 2.0 if body["temperature"] == 1 else 1.0
