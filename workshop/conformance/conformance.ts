@@ -33,23 +33,18 @@ await writeFile(
     .map((value) => JSON.stringify(value))
     .join('\n'),
 );
-const problems = join(folder, 'problems.jsonl');
-await writeProblems(problems, 'train', 600);
 
-/** Where a data set of the environment is. */
-const paths: Readonly<Record<string, string>> = {
-  '2wikimultihopqa-v1': path,
-  'gsm8k-v1': problems,
-  'hotpotqa-v1': path,
-  'musique-full-v1': allHops,
-  'musique-v1': allHops,
+/** The options with which an environment has tasks. */
+const needed: Readonly<Record<string, Record<string, unknown>>> = {
+  '2wikimultihopqa-v1': { path },
+  'gsm8k-v1': await writeProblems(folder),
+  'hotpotqa-v1': { path },
+  'musique-full-v1': { path: allHops },
+  'musique-v1': { path: allHops },
 };
 const envs = listPlugins()
   .filter(({ kind, ref }) => kind === 'envs' && /^@toolenv\/envs-(?!harbor)/.test(ref))
-  .map(({ ref }): [string, Record<string, unknown>] => {
-    const path = paths[ref.split('/')[2]!];
-    return [ref, path ? { path } : {}];
-  });
+  .map(({ ref }): [string, Record<string, unknown>] => [ref, needed[ref.split('/')[2]!] ?? {}]);
 
 let failed = false;
 for (const [ref, options] of envs) {

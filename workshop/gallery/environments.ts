@@ -72,9 +72,5 @@ async function recordsOfWorld(isMusique = false): Promise<Record<string, unknown
 }
 
 async function problems(): Promise<Record<string, unknown>> {
-  const folder = await mkdtemp(join(tmpdir(), 'toolenv-gallery-'));
-  const [path, testPath] = [join(folder, 'train.jsonl'), join(folder, 'test.jsonl')];
-  await writeProblems(path, 'train', 600);
-  await writeProblems(testPath, 'test', 60);
-  return { path, testPath };
+  return writeProblems(await mkdtemp(join(tmpdir(), 'toolenv-gallery-')));
 }

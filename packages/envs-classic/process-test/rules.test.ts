@@ -23,9 +23,6 @@ test.each([
 test('gsm8k', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'toolenv-gsm8k-'));
   onTestFinished(() => rm(folder, { recursive: true }));
-  const [path, testPath] = [join(folder, 'train.jsonl'), join(folder, 'test.jsonl')];
-  await writeProblems(path, 'train', 600);
-  await writeProblems(testPath, 'test', 60);
-  const { skipped } = await assertConforms(checkEnv(gsm8k, { options: { path, testPath } }));
+  const { skipped } = await assertConforms(checkEnv(gsm8k, { options: await writeProblems(folder) }));
   expect(skipped.map(({ rule }) => rule)).toEqual(['ENV-30', 'ENV-31']);
 });

@@ -64,9 +64,10 @@ export default defineToolEnv({
         ...(from.startsWith('hf:') && { split, config: 'main' }),
       });
     const all = problems(path, 'train');
+    const border = async () => Math.max(0, (await all.length) - validationTasks);
     const sources: TaskSources<Problem> = {
-      train: () => part(all, (length) => [0, length - validationTasks]),
-      validation: () => part(all, (length) => [length - validationTasks, length]),
+      train: async () => between(all, 0, await border()),
+      validation: async () => between(all, await border(), await all.length),
     };
     return testPath === undefined ? sources : { ...sources, test: problems(testPath, 'test') };
   },
@@ -108,11 +109,7 @@ function calculations(solution: string) {
   return expressions.map((expression) => [{ name: 'calculate', arguments: { expression } }]);
 }
 
-/** The tasks from a first index to before a last. */
-async function part<Task>(
-  set: TaskSet<Task>,
-  range: (length: number) => [from: number, to: number],
-): Promise<TaskSet<Task>> {
-  const [from, to] = range(await set.length).map((index) => Math.max(0, index)) as [number, number];
+/** The tasks from one index to before another. */
+function between<Task>(set: TaskSet<Task>, from: number, to: number): TaskSet<Task> {
   return { length: to - from, get: (index) => set.get(from + index) };
 }

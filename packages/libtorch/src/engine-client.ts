@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { ToolEnvError } from '@toolenv/core';
 import type { Engine } from './engine.ts';
-import { reuseMemory } from './freed-memory.ts';
 import { hangs } from './hung-process.ts';
 import { libraryIn, unusable } from './library-file.ts';
+import { reuseMemory } from './reuse-memory.ts';
 
 type Method = Exclude<keyof Engine, 'version' | 'attempt'>;
 

@@ -1,15 +1,5 @@
-/** What becomes of the memory of freed tensors, where the C library is glibc: the engine reuses it, and gives it back when it rests. */
+/** Gives the memory of freed tensors back to the system, where the C library is glibc. Until then, the engine reuses it: reuse-memory.ts. */
 import koffi from 'koffi';
-
-/**
- * Settings of glibc's malloc (GLIBC_TUNABLES) that keep freed memory, in huge pages. By default, each large tensor is mapped anew, which
- * takes up to a third of a step: the kernel clears each small page. Other C libraries ignore the variable. The user's own settings win.
- */
-export function reuseMemory(own: string | undefined): { GLIBC_TUNABLES: string } {
-  const settings = ['hugetlb=1', 'mmap_max=0', `trim_threshold=${2 ** 40}`];
-  const named = settings.map((setting) => `glibc.malloc.${setting}`);
-  return { GLIBC_TUNABLES: [...named, ...(own ? [own] : [])].join(':') };
-}
 
 /** M_TRIM_THRESHOLD, M_MMAP_THRESHOLD and M_MMAP_MAX of malloc.h, with glibc's defaults. */
 const defaults = [
@@ -23,7 +13,7 @@ export function giveMemoryBack(): void {
   glibc?.trim(0);
 }
 
-/** From now on, large tensors are mapped alone again, so that what lies between them is no loss. For an engine that lacked memory. */
+/** For an engine that lacked memory: from now on, malloc maps each large tensor alone again, and no gaps between tensors are lost. */
 export function saveMemory(): void {
   for (const [parameter, value] of defaults) glibc?.set(parameter, value);
   giveMemoryBack();

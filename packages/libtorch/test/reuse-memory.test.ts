@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { reuseMemory } from '../src/freed-memory.ts';
+import { reuseMemory } from '../src/reuse-memory.ts';
 
 test("the user's own settings of malloc come last, so that they win", () => {
   const ours = 'glibc.malloc.hugetlb=1:glibc.malloc.mmap_max=0:glibc.malloc.trim_threshold=1099511627776';
