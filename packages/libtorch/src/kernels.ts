@@ -58,10 +58,16 @@ export class Kernels extends TensorScope {
     this.library.command('copy', to.handle, from.handle, 0);
   }
 
-  /** Overwrites the rows of a matrix at int64 `index` [N] with rows [N, ..]. */
+  /** Overwrites the parts of a tensor at int64 `index` [N] of its first axis. */
   copyRows(to: TorchTensor, index: TorchTensor, rows: TorchTensor): void {
     const given = [this.#own(to), 0n, this.#own(index), this.#own(rows)];
     this.discard(this.library.call('aten::index_copy_', '', given));
+  }
+
+  /** The parts of a tensor at int64 `index` of an axis. */
+  select(x: TorchTensor, axis: number, index: TorchTensor): TorchTensor {
+    const given = [this.#own(x), BigInt(axis), this.#own(index)];
+    return this.call('index_select', '', given, x.shape.with(axis, index.shape[0]!), x.type);
   }
 
   /** The numbers of a tensor, copied to JavaScript. */

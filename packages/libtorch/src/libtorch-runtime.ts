@@ -77,6 +77,7 @@ export async function libtorchRuntime({
     name: 'libtorch-cpu',
     version,
     precision,
+    hasPools: true,
     prefersFewOperations: true,
     minSampled,
     count: () => engine.ask('count'),

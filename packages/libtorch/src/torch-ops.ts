@@ -1,17 +1,17 @@
 /** Ops that ATen computes at once. Each operation records how its gradients are pulled back. The caller owns each result. */
 import {
   broadcastAxes,
-  type CachedAttention,
   type Dim,
   type ElementType,
   type MatmulOptions,
   type Ops,
+  type PooledAttention,
   sizeOf,
 } from '@toolenv/policy/runtime';
-import { CachedPast } from './cached-past.ts';
 import type { GradientTape, Pull } from './gradient-tape.ts';
 import type { AttentionInputs, Kernels, Unary } from './kernels.ts';
 import { NamedDims } from './named-dims.ts';
+import { PooledPast } from './pooled-past.ts';
 import type { SharedValues } from './shared-values.ts';
 import type { TorchTensor } from './torch-tensor.ts';
 
@@ -24,8 +24,8 @@ export class TorchOps implements Ops<TorchTensor> {
   readonly #dims: NamedDims = new NamedDims();
   readonly #inputs: Set<TorchTensor> = new Set();
   readonly #shared: SharedValues;
-  /** Of the program's one attention to a cache. */
-  #past: CachedPast | undefined;
+  /** What the layers share in their attention to a pool. */
+  #past: PooledPast | undefined;
   #one: TorchTensor | undefined;
 
   /** The precision is that of products. Sums, norms and probabilities are float32, as in PyTorch's autocast, and so are attention's gradients. */
@@ -314,23 +314,23 @@ export class TorchOps implements Ops<TorchTensor> {
   }
 
   /** Writes into the past itself, if it has room: the cache that gave it gives it up. */
-  cachedAttention(
-    { queries, keys, values, pastKeys, pastValues, lengths, room, window }: CachedAttention<TorchTensor>,
+  pooledAttention(
+    { queries, keys, values, pooledKeys, pooledValues, window, ...given }: PooledAttention<TorchTensor>,
     scale: number,
   ): [mixed: TorchTensor, keys: TorchTensor, values: TorchTensor] {
     const k = this.#kernels;
     const time = queries.shape[2]!;
-    this.#past ??= new CachedPast(k, { lengths, room, keys, pastKeys });
+    this.#past ??= new PooledPast(k, { ...given, keys }, pooledKeys.shape);
     const past = this.#past;
     const isCausal = past.isEmpty && (window === undefined || window >= time);
     return k.tidy(() => {
-      // Without gradients, attention is fast in the precision of products too, and the cache is half as large.
+      // Without gradients, attention is fast in the precision of products too, and the pool is half as large.
       const fresh = [queries, keys, values].map((x) => this.#shared.inPrecision(x));
       const [asked, newKeys, newValues] = fresh as [TorchTensor, TorchTensor, TorchTensor];
-      const grown = [past.grow(pastKeys, newKeys), past.grow(pastValues, newValues)] as const;
-      const [mixed] = isCausal
-        ? k.attention([asked, newKeys, newValues], 'causal', scale)
-        : k.attention([asked, ...grown], past.mask(window), scale);
+      const grown = [past.write(pooledKeys, newKeys), past.write(pooledValues, newValues)] as const;
+      const mixed = isCausal
+        ? k.attention([asked, newKeys, newValues], 'causal', scale)[0]
+        : past.attend(asked, grown, scale, window);
       return [mixed, ...grown];
     }) as [TorchTensor, TorchTensor, TorchTensor];
   }

@@ -14,6 +14,7 @@ import { headWidth, type ModelConfig } from './model-config.ts';
  *   several `blocks`, sums [R, blocks]: the total probability of each block of the vocabulary.
  * - Where the runtime has {@link Ops.cachedAttention}, the masks give way to its lengths [B] and room [1], and the new keys and values
  *   to those of the past with them: `grown.<layer>.key|value`.
+ * - Where the runtime has {@link Ops.pooledAttention}, the past of all rows is a pool, and the masks give way to its other inputs.
  */
 export function samplingProgram<T>(
   ops: Ops<T>,
@@ -53,7 +54,20 @@ function cachedAttention<T>(
   const { layer: kindOf, window } = architectureOf(config);
   return (layer, queries, keys, values) => {
     const { windowed } = kindOf(layer);
-    const cached = (part: string) => ops.input(`past.${layer}.${part}`, 'float32', ['B', heads, 'P', size]);
+    const past = (part: string, rows: string) =>
+      ops.input(`past.${layer}.${part}`, 'float32', [rows, heads, 'P', size]);
+    if (ops.pooledAttention) {
+      const [pooledKeys, pooledValues] = [past('key', 'rows'), past('value', 'rows')];
+      const [rows, lengths] = [ops.input('rows', 'int32', ['B']), ops.input('lengths', 'int32', ['B'])];
+      const [room, copies] = [ops.input('room', 'int32', [2]), ops.input('copies', 'int32', ['F', 4])];
+      const pool = { pooledKeys, pooledValues, rows, lengths, room, copies };
+      const given = { queries, keys, values, ...pool, window: windowed ? window : undefined };
+      const [mixed, grownKeys, grownValues] = ops.pooledAttention(given, scale);
+      outputs[`grown.${layer}.key`] = grownKeys;
+      outputs[`grown.${layer}.value`] = grownValues;
+      return mixed;
+    }
+    const cached = (part: string) => past(part, 'B');
     if (ops.cachedAttention) {
       const [pastKeys, pastValues] = [cached('key'), cached('value')];
       const lengths = ops.input('lengths', 'int32', ['B']);

@@ -1,5 +1,5 @@
 /** What a runtime of another package implements and needs. */
-export type { CachedAttention, Dim, ElementType, MatmulOptions, Ops, Program } from './ops.ts';
+export type { Dim, ElementType, MatmulOptions, Ops, PooledAttention, Program } from './ops.ts';
 export {
   type Argument,
   type RecordedBody,

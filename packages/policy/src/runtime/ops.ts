@@ -32,6 +32,28 @@ export interface CachedAttention<T> {
   window?: number | undefined;
 }
 
+/** S new tokens of each of B rows, whose pasts are rows of a pool that the attention writes to. */
+export interface PooledAttention<T> {
+  /** [B, H, S, D], where H is a multiple of K. */
+  queries: T;
+  /** [B, K, S, D] */
+  keys: T;
+  values: T;
+  /** [N, K, C, D] */
+  pooledKeys: T;
+  pooledValues: T;
+  /** int32 [B]: rows of the pool. A range of rows in ascending order needs no copy. */
+  rows: T;
+  /** int32 [B]: how many positions of each row count. */
+  lengths: T;
+  /** int32 [2]: the rows and the positions that the pool should have at least. */
+  room: T;
+  /** int32 [F, 4]: copies to make first, one after another: from a row, to a row, from a position on, so many positions. */
+  copies: T;
+  /** How many positions the token attends to, its own included. Absent: all. */
+  window?: number | undefined;
+}
+
 /** `T` is a runtime's handle of a tensor. Broadcasting follows NumPy. */
 export interface Ops<T> {
   /** A tensor given at run time. */
@@ -98,6 +120,11 @@ export interface Ops<T> {
    * it, or returns undefined.
    */
   cachedAttention?(given: CachedAttention<T>, scale: number): [mixed: T, keys: T, values: T] | undefined;
+  /**
+   * Attention to rows of a pool: the outputs [B, H, S, D], and the pools with the new keys and values from position lengths[b] on, in their
+   * own memory if they are large enough. No gradient. A runtime whose programs never overwrite their inputs lacks it.
+   */
+  pooledAttention?(given: PooledAttention<T>, scale: number): [mixed: T, keys: T, values: T];
   /** SwiGLU's product (arXiv 2002.05202): gate · sigmoid(gate) · up, for two tensors of one shape. */
   swiglu(gate: T, up: T): T;
 

@@ -1,5 +1,5 @@
 /** A program as data: its operations in their order, for a runtime in another process, which has no closures. */
-import type { CachedAttention, Dim, ElementType, MatmulOptions, Ops, Program } from './ops.ts';
+import type { Dim, ElementType, MatmulOptions, Ops, PooledAttention, Program } from './ops.ts';
 import { broadcastShape, concatenatedDim, dividedDim, sameShape } from './shape.ts';
 
 /** A value of a recorded program. The shape is what was known when it was recorded. */
@@ -187,14 +187,14 @@ class RecordingOps implements Ops<Recorded> {
     return this.#node('causalAttention', [queries, keys, values, scale], queries.shape);
   }
 
-  cachedAttention(
-    { window, ...given }: CachedAttention<Recorded>,
+  pooledAttention(
+    { window, ...given }: PooledAttention<Recorded>,
     scale: number,
   ): [mixed: Recorded, keys: Recorded, values: Recorded] {
-    const grown = given.pastKeys.shape.with(2, 'grown');
+    const grown = given.pooledKeys.shape.with(0, 'grown rows').with(2, 'grown');
     const shapes = [given.queries.shape, grown, grown];
-    const past = { ...given, ...(window !== undefined && { window }) };
-    return this.#nodes('cachedAttention', [past, scale], shapes) as [Recorded, Recorded, Recorded];
+    const pooled = { ...given, ...(window !== undefined && { window }) };
+    return this.#nodes('pooledAttention', [pooled, scale], shapes) as [Recorded, Recorded, Recorded];
   }
 
   swiglu(gate: Recorded, up: Recorded): Recorded {

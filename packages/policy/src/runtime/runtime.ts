@@ -103,6 +103,8 @@ export interface Runtime {
   readonly tokensPerRun?: number;
   /** ONNX Runtime samples models with fewer parameters faster, from copies of the weights in this process's memory. Default 0. */
   readonly minSampled?: number;
+  /** Whether it has {@link Ops.pooledAttention}. */
+  readonly hasPools?: boolean;
   /** Whether launching an operation costs more than the work that several small operations would save. */
   readonly prefersFewOperations?: boolean;
   compile(program: Program, options?: CompileOptions): Promise<Executable>;

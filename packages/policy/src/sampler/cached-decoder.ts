@@ -17,6 +17,7 @@ import { type Drawing, type DrawnToken, drawToken } from './draw-token.ts';
 import { HostKvCache } from './host-kv-cache.ts';
 import type { KvCache } from './kv-cache.ts';
 import { LaidOutWeights } from './laid-out-weights.ts';
+import { PooledKvCache } from './pooled-kv-cache.ts';
 import { ResidentKvCache } from './resident-kv-cache.ts';
 
 /** Some tokens of a slot that follow its cached ones. */
@@ -79,7 +80,8 @@ export class CachedDecoder {
     if (runtime.laysOut && !this.buildsIn && bytes <= maxLaidOut)
       this.#laidOut = new LaidOutWeights(runtime, model.config);
     // On the device if the device is other hardware, because copies to it are slow; else in this process.
-    const Cache = runtime.memory?.isRemote ? ResidentKvCache : HostKvCache;
+    const Remote = runtime.hasPools ? PooledKvCache : ResidentKvCache;
+    const Cache = runtime.memory?.isRemote ? Remote : HostKvCache;
     this.#cache = new Cache(runtime, model.config);
     const { vocab_size: vocabulary } = model.config;
     if (this.#cache.isResident && blockCount(vocabulary) > 1)
@@ -120,7 +122,7 @@ export class CachedDecoder {
       embeddings: weights['model.embed_tokens.weight']!,
       ...past,
       ...this.#inputs(rows, drawing, time),
-      ...this.#windowMasks(order, time, past.pastMask!.dims.at(-1)!),
+      ...this.#windowMasks(order, time, past.pastMask?.dims.at(-1)),
     });
     const added = rows.map((row) => row.tokens.length);
     await this.#cache.append(order, added, outputs);
@@ -152,10 +154,10 @@ export class CachedDecoder {
     };
   }
 
-  /** The masks of layers with a window. */
-  #windowMasks(order: readonly number[], time: number, past: number): Tensors {
+  /** The masks of layers with a window, where the program reads masks. */
+  #windowMasks(order: readonly number[], time: number, past: number | undefined): Tensors {
     const window = architectureOf(this.#model.config).window;
-    if (window === undefined) return {};
+    if (window === undefined || past === undefined) return {};
     const lengths = order.map((slot) => this.#cache.length(slot));
     return {
       'window.pastMask': pastWindowMask(lengths, past, { time, window }),

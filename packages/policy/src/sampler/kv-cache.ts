@@ -16,7 +16,7 @@ export interface KvCache {
    * The cached positions of `slots` as inputs of the sampling program, valid until the cache changes: `pastMask`
    * [B, 1, 1, P] and `past.<layer>.key|value` [B, key-value heads, P, head width]. P is at least the length of the
    * longest slot. If the cache is resident, also int32 `lengths` [B] of the slots and `room` [1], the positions that the cache should
-   * have after `time` more tokens.
+   * have after `time` more tokens. If it is a pool, the inputs of `Ops.pooledAttention` instead.
    */
   view(slots: readonly number[], time: number): Promise<Tensors>;
   /**

@@ -1,0 +1,91 @@
+/** A key-value cache in a device's memory, for runtimes that write to it: each slot keeps its row of a pool. See `Ops.pooledAttention`. */
+import { headWidth, type ModelConfig } from '../model/model-config.ts';
+import { disposeTensors } from '../runtime/resident-tensor.ts';
+import { type Runtime, type Tensors, tensor, zeros } from '../runtime/runtime.ts';
+import { cachedParts, grownOf, pastOf, roundUp } from './cached-past.ts';
+import type { KvCache } from './kv-cache.ts';
+
+/** A pool that grows becomes larger than it must be by this factor, because growth copies all of it. */
+const growth = 1.5;
+
+export class PooledKvCache implements KvCache {
+  readonly isResident = true;
+  readonly #parts: readonly string[];
+  readonly #config: ModelConfig;
+  /** By part: [rows, key-value heads, positions, head width]. */
+  #pools: Tensors;
+  #lengths: number[] = [];
+  /** Copies that the next run makes first: from, to, begin and count of each. */
+  #copies: number[] = [];
+
+  constructor(_runtime: Runtime, config: ModelConfig) {
+    this.#parts = cachedParts(config);
+    this.#config = config;
+    this.#pools = this.#empty();
+  }
+
+  length(slot: number): number {
+    return this.#lengths[slot] ?? 0;
+  }
+
+  truncate(slot: number, length: number): void {
+    this.#lengths[slot] = Math.min(this.length(slot), length);
+  }
+
+  fork(from: number, to: number, length: number): void {
+    const begin = this.length(to);
+    if (begin < length) this.#copies.push(from, to, begin, length - begin);
+    this.#lengths[to] = length;
+  }
+
+  inOrder(slots: readonly number[]): number[] {
+    return slots.toSorted((a, b) => a - b);
+  }
+
+  async view(slots: readonly number[], time: number): Promise<Tensors> {
+    const lengths = slots.map((slot) => this.length(slot));
+    const needed = Math.max(...lengths) + time;
+    const [rows, , positions] = this.#pools[this.#parts[0]!]!.dims as [number, number, number];
+    const room = [
+      grown(rows, Math.max(this.#lengths.length, ...slots.map((slot) => slot + 1))),
+      // The pool grows by whole blocks, but not past the model's last position without need.
+      Math.min(roundUp(grown(positions, needed)), Math.max(needed, this.#config.max_position_embeddings)),
+    ];
+    return {
+      ...Object.fromEntries(this.#parts.map((part) => [pastOf(part), this.#pools[part]!])),
+      rows: tensor(Int32Array.from(slots), [slots.length]),
+      lengths: tensor(Int32Array.from(lengths), [slots.length]),
+      room: tensor(Int32Array.from(room), [2]),
+      copies: tensor(Int32Array.from(this.#copies), [this.#copies.length / 4, 4]),
+    };
+  }
+
+  async append(slots: readonly number[], counts: readonly number[], outputs: Tensors): Promise<void> {
+    const pools = Object.fromEntries(this.#parts.map((part) => [part, outputs[grownOf(part)]!]));
+    disposeTensors(this.#pools);
+    this.#pools = pools;
+    this.#copies = [];
+    for (const [index, slot] of slots.entries()) this.#lengths[slot] = this.length(slot) + counts[index]!;
+  }
+
+  clear(): void {
+    disposeTensors(this.#pools);
+    this.#pools = this.#empty();
+    this.#lengths = [];
+    this.#copies = [];
+  }
+
+  async close(): Promise<void> {
+    this.clear();
+  }
+
+  #empty(): Tensors {
+    const none = zeros([0, this.#config.num_key_value_heads, 0, headWidth(this.#config)]);
+    return Object.fromEntries(this.#parts.map((part) => [part, none]));
+  }
+}
+
+/** The least number that is enough, or more than that by {@link growth} if it grows. */
+function grown(known: number, needed: number): number {
+  return needed <= known ? known : Math.max(needed, Math.ceil(growth * known));
+}
