@@ -1,5 +1,5 @@
 /** `arithmetic-v1`: generated word problems like those of GSM8K, and a tool that calculates. */
-import { createRng, defineToolEnv } from '@toolenv/core';
+import { createRng, defineToolEnv, ToolEnvError } from '@toolenv/core';
 import { calculate } from './arithmetic/calculate-tool.ts';
 import { drawProblem } from './arithmetic/problem.ts';
 import { generatedTasks } from './generated-tasks.ts';
@@ -16,10 +16,17 @@ export default defineToolEnv({
   options: {
     properties: {
       tasks: { type: 'integer', minimum: 1, default: 10_000, description: 'number of training tasks' },
+      minSteps: {
+        type: 'integer',
+        minimum: 2,
+        maximum: 7,
+        default: 2,
+        description: 'fewest operations of a problem',
+      },
       maxSteps: {
         type: 'integer',
         minimum: 2,
-        maximum: 5,
+        maximum: 7,
         default: 5,
         description: 'most operations of a problem',
       },
@@ -27,11 +34,16 @@ export default defineToolEnv({
   },
   prompts: { system: 'Solve the problem. End with #### and the answer, a number without a unit.' },
   limits: { maxTurns: 8, maxCallsPerTurn: 4 },
-  tasks: ({ options, seed }) =>
-    generatedTasks(options.tasks, (split, index) => {
+  tasks({ options: { tasks, minSteps, maxSteps }, seed }) {
+    if (minSteps > maxSteps) {
+      const remedy = 'give minSteps at most maxSteps';
+      throw new ToolEnvError('usage.bad_option', `arithmetic-v1: minSteps is above maxSteps: ${remedy}.`);
+    }
+    return generatedTasks(tasks, (split, index) => {
       const rng = createRng(seed, split, index);
-      return drawProblem(rng, split, 2 + rng.int(options.maxSteps - 1));
-    }),
+      return drawProblem(rng, split, minSteps + rng.int(maxSteps - minSteps + 1));
+    });
+  },
   rewards: {
     correct: { kind: 'outcome', score: ({ answer, task }) => Number(readAnswer(answer) === task.answer) },
     /** Whether there was an answer after ####. */

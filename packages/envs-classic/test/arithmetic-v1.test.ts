@@ -67,7 +67,7 @@ test('a division by zero is an error of the tool', async () => {
 test('every problem has its steps, an answer that follows, and no number that gives it away', () => {
   const splits = fc.constantFrom<Split>('train', 'validation', 'test');
   fc.assert(
-    fc.property(fc.nat(), splits, fc.integer({ min: 2, max: 5 }), (seed, split, steps) => {
+    fc.property(fc.nat(), splits, fc.integer({ min: 2, max: 7 }), (seed, split, steps) => {
       const { question, expression, answer } = drawProblem(createRng(seed), split, steps);
       expect(evaluateExpression(expression)).toBe(answer);
       expect(expression.match(/[-+*/]/g)).toHaveLength(steps);
@@ -79,13 +79,20 @@ test('every problem has its steps, an answer that follows, and no number that gi
   );
 });
 
-test('maxSteps bounds the operations', async () => {
-  const env = await openEnv(arithmetic, { maxSteps: 2, tasks: 100 });
+test('minSteps and maxSteps bound the operations', async () => {
+  const env = await openEnv(arithmetic, { minSteps: 6, maxSteps: 7, tasks: 100 });
   expect(env.tasks.train.length).toBe(100);
-  for (let index = 0; index < 100; index++) {
-    expect((await env.tasks.train.get(index)).expression.match(/[-+*/]/g)).toHaveLength(2);
-  }
+  const counts = new Set<number>();
+  for (let index = 0; index < 100; index++)
+    counts.add((await env.tasks.train.get(index)).expression.match(/[-+*/]/g)!.length);
+  expect([...counts].toSorted()).toEqual([6, 7]);
   await env.close();
+});
+
+test('minSteps above maxSteps is refused, with the remedy', async () => {
+  await expect(openEnv(arithmetic, { minSteps: 6 })).rejects.toThrow(
+    'minSteps is above maxSteps: give minSteps at most maxSteps',
+  );
 });
 
 test('no problem occurs in two splits', async () => {

@@ -22,12 +22,14 @@ const people: Record<Split, readonly string[]> = {
 export function drawProblem(rng: Rng, split: Split, steps: number): Problem {
   for (;;) {
     const problem = draft(rng, split, steps);
+    if (!problem) continue;
     const numbers: readonly string[] = problem.question.match(/\d+/g)!;
     if (!numbers.includes(String(problem.answer))) return problem;
   }
 }
 
-function draft(rng: Rng, split: Split, steps: number): Problem {
+/** `undefined` if too few changes are plausible. */
+function draft(rng: Rng, split: Split, steps: number): Problem | undefined {
   const name = rng.pick(people[split]);
   const story = rng.pick(stories);
   const [a, b] = [2 + rng.int(8), 6 + rng.int(20)];
@@ -41,6 +43,7 @@ function draft(rng: Rng, split: Split, steps: number): Problem {
     expression = `(${expression}) ${change} ${n}`;
     answer = calculate(answer, change, n);
   }
+  if (sentences.length < steps) return undefined;
   return { question: [...sentences, fill(story.ask, { name })].join(' '), expression, answer };
 }
 

@@ -1,0 +1,29 @@
+/** demonstrate: conversations in which a demonstrator solves training tasks, as lines for supervised learning. */
+import { collect, createRng, type EnvHandle, type Policy, rollout, scriptedPolicy } from '@toolenv/core';
+import { writeAtomic } from '@toolenv/core/files';
+import { conversationOf } from '../../workshop/tiny-policy/demonstrations.ts';
+import type { Demonstrator } from './demonstrators.ts';
+
+/**
+ * Writes a conversation for each of the first `count` training tasks.
+ * @throws Error if a demonstration does not have the whole score.
+ */
+export async function demonstrate<Task>(
+  file: string,
+  env: EnvHandle<Task>,
+  demonstrator: Demonstrator<Task>,
+  { count, seed, score }: { count: number; seed: number; score: string },
+): Promise<void> {
+  const lines: string[] = [];
+  const sampling = { maxTokens: 1024, temperature: 0 };
+  for (let group = 0; group < count; group++) {
+    const task = await env.tasks.train.get(group);
+    const policy: Policy = scriptedPolicy(demonstrator(task, createRng(seed, 'way', group)));
+    const episodes = [{ task, group, sample: 0 }];
+    const [played] = await collect(rollout({ env, policy, episodes, concurrency: 1, sampling, seed }));
+    const earned = played!.rewards[score];
+    if (earned !== 1) throw new Error(`The demonstration of task ${group} has the score ${earned}.`);
+    lines.push(JSON.stringify(conversationOf(played!)));
+  }
+  await writeAtomic(file, `${lines.join('\n')}\n`);
+}

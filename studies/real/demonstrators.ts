@@ -1,0 +1,85 @@
+/** Demonstrators: several ways to solve a task with its tools, in turns that an environment plays. A way is drawn for each episode. */
+import type { Rng, Script, Scripted } from '@toolenv/core';
+import { goldTitles, type QaTask } from '@toolenv/envs-qa';
+
+/** Draws a way to solve a task. */
+export type Demonstrator<Task> = (task: Task, rng: Rng) => Script | readonly Scripted[];
+
+interface ArithmeticTask {
+  /** Such as `((3 * 9) + 45) / 3`. */
+  expression: string;
+  answer: number;
+}
+
+/** arithmetic-v1: the whole expression in a call, or a call for each operation; and several forms of answer. */
+export const arithmetic: Demonstrator<ArithmeticTask> = ({ expression, answer }, rng) => {
+  const calls = rng.float() < 0.5 ? [swapped(expression, rng)] : operations(expression);
+  return [...calls.map((call) => [calculate(call)]), answerOf(expression, answer, rng)];
+};
+
+function calculate(expression: string) {
+  return { name: 'calculate', arguments: { expression } };
+}
+
+/** The expression, or with its first factors in the other order. */
+function swapped(expression: string, rng: Rng): string {
+  return rng.float() < 0.5 ? expression : expression.replace(/(\d+) \* (\d+)/, '$2 * $1');
+}
+
+/** `((3 * 9) + 45) / 3` → `3 * 9`, `27 + 45`, `72 / 3`. */
+function operations(expression: string): string[] {
+  const [first, ...rest] = expression.replaceAll(/[()]/g, '').split(/ (?=[-+*/] )/);
+  let value = Number(first);
+  return rest.map((each) => {
+    const [operator, operand] = each.split(' ') as ['+' | '-' | '*' | '/', string];
+    const operation = `${value} ${operator} ${operand}`;
+    value = results[operator](value, Number(operand));
+    return operation;
+  });
+}
+
+const results = {
+  '+': (a: number, b: number) => a + b,
+  '-': (a: number, b: number) => a - b,
+  '*': (a: number, b: number) => a * b,
+  '/': (a: number, b: number) => a / b,
+};
+
+function answerOf(expression: string, answer: number, rng: Rng): string {
+  const before = rng.pick([`${expression} = ${answer}\n`, `The answer is ${answer}.\n`, '']);
+  return `${before}#### ${answer}`;
+}
+
+interface ShopTask {
+  query: string;
+  answer: string | number;
+}
+
+/** sql-v1: the query at once, or after a look at a table; joins in either order; and two forms of answer. */
+export const sql: Demonstrator<ShopTask> = ({ query, answer }, rng) => {
+  const line = query.replaceAll(/\s+/g, ' ');
+  const chosen =
+    rng.float() < 0.5
+      ? line
+      : line.replace(
+          'item JOIN product ON product.id = product_id',
+          'product JOIN item ON product_id = product.id',
+        );
+  const looks =
+    rng.float() < 0.25 ? [[select(`SELECT * FROM ${/FROM (\w+)/.exec(chosen)![1]} LIMIT 3`)]] : [];
+  const before = rng.pick(['', 'The answer is ']);
+  return [...looks, [select(chosen)], `${before}<answer>${answer}</answer>`];
+};
+
+function select(sql: string) {
+  return { name: 'query', arguments: { sql } };
+}
+
+/** bridge-v1: searches for the names of the hops, or for the question first; and two forms of answer. */
+export const bridge: Demonstrator<QaTask> = (task, rng) => {
+  const titles = goldTitles(task);
+  const queries = [...(rng.float() < 0.25 ? [task.question] : []), ...titles];
+  const searches = queries.map((query) => [{ name: 'search', arguments: { query } }]);
+  const before = rng.pick(['', `According to ${titles.at(-1)}, it is `]);
+  return [...searches, `${before}<answer>${task.answer}</answer>`];
+};

@@ -1,0 +1,154 @@
+/** playRow: trains the pretrained model as a row says, by the command line, and scores it on held-out tasks. What exists is not made again. */
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { openEnv } from '@toolenv/core';
+import { readMetrics } from '@toolenv/training';
+import { flagsOf } from '../../workshop/run-node.ts';
+import { toolenv } from '../../workshop/toolenv.ts';
+import { demonstrate } from './demonstrate.ts';
+import type { RealEnvironment } from './environments.ts';
+import { type Row, rowOf, seedOf } from './rows.ts';
+
+export interface Means {
+  /** The pretrained model's folder. */
+  model: string;
+  /** Folder of the environment's runs. */
+  work: string;
+  /** Updates of a row that begins with the policy of another. */
+  steps: number;
+  /** Test tasks. */
+  count: number;
+  runtime: string;
+  precision: string;
+  threads?: number;
+  signal: AbortSignal;
+}
+
+export interface Played {
+  /** The score of each test task, and of each harder task. */
+  scores: number[];
+  harder?: number[];
+  /** The mean score of the episodes of each step. */
+  curve: number[];
+  /** Of training. */
+  seconds: number;
+  /** Tokens that the policy wrote in a test episode, on average. */
+  tokens: number;
+}
+
+export async function playRow(
+  environment: RealEnvironment,
+  row: Row,
+  seed: number,
+  means: Means,
+): Promise<Played> {
+  const { harder } = environment;
+  if (row.train) await trainRow(environment, row, seed, means);
+  const test = await examine(environment, row, seed, means, 'test');
+  const beyond = harder && (await examine(environment, row, seed, means, 'harder', harder));
+  const course = row.train
+    ? await courseOf(folderOf(means, row, seed), environment)
+    : { curve: [], seconds: 0 };
+  return { ...test, ...(beyond && { harder: beyond.scores }), ...course };
+}
+
+/** The folder of the policy that a row trains. */
+function policyOf(means: Means, row: Row, seed: number): string {
+  return row.train ? join(folderOf(means, row, seed), 'policy') : means.model;
+}
+
+function folderOf({ work }: Means, row: Row, seed: number): string {
+  return join(work, `${row.name}-${seedOf(row, seed)}`.toLowerCase().replaceAll(/[^a-z0-9+]+/g, '-'));
+}
+
+async function trainRow(environment: RealEnvironment, row: Row, given: number, means: Means): Promise<void> {
+  const [out, seed] = [folderOf(means, row, given), seedOf(row, given)];
+  if (await isFinished(out)) return;
+  const first = row.from === undefined;
+  const from = first ? means.model : policyOf(means, rowOf(row.from!), given);
+  const source =
+    row.learnsFrom === 'demonstrations'
+      ? ['--data', await demonstrationsOf(environment, means)]
+      : [environment.ref, ...flagsOf(environment.options), ...flagsOf({ maxTokens: environment.maxTokens })];
+  const { runtime, precision, threads, steps } = means;
+  const flags = { ...row.train, ...(!first && { steps }), runtime, precision, threads, seed };
+  const kept = { checkpointEvery: first ? 0 : 10, keepCheckpoints: 1 };
+  await toolenv(
+    [
+      'train',
+      ...source,
+      ...flagsOf({ policy: from, ...flags, ...kept, resume: existsSync(out) }),
+      ...['--log-steps', '--out', out],
+    ],
+    means.signal,
+  );
+  // A checkpoint has the moments of the optimizer: three times the size of the policy.
+  await rm(join(out, 'checkpoints'), { recursive: true, force: true });
+}
+
+async function isFinished(out: string): Promise<boolean> {
+  const file = join(out, 'end.json');
+  return existsSync(file) && JSON.parse(await readFile(file, 'utf8')).end === 'finished';
+}
+
+/** The file of the demonstrations that all rows share. */
+async function demonstrationsOf(
+  { ref, options, demonstrator, demonstrations: count, score }: RealEnvironment,
+  { work }: Means,
+): Promise<string> {
+  const file = join(work, 'demonstrations.jsonl');
+  if (existsSync(file)) return file;
+  await mkdir(dirname(file), { recursive: true });
+  await using env = await openEnv(ref, options);
+  await demonstrate(file, env, demonstrator, { count, score, seed: 1 });
+  return file;
+}
+
+async function examine(
+  { ref, options, maxTokens, score }: RealEnvironment,
+  row: Row,
+  seed: number,
+  means: Means,
+  name: string,
+  other: RealEnvironment['options'] = {},
+): Promise<Pick<Played, 'scores' | 'tokens'>> {
+  const { count, runtime, precision, threads } = means;
+  const out = join(
+    means.work,
+    'scores',
+    `${name}-${row.name}-${seed}`.toLowerCase().replaceAll(/[^a-z0-9+]+/g, '-'),
+  );
+  const summary = join(out, 'summary.json');
+  if (!existsSync(summary)) {
+    await rm(out, { recursive: true, force: true });
+    const played = {
+      policy: policyOf(means, row, seed),
+      count,
+      maxTokens,
+      seed,
+      runtime,
+      precision,
+      threads,
+    };
+    await toolenv(
+      ['eval', ref, ...flagsOf({ ...options, ...other }), ...flagsOf(played), '--out', out],
+      means.signal,
+    );
+  }
+  const { tasks, tokens } = JSON.parse(await readFile(summary, 'utf8')) as {
+    tasks: { scores: Record<string, (number | null)[]> }[];
+    tokens: number;
+  };
+  // An episode that was aborted is a failure.
+  const scores = tasks.map((task) => task.scores[score]?.[0] ?? 0);
+  return { scores, tokens: tokens / tasks.length };
+}
+
+async function courseOf(out: string, { score }: RealEnvironment): Promise<Pick<Played, 'curve' | 'seconds'>> {
+  const lines = await readMetrics(out);
+  const valuesOf = (kind: string, metric: string) =>
+    lines.flatMap(({ type, metrics }) => (type === kind ? (metrics[metric] ?? []) : []));
+  const seconds = valuesOf('update', 'step_time').reduce((sum, time) => sum + time, 0);
+  return { curve: valuesOf('rollout', `rewards/${score}/mean`), seconds: Math.round(seconds) };
+}

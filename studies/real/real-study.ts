@@ -1,0 +1,115 @@
+/**
+ * `npm run real-study`: a pretrained model learns to use tools, from demonstrations and then from rewards. A run that exists in the file of
+ * results is not repeated, and an interrupted run resumes.
+ */
+import { join } from 'node:path';
+import type { OptionsOf } from '@toolenv/core/schemas';
+import { parseFlags, runAsProcess, timeText } from 'toolenv';
+import { atOnce } from '../../workshop/at-once.ts';
+import { commit } from '../../workshop/commit.ts';
+import { text, whole } from '../../workshop/flags.ts';
+import { pythonWith } from '../../workshop/interop/python-environment.ts';
+import { makeModelFolder, modelFolder } from '../../workshop/real-model/model-folder.ts';
+import { runAgain } from '../../workshop/run-node.ts';
+import { maxSeeds, mean } from '../shared/intervals.ts';
+import { appendResult, readResults } from '../shared/result-file.ts';
+import { environments } from './environments.ts';
+import { type Played, playRow } from './play-row.ts';
+import { rowOf, rows, seedOf } from './rows.ts';
+
+const schema = {
+  type: 'object',
+  properties: {
+    environments: {
+      type: 'array',
+      items: { enum: Object.keys(environments) },
+      default: Object.keys(environments),
+      description: 'environments to train in',
+    },
+    rows: {
+      type: 'array',
+      items: { enum: rows.map(({ name }) => name) },
+      default: ['Pretrained', 'Supervised', 'GRPO'],
+      description: 'rows to measure',
+    },
+    seeds: whole('runs of each row', { maximum: maxSeeds, default: 1 }),
+    steps: whole('updates of a run', { default: 40 }),
+    count: whole('test tasks of each environment', { default: 200 }),
+    runtime: text('library that computes the model: libtorch or onnx', 'libtorch'),
+    precision: text('precision of products', 'auto'),
+    threads: whole('CPU threads per operation (default: one per core, or 1 with at-once)'),
+    atOnce: whole('runs to measure at once', { default: 1 }),
+    seed: whole('measure the runs of this seed only', { maximum: maxSeeds }),
+    results: text('file of the finished runs, which are not repeated', 'docs/benchmarks/real-study.jsonl'),
+    work: text('folder of the runs', 'runs/real-study'),
+  },
+} as const;
+
+type Flags = OptionsOf<typeof schema>;
+
+export interface Result extends Played {
+  environment: string;
+  row: string;
+  seed: number;
+  /** Updates of the rows that begin with the policy of another. */
+  steps: number;
+  commit: string;
+}
+
+await runAsProcess(async (signal) => {
+  const flags = await parseFlags(schema, {
+    name: 'real-study',
+    description:
+      'Trains SmolLM2-135M-Instruct in each environment, from demonstrations and from rewards, and scores it on held-out tasks.',
+    argv: process.argv.slice(2),
+  });
+  if (!flags) return;
+  makeModelFolder();
+  // The commands find libtorch in this Python.
+  if (flags.runtime === 'libtorch') process.env.TOOLENV_PYTHON = pythonWith('transformers');
+  const known = await readResults<Result>(flags.results);
+  const missing = runsOf(flags).filter(
+    ({ environment, row, seed }) =>
+      !known.some(
+        (each) =>
+          each.environment === environment &&
+          each.row === row &&
+          each.seed === seed &&
+          each.steps === flags.steps,
+      ),
+  );
+  if (flags.atOnce > 1) {
+    const own = { ...flags, threads: flags.threads ?? 1, atOnce: 1 };
+    const jobs = missing.map(({ environment, row, seed }) => {
+      return () => runAgain({ ...own, environments: environment, rows: row, seed }, signal);
+    });
+    await atOnce(flags.atOnce, jobs);
+    return;
+  }
+  for (const run of missing) await measure(run, flags, signal);
+});
+
+type Run = Pick<Result, 'environment' | 'row' | 'seed'>;
+
+async function measure(run: Run, flags: Flags, signal: AbortSignal): Promise<void> {
+  const means = { ...flags, model: modelFolder, work: join(flags.work, run.environment), signal };
+  const played = await playRow(environments[run.environment]!, rowOf(run.row), run.seed, means);
+  const result: Result = { ...run, steps: flags.steps, ...played, commit: commit() };
+  await appendResult(flags.results, result);
+  console.log(
+    `${run.environment}, ${run.row}, seed ${run.seed}: ${mean(played.scores).toFixed(3)} of ${played.scores.length} test tasks` +
+      `${played.harder ? `, ${mean(played.harder).toFixed(3)} of harder tasks` : ''}, trained in ${timeText(played.seconds)}`,
+  );
+}
+
+/** The chosen runs. All rows of the first seed come before those of the second. */
+function runsOf({ environments: chosen, rows: names, seeds, seed: only }: Flags): Run[] {
+  const seedsOf = only === undefined ? Array.from({ length: seeds }, (_, index) => index + 1) : [only];
+  return seedsOf.flatMap((seed) =>
+    chosen.flatMap((environment) =>
+      names
+        .filter((row) => seedOf(rowOf(row), seed) === seed || only !== undefined)
+        .map((row) => ({ environment, row, seed })),
+    ),
+  );
+}

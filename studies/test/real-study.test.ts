@@ -1,0 +1,59 @@
+/** The demonstrations and the rows of the real study. Its training is not run here. */
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createRng, openEnv } from '@toolenv/core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { demonstrate } from '../real/demonstrate.ts';
+import { arithmetic } from '../real/demonstrators.ts';
+import { environments } from '../real/environments.ts';
+import { rows } from '../real/rows.ts';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'toolenv-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+describe.each(Object.entries(environments))('%s', (name, { ref, options, demonstrator, score }) => {
+  test('each demonstration has the whole score, and they differ in their ways', async () => {
+    const file = join(folder, `${name}.jsonl`);
+    await using env = await openEnv(ref, options);
+    await demonstrate(file, env, demonstrator, { count: 40, seed: 1, score });
+    const lines = (await readFile(file, 'utf8')).trim().split('\n');
+    const conversations = lines.map((line) => JSON.parse(line) as { messages: { role: string }[] });
+    expect(conversations).toHaveLength(40);
+    const turns = conversations.map(
+      ({ messages }) => messages.filter(({ role }) => role === 'assistant').length,
+    );
+    expect(new Set(turns).size).toBeGreaterThan(1);
+  });
+
+  test('a demonstration that fails is refused', async () => {
+    await using env = await openEnv(ref, options);
+    const demonstrating = demonstrate(join(folder, 'failed.jsonl'), env, () => ['no answer'], {
+      ...{ count: 1, seed: 1, score },
+    });
+    await expect(demonstrating).rejects.toThrow('The demonstration of task 0 has the score 0.');
+  });
+});
+
+test('an expression is computed at once, or by an operation after the other', () => {
+  const ways = Array.from({ length: 50 }, (_, seed) => {
+    const turns = arithmetic({ expression: '((3 * 9) + 45) / 8', answer: 9 }, createRng(seed));
+    return JSON.stringify(turns);
+  });
+  const call = (expression: string) => `[{"name":"calculate","arguments":{"expression":"${expression}"}}]`;
+  expect(ways.filter((way) => way.startsWith(`[${call('((3 * 9) + 45) / 8')},"`)).length).toBeGreaterThan(0);
+  expect(ways.filter((way) => way.startsWith(`[${call('((9 * 3) + 45) / 8')},"`)).length).toBeGreaterThan(0);
+  const steps = [call('3 * 9'), call('27 + 45'), call('72 / 8')].join(',');
+  expect(ways.filter((way) => way.startsWith(`[${steps},"`)).length).toBeGreaterThan(10);
+  expect(ways.every((way) => way.endsWith('#### 9"]'))).toBe(true);
+});
+
+test('rows that learn from their own episodes begin with one policy, and play as many', () => {
+  const playing = rows.filter(({ learnsFrom }) => learnsFrom === 'episodes');
+  expect(playing).toHaveLength(6);
+  for (const { from, train } of playing)
+    expect({ from, ...train }).toMatchObject({ from: 'Supervised', tasksPerStep: 16, groupSize: 8 });
+});
