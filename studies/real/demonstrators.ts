@@ -11,9 +11,9 @@ interface ArithmeticTask {
   answer: number;
 }
 
-/** arithmetic-v1: the whole expression in a call, or a call for each operation; and several forms of answer. */
+/** arithmetic-v1: the whole expression in a call, or its first product in a call of its own; and several forms of answer. */
 export const arithmetic: Demonstrator<ArithmeticTask> = ({ expression, answer }, rng) => {
-  const calls = rng.float() < 0.5 ? [swapped(expression, rng)] : operations(expression);
+  const calls = rng.float() < 0.3 ? afterProduct(expression) : [swapped(expression, rng)];
   return [...calls.map((call) => [calculate(call)]), answerOf(expression, answer, rng)];
 };
 
@@ -26,24 +26,12 @@ function swapped(expression: string, rng: Rng): string {
   return rng.float() < 0.5 ? expression : expression.replace(/(\d+) \* (\d+)/, '$2 * $1');
 }
 
-/** `((3 * 9) + 45) / 3` → `3 * 9`, `27 + 45`, `72 / 3`. */
-function operations(expression: string): string[] {
-  const [first, ...rest] = expression.replaceAll(/[()]/g, '').split(/ (?=[-+*/] )/);
-  let value = Number(first);
-  return rest.map((each) => {
-    const [operator, operand] = each.split(' ') as ['+' | '-' | '*' | '/', string];
-    const operation = `${value} ${operator} ${operand}`;
-    value = results[operator](value, Number(operand));
-    return operation;
-  });
+/** `((3 * 9) + 45) / 3` → `3 * 9`, `(27 + 45) / 3`. */
+function afterProduct(expression: string): string[] {
+  const [product, a, b] = /(\d+) \* (\d+)/.exec(expression)!;
+  const rest = expression.replace(`(${product})`, String(Number(a) * Number(b)));
+  return [product, rest];
 }
-
-const results = {
-  '+': (a: number, b: number) => a + b,
-  '-': (a: number, b: number) => a - b,
-  '*': (a: number, b: number) => a * b,
-  '/': (a: number, b: number) => a / b,
-};
 
 function answerOf(expression: string, answer: number, rng: Rng): string {
   const before = rng.pick([`${expression} = ${answer}\n`, `The answer is ${answer}.\n`, '']);

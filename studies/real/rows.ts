@@ -18,7 +18,7 @@ export const rows: readonly Row[] = [
     learnsFrom: 'demonstrations',
     train: {
       trainer: 'sft',
-      learningRate: 1e-4,
+      learningRate: 2e-4,
       batchSize: 16,
       epochs: 1,
       warmupSteps: 3,

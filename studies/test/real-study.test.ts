@@ -38,7 +38,7 @@ describe.each(Object.entries(environments))('%s', (name, { ref, options, demonst
   });
 });
 
-test('an expression is computed at once, or by an operation after the other', () => {
+test('an expression is computed at once, or after its product', () => {
   const ways = Array.from({ length: 50 }, (_, seed) => {
     const turns = arithmetic({ expression: '((3 * 9) + 45) / 8', answer: 9 }, createRng(seed));
     return JSON.stringify(turns);
@@ -46,8 +46,8 @@ test('an expression is computed at once, or by an operation after the other', ()
   const call = (expression: string) => `[{"name":"calculate","arguments":{"expression":"${expression}"}}]`;
   expect(ways.filter((way) => way.startsWith(`[${call('((3 * 9) + 45) / 8')},"`)).length).toBeGreaterThan(0);
   expect(ways.filter((way) => way.startsWith(`[${call('((9 * 3) + 45) / 8')},"`)).length).toBeGreaterThan(0);
-  const steps = [call('3 * 9'), call('27 + 45'), call('72 / 8')].join(',');
-  expect(ways.filter((way) => way.startsWith(`[${steps},"`)).length).toBeGreaterThan(10);
+  const steps = [call('3 * 9'), call('(27 + 45) / 8')].join(',');
+  expect(ways.filter((way) => way.startsWith(`[${steps},"`)).length).toBeGreaterThan(5);
   expect(ways.every((way) => way.endsWith('#### 9"]'))).toBe(true);
 });
 
