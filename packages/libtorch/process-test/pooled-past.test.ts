@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type LibtorchRuntime, libtorchRuntime } from '../src/libtorch-runtime.ts';
 import { hasLibtorch } from './has-libtorch.ts';
 
-const [heads, shared, width, scale] = [6, 2, 4, 0.5];
+const [heads, keyHeads, width, scale] = [6, 2, 4, 0.5];
 const tensor = (data: Tensor['data'], dims: readonly number[]): Tensor => ({ data, dims });
 const rng = createRng(1, 'pool');
 const random = (...dims: number[]) =>
@@ -24,6 +24,8 @@ interface Case {
   room?: readonly [rows: number, positions: number];
   copies?: readonly (readonly number[])[];
   window?: number;
+  shared?: number;
+  leaders?: readonly number[];
 }
 
 const cases: readonly Case[] = [
@@ -52,12 +54,41 @@ const cases: readonly Case[] = [
       [3, 4, 0, 8],
     ],
   },
+  {
+    title: 'two groups with common prefixes',
+    pool: [6, 96],
+    rows: [0, 1, 2, 3, 4, 5],
+    lengths: [70, 80, 90, 71, 75, 95],
+    time: 1,
+    copies: [
+      [0, 1, 0, 70],
+      [0, 2, 0, 70],
+      [3, 4, 0, 70],
+      [3, 5, 0, 70],
+    ],
+    shared: 70,
+    leaders: [0, 0, 0, 3, 3, 3],
+  },
+  {
+    title: 'groups of unequal size with idle rows between them',
+    pool: [9, 96],
+    rows: [1, 2, 4, 5, 7, 8],
+    lengths: [66, 80, 90, 65, 75, 95],
+    time: 1,
+    copies: [
+      [1, 2, 0, 66],
+      [1, 5, 0, 65],
+      [1, 8, 0, 66],
+    ],
+    shared: 65,
+    leaders: [0, 0, 2, 0, 4, 0],
+  },
 ];
 
 function program({ window }: Case) {
   return <T>(ops: Ops<T>) => {
     const floats = (name: string, ...dims: string[]) =>
-      ops.input(name, 'float32', [dims[0]!, dims[1] === 'H' ? heads : shared, dims[2]!, width]);
+      ops.input(name, 'float32', [dims[0]!, dims[1] === 'H' ? heads : keyHeads, dims[2]!, width]);
     const [mixed, grownKeys, grownValues] = ops.pooledAttention!(
       {
         queries: floats('queries', 'B', 'H', 'S'),
@@ -69,6 +100,8 @@ function program({ window }: Case) {
         lengths: ops.input('lengths', 'int32', ['B']),
         room: ops.input('room', 'int32', [2]),
         copies: ops.input('copies', 'int32', ['F', 4]),
+        shared: ops.input('shared', 'int32', [1]),
+        leaders: ops.input('leaders', 'int32', ['B']),
         window,
       },
       scale,
@@ -84,20 +117,20 @@ type Past = (row: number, head: number, position: number) => Float32Array;
 function pastOf({ copies = [], rows, lengths, time }: Case, pool: Tensor, fresh: Tensor): Past {
   const [count, , positions] = pool.dims as [number, number, number];
   const known = Array.from({ length: Math.max(count, ...rows.map((row) => row + 1)) }, (_, row) =>
-    Array.from({ length: shared }, (_, head) =>
+    Array.from({ length: keyHeads }, (_, head) =>
       Array.from({ length: row < count ? positions : 0 }, (_, position) => {
-        const start = ((row * shared + head) * positions + position) * width;
+        const start = ((row * keyHeads + head) * positions + position) * width;
         return (pool.data as Float32Array).slice(start, start + width);
       }),
     ),
   );
   for (const [from, to, begin, many] of copies)
-    for (let head = 0; head < shared; head++)
+    for (let head = 0; head < keyHeads; head++)
       for (let p = begin!; p < begin! + many!; p++) known[to!]![head]![p] = known[from!]![head]![p]!;
   for (const [b, row] of rows.entries())
-    for (let head = 0; head < shared; head++)
+    for (let head = 0; head < keyHeads; head++)
       for (let s = 0; s < time; s++) {
-        const start = ((b * shared + head) * time + s) * width;
+        const start = ((b * keyHeads + head) * time + s) * width;
         known[row]![head]![lengths[b]! + s] = (fresh.data as Float32Array).slice(start, start + width);
       }
   return (row, head, position) => known[row]![head]![position]!;
@@ -110,7 +143,7 @@ function expectedOf(one: Case, given: Tensors): { mixed: number[]; keys: Past } 
   const mixed = rows.flatMap((row, b) =>
     Array.from({ length: heads * time }, (_, i) => {
       const [head, s] = [Math.floor(i / time), i % time];
-      const of = Math.floor(head / (heads / shared));
+      const of = Math.floor(head / (heads / keyHeads));
       const end = lengths[b]! + s + 1;
       const start = Math.max(0, end - window);
       const first = ((b * heads + head) * time + s) * width;
@@ -139,26 +172,29 @@ describe.runIf(hasLibtorch).each([
 
   test.each(cases)('$title', async (one) => {
     const { pool, rows, lengths, time, room = pool, copies = [] } = one;
+    const { shared = 0, leaders = [...rows.keys()] } = one;
     const given = {
       queries: random(rows.length, heads, time, width),
-      keys: random(rows.length, shared, time, width),
-      values: random(rows.length, shared, time, width),
-      pooledKeys: random(pool[0], shared, pool[1], width),
-      pooledValues: random(pool[0], shared, pool[1], width),
+      keys: random(rows.length, keyHeads, time, width),
+      values: random(rows.length, keyHeads, time, width),
+      pooledKeys: random(pool[0], keyHeads, pool[1], width),
+      pooledValues: random(pool[0], keyHeads, pool[1], width),
       rows: ints(rows, rows.length),
       lengths: ints(lengths, rows.length),
       room: ints(room, 2),
       copies: ints(copies.flat(), copies.length, 4),
+      shared: ints([shared], 1),
+      leaders: ints(leaders, rows.length),
     };
     const executable = await libtorch.compile(program(one));
     const { mixed, grownKeys } = await executable.run(given);
     const expected = expectedOf(one, given);
     for (const [i, value] of expected.mixed.entries()) expect(mixed!.data[i]).toBeCloseTo(value, digits);
-    expect(grownKeys!.dims).toEqual([room[0], shared, room[1], width]);
+    expect(grownKeys!.dims).toEqual([room[0], keyHeads, room[1], width]);
     for (const [b, row] of rows.entries())
-      for (let head = 0; head < shared; head++)
+      for (let head = 0; head < keyHeads; head++)
         for (let p = 0; p < lengths[b]! + time; p++) {
-          const start = ((row * shared + head) * room[1] + p) * width;
+          const start = ((row * keyHeads + head) * room[1] + p) * width;
           for (const [d, value] of expected.keys(row, head, p).entries())
             expect(grownKeys!.data[start + d]).toBeCloseTo(value, digits);
         }

@@ -244,12 +244,12 @@ export class Kernels extends TensorScope {
   }
 
   /**
-   * [B, H, S, D] by [B, K, T, D], where neighbouring heads share keys, with a mask that broadcasts to [B, H, S, T], or causal: the outputs,
+   * [B, H, S, D] by [B, K, T, D], where neighbouring heads share keys, with a mask that broadcasts to [B, H, S, T], causal, or whole: the outputs,
    * and the logarithms of the sums.
    */
   attention(
     [queries, keys, values]: AttentionInputs,
-    mask: TorchTensor | 'causal',
+    mask: TorchTensor | 'causal' | 'whole',
     scale: number,
   ): [TorchTensor, TorchTensor] {
     const given = [
@@ -285,10 +285,10 @@ export class Kernels extends TensorScope {
     return found.map((handle, index) => this.#new(handle, inputs[index]!.shape, inputs[index]!.type));
   }
 
-  #attentionOptions(mask: TorchTensor | 'causal', scale: number): bigint[] {
+  #attentionOptions(mask: TorchTensor | 'causal' | 'whole', scale: number): bigint[] {
     const { library } = this;
     const dropout = library.double(0);
-    const given = mask === 'causal' ? none : library.optional(this.#own(mask));
+    const given = typeof mask === 'string' ? none : library.optional(this.#own(mask));
     return [dropout, mask === 'causal' ? 1n : 0n, given, library.optional(library.double(scale))];
   }
 

@@ -4,7 +4,13 @@ import type { Kernels } from './kernels.ts';
 import type { TorchType } from './torch-library.ts';
 import type { TorchTensor } from './torch-tensor.ts';
 
-type Given = Pick<PooledAttention<TorchTensor>, 'rows' | 'lengths' | 'room' | 'copies' | 'keys'>;
+type Given = Omit<
+  PooledAttention<TorchTensor>,
+  'queries' | 'values' | 'pooledKeys' | 'pooledValues' | 'window'
+>;
+
+/** Shorter common prefixes are not worth an attention of their own. */
+const leastShared = 64;
 
 /** Copies of the same positions, of which none reads what another writes. */
 interface Copies {
@@ -27,6 +33,22 @@ interface Attended {
   lengths: readonly number[];
 }
 
+/** Rows whose first positions are the same attend to them together: a product of many queries instead of many small products. */
+interface Shared {
+  /** The first positions that each row has in common with its leader. */
+  positions: number;
+  leaders: number;
+  /** The rows of the largest group. */
+  most: number;
+  /** int64 [leaders]: rows of the pool. */
+  rows: TorchTensor;
+  /** int64 [B]: the place of each row among leaders · most. */
+  places: TorchTensor;
+}
+
+/** The outputs [B, H, S, D] of attention to some positions, and the logarithms of the sums, [B, H, S]. */
+type Mixed = [outputs: TorchTensor, logs: TorchTensor];
+
 export class PooledPast {
   /** Whether no row has a past. */
   readonly isEmpty: boolean;
@@ -39,7 +61,9 @@ export class PooledPast {
   /** int64 [B · K · S]: the rows of the new positions in a pool [N · K · C, D]. */
   readonly #written: TorchTensor;
   readonly #attended: Attended;
-  readonly #masks: Map<number | undefined, TorchTensor> = new Map();
+  readonly #shared: Shared | undefined;
+  /** By the first position and the window. */
+  readonly #masks: Map<string, TorchTensor> = new Map();
 
   /** @param pool [N, K, C, D], as that of any layer. */
   constructor(kernels: Kernels, given: Given, pool: readonly number[]) {
@@ -61,6 +85,9 @@ export class PooledPast {
     );
     this.#written = this.#index(written);
     this.#attended = this.#chooseRows(rows, lengths);
+    const [positions] = kernels.read(given.shared) as Int32Array;
+    if (time === 1 && positions! >= leastShared)
+      this.#shared = this.#shareOf(rows, [...kernels.read(given.leaders)], positions!);
   }
 
   /**
@@ -89,25 +116,78 @@ export class PooledPast {
     window: number | undefined,
   ): TorchTensor {
     const k = this.#kernels;
+    if (!this.#shared || window !== undefined) return this.#attendFrom(0, queries, pools, scale, window)[0];
+    const [common, ofCommon] = this.#attendTogether(this.#shared, queries, pools, scale);
+    const [own, ofOwn] = this.#attendFrom(this.#shared.positions, queries, pools, scale);
+    // Each part counts by its share of the sum of exponentials.
+    const share = k.unary('sigmoid', k.add(ofOwn, ofCommon, -1));
+    const [from, to] = [common, own].map((x) => k.cast(x, 'float32')) as [TorchTensor, TorchTensor];
+    const weights = k.reshape(share, [...share.shape, 1]);
+    return k.cast(k.add(from, k.mul(k.add(to, from, -1), weights)), queries.type);
+  }
+
+  /** Attention to the positions from `start` on. */
+  #attendFrom(
+    start: number,
+    queries: TorchTensor,
+    pools: readonly TorchTensor[],
+    scale: number,
+    window?: number,
+  ): Mixed {
+    const k = this.#kernels;
     const [, heads, time, width] = queries.shape as [number, number, number, number];
     const { places, count } = this.#attended;
-    const [keys, values] = pools.map((pool) => this.#rowsOf(pool)) as [TorchTensor, TorchTensor];
-    const asked = places ? this.#spread(queries, places) : queries;
+    const [keys, values] = pools.map((pool) => this.#rowsOf(pool, start)) as [TorchTensor, TorchTensor];
+    const asked = places ? this.#spread(queries, places, count) : queries;
     // Heads that share keys are rows of one product where each has a single query.
     const isOne = time === 1;
-    const shared = keys.shape[1]!;
-    const grouped = isOne ? k.reshape(asked, [count, shared, heads / shared, width]) : asked;
-    const mask = this.#mask(window);
-    const wide = isOne ? k.expand(mask, [count, 1, heads / shared, this.#longest]) : mask;
-    const [mixed] = k.attention([grouped, keys, values], wide, scale);
-    const whole = isOne ? k.reshape(mixed, [count, heads, 1, width]) : mixed;
-    return places ? k.select(whole, 0, places) : whole;
+    const groups = keys.shape[1]!;
+    const grouped = isOne ? k.reshape(asked, [count, groups, heads / groups, width]) : asked;
+    const mask = this.#mask(start, window);
+    const wide = isOne ? k.expand(mask, [count, 1, heads / groups, this.#longest - start]) : mask;
+    const [mixed, logs] = k.attention([grouped, keys, values], wide, scale);
+    const whole = [k.reshape(mixed, [count, heads, time, width]), k.reshape(logs, [count, heads, time])];
+    return (places ? whole.map((each) => k.select(each, 0, places)) : whole) as Mixed;
+  }
+
+  /** Attention of single queries to the positions that their rows have in common. */
+  #attendTogether(
+    { positions, leaders, most, rows, places }: Shared,
+    queries: TorchTensor,
+    pools: readonly TorchTensor[],
+    scale: number,
+  ): Mixed {
+    const k = this.#kernels;
+    const [, heads, , width] = queries.shape as [number, number, number, number];
+    const [keys, values] = pools.map((pool) => k.select(k.narrow(pool, 2, 0, positions), 0, rows)) as [
+      TorchTensor,
+      TorchTensor,
+    ];
+    const groups = keys.shape[1]!;
+    const each = heads / groups;
+    const spread = k.reshape(this.#spread(queries, places, leaders * most), [
+      leaders,
+      most,
+      groups,
+      each,
+      width,
+    ]);
+    const asked = k.reshape(k.permute(spread, [0, 2, 1, 3, 4]), [leaders, groups, most * each, width]);
+    const [mixed, logs] = k.attention([asked, keys, values], 'whole', scale);
+    const byRow = (x: TorchTensor, ...rest: number[]) => {
+      const apart = k.reshape(x, [leaders, groups, most, each, sizeOf(rest)]);
+      const rowsFirst = k.reshape(k.permute(apart, [0, 2, 1, 3, 4]), [leaders * most, heads, 1, ...rest]);
+      return k.select(rowsFirst, 0, places);
+    };
+    return [byRow(mixed, width), byRow(logs)];
   }
 
   close(): void {
     const { some, places } = this.#attended;
     const copied = this.#copies.flatMap(({ from, to }) => [from, to]);
-    for (const each of [this.#written, some, places, ...copied, ...this.#masks.values()]) each?.drop();
+    const shared = this.#shared ? [this.#shared.rows, this.#shared.places] : [];
+    for (const each of [this.#written, some, places, ...copied, ...shared, ...this.#masks.values()])
+      each?.drop();
   }
 
   /** A range is attended to in place, unless most of it is idle. Idle rows cost as much as others where several tokens are new. */
@@ -124,35 +204,55 @@ export class PooledPast {
     return { start, count, some: undefined, places: this.#index(places), lengths: spread };
   }
 
-  #rowsOf(pool: TorchTensor): TorchTensor {
+  /** Sharing saves something if the groups are large: then the places of the rows in them, else nothing. */
+  #shareOf(rows: readonly number[], leaders: readonly number[], positions: number): Shared | undefined {
+    const members = new Map<number, number>();
+    const ranks = leaders.map((leader) => {
+      const rank = members.get(leader) ?? 0;
+      members.set(leader, rank + 1);
+      return rank;
+    });
+    if (members.size > rows.length / 2) return undefined;
+    const order = [...members.keys()];
+    const most = Math.max(...members.values());
+    const places = leaders.map((leader, b) => order.indexOf(leader) * most + ranks[b]!);
+    return {
+      ...{ positions, leaders: order.length, most },
+      rows: this.#index(order.map((leader) => rows[leader]!)),
+      places: this.#index(places),
+    };
+  }
+
+  #rowsOf(pool: TorchTensor, from: number): TorchTensor {
     const k = this.#kernels;
     const { start, count, some } = this.#attended;
-    const part = k.narrow(pool, 2, 0, this.#longest);
+    const part = k.narrow(pool, 2, from, this.#longest - from);
     return some ? k.select(part, 0, some) : k.narrow(part, 0, start, count);
   }
 
-  /** Queries at their places in a range. The others are 0. */
-  #spread(queries: TorchTensor, places: TorchTensor): TorchTensor {
-    const spread = this.#kernels.full(queries.shape.with(0, this.#attended.count), 0, queries.type);
+  /** Queries at their places among `count`. The others are 0. */
+  #spread(queries: TorchTensor, places: TorchTensor, count: number): TorchTensor {
+    const spread = this.#kernels.full(queries.shape.with(0, count), 0, queries.type);
     this.#kernels.copyRows(spread, places, queries);
     return spread;
   }
 
-  /** [rows, 1, S, longest]: 0 at the positions that a new token attends to, and −∞ at the others. */
-  #mask(window: number | undefined): TorchTensor {
-    const known = this.#masks.get(window);
+  /** [rows, 1, S, longest − from]: 0 at the positions that a new token attends to, and −∞ at the others. An idle row attends to the first. */
+  #mask(from: number, window: number | undefined): TorchTensor {
+    const name = `${from} ${window}`;
+    const known = this.#masks.get(name);
     if (known) return known;
-    const [longest, time] = [this.#longest, this.#time];
+    const [width, time] = [this.#longest - from, this.#time];
     const { lengths, count } = this.#attended;
-    const mask = new Float32Array(count * time * longest).fill(Number.NEGATIVE_INFINITY);
+    const mask = new Float32Array(count * time * width).fill(Number.NEGATIVE_INFINITY);
     for (const [row, length] of lengths.entries()) {
       for (let s = 0; s < time; s++) {
-        const [start, end] = [(row * time + s) * longest, length + s + 1];
+        const [start, end] = [(row * time + s) * width, Math.max(1, length + s + 1 - from)];
         mask.fill(0, start + Math.max(0, end - (window ?? end)), start + end);
       }
     }
-    const made = this.#kernels.outside(() => this.#kernels.of(mask, [count, 1, time, longest]));
-    this.#masks.set(window, made);
+    const made = this.#kernels.outside(() => this.#kernels.of(mask, [count, 1, time, width]));
+    this.#masks.set(name, made);
     return made;
   }
 

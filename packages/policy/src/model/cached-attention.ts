@@ -60,7 +60,8 @@ function cachedAttention<T>(
       const [pooledKeys, pooledValues] = [past('key', 'rows'), past('value', 'rows')];
       const [rows, lengths] = [ops.input('rows', 'int32', ['B']), ops.input('lengths', 'int32', ['B'])];
       const [room, copies] = [ops.input('room', 'int32', [2]), ops.input('copies', 'int32', ['F', 4])];
-      const pool = { pooledKeys, pooledValues, rows, lengths, room, copies };
+      const [shared, leaders] = [ops.input('shared', 'int32', [1]), ops.input('leaders', 'int32', ['B'])];
+      const pool = { pooledKeys, pooledValues, rows, lengths, room, copies, shared, leaders };
       const given = { queries, keys, values, ...pool, window: windowed ? window : undefined };
       const [mixed, grownKeys, grownValues] = ops.pooledAttention(given, scale);
       outputs[`grown.${layer}.key`] = grownKeys;

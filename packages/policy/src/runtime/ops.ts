@@ -50,6 +50,10 @@ export interface PooledAttention<T> {
   room: T;
   /** int32 [F, 4]: copies to make first, one after another: from a row, to a row, from a position on, so many positions. */
   copies: T;
+  /** int32 [1]: how many first positions each row has in common with its leader. */
+  shared: T;
+  /** int32 [B]: the index of each row's leader among the B rows. A leader is its own. */
+  leaders: T;
   /** How many positions the token attends to, its own included. Absent: all. */
   window?: number | undefined;
 }

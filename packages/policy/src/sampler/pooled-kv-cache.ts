@@ -1,5 +1,6 @@
 /** A key-value cache in a device's memory, for runtimes that write to it: each slot keeps its row of a pool. See `Ops.pooledAttention`. */
 import { headWidth, type ModelConfig } from '../model/model-config.ts';
+import { getOrInsert } from '../runtime/get-or-insert.ts';
 import { disposeTensors } from '../runtime/resident-tensor.ts';
 import { type Runtime, type Tensors, tensor, zeros } from '../runtime/runtime.ts';
 import { cachedParts, grownOf, pastOf, roundUp } from './cached-past.ts';
@@ -8,6 +9,11 @@ import type { KvCache } from './kv-cache.ts';
 /** A pool that grows becomes larger than it must be by this factor, because growth copies all of it. */
 const growth = 1.5;
 
+interface Prefix {
+  group: number;
+  length: number;
+}
+
 export class PooledKvCache implements KvCache {
   readonly isResident = true;
   readonly #parts: readonly string[];
@@ -15,6 +21,9 @@ export class PooledKvCache implements KvCache {
   /** By part: [rows, key-value heads, positions, head width]. */
   #pools: Tensors;
   #lengths: number[] = [];
+  /** By slot. Slots of one group have the same first positions: the lesser of their lengths. */
+  #prefixes: (Prefix | undefined)[] = [];
+  #groups = 0;
   /** Copies that the next run makes first: from, to, begin and count of each. */
   #copies: number[] = [];
 
@@ -30,12 +39,20 @@ export class PooledKvCache implements KvCache {
 
   truncate(slot: number, length: number): void {
     this.#lengths[slot] = Math.min(this.length(slot), length);
+    const prefix = this.#prefixes[slot];
+    if (prefix) this.#prefixes[slot] = { ...prefix, length: Math.min(prefix.length, length) };
   }
 
   fork(from: number, to: number, length: number): void {
     const begin = this.length(to);
     if (begin < length) this.#copies.push(from, to, begin, length - begin);
     this.#lengths[to] = length;
+    const known = this.#prefixes[from];
+    if (!known || known.length < length) {
+      this.#groups += 1;
+      this.#prefixes[from] = { group: this.#groups, length };
+    }
+    this.#prefixes[to] = { ...this.#prefixes[from]!, length };
   }
 
   inOrder(slots: readonly number[]): number[] {
@@ -57,6 +74,24 @@ export class PooledKvCache implements KvCache {
       lengths: tensor(Int32Array.from(lengths), [slots.length]),
       room: tensor(Int32Array.from(room), [2]),
       copies: tensor(Int32Array.from(this.#copies), [this.#copies.length / 4, 4]),
+      ...this.#sharing(slots),
+    };
+  }
+
+  /** How many first positions every slot has in common with the first slot of its group. */
+  #sharing(slots: readonly number[]): Tensors {
+    const first = new Map<number, number>();
+    let shared = Math.min(...slots.map((slot) => this.length(slot)));
+    const leaders = slots.map((slot, index) => {
+      const prefix = this.#prefixes[slot];
+      if (!prefix) return index;
+      const leader = getOrInsert(first, prefix.group, () => index);
+      if (leader !== index) shared = Math.min(shared, prefix.length, this.#prefixes[slots[leader]!]!.length);
+      return leader;
+    });
+    return {
+      shared: tensor(Int32Array.of(shared), [1]),
+      leaders: tensor(Int32Array.from(leaders), [slots.length]),
     };
   }
 
@@ -72,6 +107,7 @@ export class PooledKvCache implements KvCache {
     disposeTensors(this.#pools);
     this.#pools = this.#empty();
     this.#lengths = [];
+    this.#prefixes = [];
     this.#copies = [];
   }
 

@@ -42,6 +42,44 @@ function write(view: Tensors, name: string, fresh: readonly (readonly number[])[
   return { pool: tensor(data, grown), at };
 }
 
+let written = 0;
+
+/** A run that writes counts[b] new entries to each slot. @returns Whether some of the slots shared positions with another. */
+async function run(
+  cache: PooledKvCache,
+  model: number[][],
+  slots: readonly number[],
+  given: readonly number[],
+): Promise<boolean> {
+  let isShared = false;
+  const order = cache.inOrder(slots);
+  const counts = given.slice(0, order.length);
+  const time = Math.max(...counts);
+  const view = await cache.view(order, time);
+  const [shared, leaders] = [view.shared!.data[0]!, [...view.leaders!.data]];
+  for (const [b, leader] of leaders.entries()) {
+    expect(leaders[leader]).toBe(leader);
+    const [own, ofLeader] = [b, leader].map((index) => model[order[index]!]!.slice(0, shared));
+    expect(own).toHaveLength(shared);
+    expect(own).toEqual(ofLeader);
+    isShared ||= leader !== b && shared > 1;
+  }
+  const fresh = order.map(() => Array.from({ length: time }, () => ++written));
+  const outputs: Tensors = {};
+  for (const [b, each] of order.entries()) model[each]!.push(...fresh[b]!.slice(0, counts[b]));
+  for (const part of parts) {
+    const { pool, at } = write(view, pastOf(part), fresh);
+    outputs[grownOf(part)] = pool;
+    // A pool that grows has room for half as much again, in whole blocks.
+    expect(pool.dims[0]).toBeLessThanOrEqual(8);
+    for (const each of order)
+      for (let head = 0; head < heads; head++)
+        expect(model[each]!.map((_, t) => pool.data[at(each, head, t)])).toEqual(model[each]);
+  }
+  await cache.append(order, counts, outputs);
+  return isShared;
+}
+
 const slots = fc.subarray([0, 1, 2, 3, 4], { minLength: 1 });
 const slot = fc.nat(4);
 const action = fc.oneof(
@@ -56,7 +94,7 @@ const action = fc.oneof(
 );
 
 test('a slot keeps its values in its row while others are written, cut and copied', async () => {
-  let written = 0;
+  let grouped = false;
   await fc.assert(
     fc.asyncProperty(fc.array(action, { maxLength: 40 }), async (actions) => {
       const cache = new PooledKvCache(runtime, tinyConfig);
@@ -74,23 +112,7 @@ test('a slot keeps its values in its row while others are written, cut and copie
           cache.fork(one.from, one.to, shared.length);
           model[one.to] = shared;
         } else {
-          const order = cache.inOrder(one.slots);
-          const counts = one.counts.slice(0, order.length);
-          const time = Math.max(...counts);
-          const view = await cache.view(order, time);
-          const fresh = order.map(() => Array.from({ length: time }, () => ++written));
-          const outputs: Tensors = {};
-          for (const [b, each] of order.entries()) model[each]!.push(...fresh[b]!.slice(0, counts[b]));
-          for (const part of parts) {
-            const { pool, at } = write(view, pastOf(part), fresh);
-            outputs[grownOf(part)] = pool;
-            // A pool that grows has room for half as much again, in whole blocks.
-            expect(pool.dims[0]).toBeLessThanOrEqual(8);
-            for (const each of order)
-              for (let head = 0; head < heads; head++)
-                expect(model[each]!.map((_, t) => pool.data[at(each, head, t)])).toEqual(model[each]);
-          }
-          await cache.append(order, counts, outputs);
+          grouped ||= await run(cache, model, one.slots, one.counts);
         }
         for (const [each, entries] of model.entries()) expect(cache.length(each)).toBe(entries.length);
       }
@@ -98,4 +120,25 @@ test('a slot keeps its values in its row while others are written, cut and copie
     }),
     { numRuns: 100 },
   );
+  // Some of the runs had slots that share a prefix.
+  expect(grouped).toBe(true);
+});
+
+test('a slot that was cut and written anew shares no more than is still the same', async () => {
+  const cache = new PooledKvCache(runtime, tinyConfig);
+  const model: number[][] = Array.from({ length: 3 }, () => []);
+  await run(cache, model, [0], [20]);
+  cache.fork(0, 1, 20);
+  model[1] = [...model[0]!];
+  cache.truncate(0, 12);
+  model[0]!.length = 12;
+  await run(cache, model, [0], [10]);
+  cache.fork(0, 2, 22);
+  model[2] = [...model[0]!];
+  const sharedBy = async (...slots: number[]) => (await cache.view(slots, 1)).shared!.data[0];
+  expect(await sharedBy(0, 2)).toBe(22);
+  // Slots 1 and 2 have 12 positions in common, and no longer a group.
+  const { leaders } = await cache.view([1, 2], 1);
+  expect([...leaders!.data]).toEqual([0, 1]);
+  await run(cache, model, [0, 1, 2], [1, 1, 1]);
 });
