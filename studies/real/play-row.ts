@@ -2,12 +2,14 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { openEnv } from '@toolenv/core';
+import { openEnv, type Trajectory } from '@toolenv/core';
+import { readJsonLines } from '@toolenv/core/files';
 import { readMetrics } from '@toolenv/training';
 import { flagsOf } from '../../workshop/run-node.ts';
 import { toolenv } from '../../workshop/toolenv.ts';
 import { demonstrate } from './demonstrate.ts';
 import type { RealEnvironment } from './environments.ts';
+import type { Played, ReadableEpisode } from './results.ts';
 import { type Row, rowOf, seedOf } from './rows.ts';
 
 export interface Means {
@@ -23,18 +25,6 @@ export interface Means {
   precision: string;
   threads?: number;
   signal: AbortSignal;
-}
-
-export interface Played {
-  /** The score of each test task, and of each harder task. */
-  scores: number[];
-  harder?: number[];
-  /** The mean score of the episodes of each step. */
-  curve: number[];
-  /** Of training. */
-  seconds: number;
-  /** Tokens that the policy wrote in a test episode, on average. */
-  tokens: number;
 }
 
 export async function playRow(
@@ -112,7 +102,7 @@ async function examine(
   means: Means,
   name: string,
   other: RealEnvironment['options'] = {},
-): Promise<Pick<Played, 'scores' | 'tokens'>> {
+): Promise<Pick<Played, 'scores' | 'tokens' | 'episodes'>> {
   const { count, runtime, precision, threads } = means;
   const out = join(
     means.work,
@@ -142,7 +132,11 @@ async function examine(
   };
   // An episode that was aborted is a failure.
   const scores = tasks.map((task) => task.scores[score]?.[0] ?? 0);
-  return { scores, tokens: tokens / tasks.length };
+  return {
+    scores,
+    tokens: tokens / tasks.length,
+    episodes: await readEpisodes(join(out, 'trajectories.jsonl')),
+  };
 }
 
 async function courseOf(out: string, { score }: RealEnvironment): Promise<Pick<Played, 'curve' | 'seconds'>> {
@@ -151,4 +145,28 @@ async function courseOf(out: string, { score }: RealEnvironment): Promise<Pick<P
     lines.flatMap(({ type, metrics }) => (type === kind ? (metrics[metric] ?? []) : []));
   const seconds = valuesOf('update', 'step_time').reduce((sum, time) => sum + time, 0);
   return { curve: valuesOf('rollout', `rewards/${score}/mean`), seconds: Math.round(seconds) };
+}
+
+/** How many test episodes are kept to read. */
+const kept = 20;
+
+async function readEpisodes(file: string): Promise<ReadableEpisode[]> {
+  const byTask = new Map<number, ReadableEpisode>();
+  for await (const { text } of readJsonLines(file)) {
+    const { group, steps } = JSON.parse(text) as Trajectory;
+    if (group >= kept) continue;
+    const { observation, action } = steps.at(-1)!;
+    const [question, ...said] = observation.messages.filter(({ role }) => role !== 'system');
+    const turns = said.map((message) => {
+      const calls = message.role === 'assistant' ? (message.toolCalls ?? []) : [];
+      const spoken = calls.map(({ name, arguments: given }) => `${name} ${JSON.stringify(given)}`);
+      return `${message.role === 'tool' ? '→ ' : ''}${[textOf(message.content), ...spoken].filter(Boolean).join(' ')}`;
+    });
+    byTask.set(group, { question: textOf(question!.content), turns: [...turns, action.text] });
+  }
+  return [...byTask.keys()].sort((a, b) => a - b).map((task) => byTask.get(task)!);
+}
+
+function textOf(content: unknown): string {
+  return typeof content === 'string' ? content : JSON.stringify(content);
 }

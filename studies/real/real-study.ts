@@ -3,6 +3,7 @@
  * results is not repeated, and an interrupted run resumes.
  */
 import { join } from 'node:path';
+import { writeAtomic } from '@toolenv/core/files';
 import type { OptionsOf } from '@toolenv/core/schemas';
 import { parseFlags, runAsProcess, timeText } from 'toolenv';
 import { atOnce } from '../../workshop/at-once.ts';
@@ -14,7 +15,9 @@ import { runAgain } from '../../workshop/run-node.ts';
 import { maxSeeds, mean } from '../shared/intervals.ts';
 import { appendResult, readResults } from '../shared/result-file.ts';
 import { environments } from './environments.ts';
-import { type Played, playRow } from './play-row.ts';
+import { pageOf } from './page.ts';
+import { playRow } from './play-row.ts';
+import type { Result } from './results.ts';
 import { rowOf, rows, seedOf } from './rows.ts';
 
 const schema = {
@@ -41,20 +44,12 @@ const schema = {
     atOnce: whole('runs to measure at once', { default: 1 }),
     seed: whole('measure the runs of this seed only', { maximum: maxSeeds }),
     results: text('file of the finished runs, which are not repeated', 'docs/benchmarks/real-study.jsonl'),
+    page: text('file of the page', 'docs/benchmarks/real-model.md'),
     work: text('folder of the runs', 'runs/real-study'),
   },
 } as const;
 
 type Flags = OptionsOf<typeof schema>;
-
-export interface Result extends Played {
-  environment: string;
-  row: string;
-  seed: number;
-  /** Updates of the rows that begin with the policy of another. */
-  steps: number;
-  commit: string;
-}
 
 await runAsProcess(async (signal) => {
   const flags = await parseFlags(schema, {
@@ -84,9 +79,10 @@ await runAsProcess(async (signal) => {
       return () => runAgain({ ...own, environments: environment, rows: row, seed }, signal);
     });
     await atOnce(flags.atOnce, jobs);
-    return;
-  }
-  for (const run of missing) await measure(run, flags, signal);
+  } else for (const run of missing) await measure(run, flags, signal);
+  if (flags.seed !== undefined) return;
+  await writeAtomic(flags.page, pageOf(await readResults<Result>(flags.results)));
+  console.log(`The page is ${flags.page}.`);
 });
 
 type Run = Pick<Result, 'environment' | 'row' | 'seed'>;

@@ -9,7 +9,7 @@ export interface Row {
   learnsFrom?: 'demonstrations' | 'episodes';
 }
 
-const learningRate = 1e-5;
+const learningRate = 1e-4;
 
 export const rows: readonly Row[] = [
   { name: 'Pretrained' },

