@@ -5,7 +5,7 @@ import { TensorScope, TorchTensor } from './torch-tensor.ts';
 
 const cpu = 0;
 
-export type Unary = 'neg' | 'exp' | 'sqrt' | 'rsqrt' | 'relu' | 'sigmoid' | 'silu';
+export type Unary = 'neg' | 'exp' | 'sqrt' | 'rsqrt' | 'relu' | 'sigmoid' | 'silu' | 'log';
 
 export type AttentionInputs = readonly [queries: TorchTensor, keys: TorchTensor, values: TorchTensor];
 
@@ -273,7 +273,7 @@ export class Kernels extends TensorScope {
     g: TorchTensor,
     inputs: AttentionInputs,
     [output, logs]: readonly [TorchTensor, TorchTensor],
-    mask: TorchTensor | 'causal',
+    mask: TorchTensor | 'causal' | 'whole',
     scale: number,
   ): TorchTensor[] {
     const given = [

@@ -13,7 +13,8 @@ import type { AttentionInputs, Kernels, Unary } from './kernels.ts';
 import { NamedDims } from './named-dims.ts';
 import { PooledPast } from './pooled-past.ts';
 import type { SharedValues } from './shared-values.ts';
-import type { TorchTensor } from './torch-tensor.ts';
+import { TorchTensor } from './torch-tensor.ts';
+import { type Trees, treeAttention, treeAttentionGradients, treesOf } from './tree-attention.ts';
 
 export type Given = (name: string) => TorchTensor;
 
@@ -26,6 +27,8 @@ export class TorchOps implements Ops<TorchTensor> {
   readonly #shared: SharedValues;
   /** What the layers share in their attention to a pool. */
   #past: PooledPast | undefined;
+  /** By their ends. */
+  readonly #trees: Map<TorchTensor, Trees> = new Map();
   #one: TorchTensor | undefined;
 
   /** The precision is that of products. Sums, norms and probabilities are float32, as in PyTorch's autocast, and so are attention's gradients. */
@@ -298,16 +301,31 @@ export class TorchOps implements Ops<TorchTensor> {
     return this.#attention([queries, keys, values], 'causal', scale);
   }
 
-  #attention(inputs: AttentionInputs, mask: TorchTensor | 'causal', scale: number): TorchTensor {
+  treeAttention(
+    queries: TorchTensor,
+    keys: TorchTensor,
+    values: TorchTensor,
+    ends: TorchTensor,
+    scale: number,
+  ): TorchTensor {
+    if (!this.#trees.has(ends)) this.#trees.set(ends, treesOf(this.#kernels, ends));
+    return this.#attention([queries, keys, values], this.#trees.get(ends)!, scale);
+  }
+
+  #attention(inputs: AttentionInputs, mask: 'causal' | Trees, scale: number): TorchTensor {
     const k = this.#kernels;
     const narrow = inputs.map((x) => this.#narrow(x)) as unknown as AttentionInputs;
-    const [y, logs] = k.attention(narrow, mask, scale);
-    const saved = [...narrow, y, logs, ...(mask === 'causal' ? [] : [mask])];
+    const isTree = typeof mask === 'object' && !(mask instanceof TorchTensor);
+    const [y, logs] = isTree ? treeAttention(k, narrow, mask, scale) : k.attention(narrow, mask, scale);
+    const saved = [...narrow, y, logs, ...(mask instanceof TorchTensor ? [mask] : [])];
     this.#record(inputs, y, saved, ([g]) => {
       // On CPUs with AMX, the gradients take half the time in float32. The outputs take a third of the time in bfloat16.
       const wide = narrow.map((x) => this.#shared.wide(x)) as unknown as AttentionInputs;
       const outputs = [this.#shared.wide(y), logs] as const;
-      return k.attentionGradients(this.#shared.wide(g!), wide, outputs, mask, scale);
+      const down = this.#shared.wide(g!);
+      return isTree
+        ? treeAttentionGradients(k, down, wide, outputs, mask, scale)
+        : k.attentionGradients(down, wide, outputs, mask, scale);
     });
     for (const each of [...narrow, logs]) each.drop();
     return y;
@@ -407,6 +425,8 @@ export class TorchOps implements Ops<TorchTensor> {
   close(): void {
     this.#shared.close();
     this.#past?.close();
+    for (const each of this.#trees.values()) if (each instanceof TorchTensor) each.drop();
+    this.#trees.clear();
     this.#past = undefined;
   }
 

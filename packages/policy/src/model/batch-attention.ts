@@ -26,6 +26,8 @@ export function batchAttention<T>(
   return (layer, queries, keys, values) => {
     if (ops.causalAttention && !branches && !windows[layer])
       return ops.causalAttention(queries, keys, values, scale);
+    if (ops.treeAttention && !windows[layer])
+      return ops.treeAttention(queries, keys, values, ops.input('ends', 'float32', ['B', 'T']), scale);
     const masks = windows[layer] ? windowed! : whole!;
     const seen = cuts.quarters.map((quarter) => [keys, values].map((x) => cuts.upTo(quarter, x, 2)));
     const mixed = cuts.blocksOf(queries, 2).map((some, block) => {

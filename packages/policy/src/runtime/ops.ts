@@ -119,6 +119,11 @@ export interface Ops<T> {
   /** Attention of positions to themselves and those before them, without a mask. A runtime for which it saves nothing lacks it. */
   causalAttention?(queries: T, keys: T, values: T, scale: number): T;
   /**
+   * Attention of positions to themselves and their ancestors in trees, in depth-first order: float32 ends [B, T], the place after the last
+   * descendant of each position. A runtime for which it saves nothing lacks it.
+   */
+  treeAttention?(queries: T, keys: T, values: T, ends: T, scale: number): T;
+  /**
    * Attention to a past that each row has a length of: the outputs [B, H, S, D], and the past with the new keys and values from position
    * lengths[b] on, for max(P, room) positions. It may take the past's memory. No gradient. A runtime without such an operation lacks
    * it, or returns undefined.

@@ -187,6 +187,16 @@ class RecordingOps implements Ops<Recorded> {
     return this.#node('causalAttention', [queries, keys, values, scale], queries.shape);
   }
 
+  treeAttention(
+    queries: Recorded,
+    keys: Recorded,
+    values: Recorded,
+    ends: Recorded,
+    scale: number,
+  ): Recorded {
+    return this.#node('treeAttention', [queries, keys, values, ends, scale], queries.shape);
+  }
+
   pooledAttention(
     { window, ...given }: PooledAttention<Recorded>,
     scale: number,
