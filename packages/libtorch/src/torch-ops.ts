@@ -11,10 +11,9 @@ import {
 import type { GradientTape, Pull } from './gradient-tape.ts';
 import type { AttentionInputs, Kernels, Unary } from './kernels.ts';
 import { NamedDims } from './named-dims.ts';
-import { PooledPast } from './pooled-past.ts';
 import type { SharedValues } from './shared-values.ts';
-import { TorchTensor } from './torch-tensor.ts';
-import { type Trees, treeAttention, treeAttentionGradients, treesOf } from './tree-attention.ts';
+import { TapedAttention } from './taped-attention.ts';
+import type { TorchTensor } from './torch-tensor.ts';
 
 export type Given = (name: string) => TorchTensor;
 
@@ -25,10 +24,7 @@ export class TorchOps implements Ops<TorchTensor> {
   readonly #dims: NamedDims = new NamedDims();
   readonly #inputs: Set<TorchTensor> = new Set();
   readonly #shared: SharedValues;
-  /** What the layers share in their attention to a pool. */
-  #past: PooledPast | undefined;
-  /** By their ends. */
-  readonly #trees: Map<TorchTensor, Trees> = new Map();
+  readonly #attention: TapedAttention;
   #one: TorchTensor | undefined;
 
   /** The precision is that of products. Sums, norms and probabilities are float32, as in PyTorch's autocast, and so are attention's gradients. */
@@ -37,6 +33,7 @@ export class TorchOps implements Ops<TorchTensor> {
     this.#given = given;
     this.#tape = tape;
     this.#shared = shared;
+    this.#attention = new TapedAttention(kernels, tape, shared);
   }
 
   /** @throws RangeError for a missing input, or for a wrong shape. */
@@ -294,11 +291,11 @@ export class TorchOps implements Ops<TorchTensor> {
     mask: TorchTensor,
     scale: number,
   ): TorchTensor {
-    return this.#attention([queries, keys, values], mask, scale);
+    return this.#attend([queries, keys, values], mask, scale);
   }
 
   causalAttention(queries: TorchTensor, keys: TorchTensor, values: TorchTensor, scale: number): TorchTensor {
-    return this.#attention([queries, keys, values], 'causal', scale);
+    return this.#attend([queries, keys, values], 'causal', scale);
   }
 
   treeAttention(
@@ -308,49 +305,14 @@ export class TorchOps implements Ops<TorchTensor> {
     ends: TorchTensor,
     scale: number,
   ): TorchTensor {
-    if (!this.#trees.has(ends)) this.#trees.set(ends, treesOf(this.#kernels, ends));
-    return this.#attention([queries, keys, values], this.#trees.get(ends)!, scale);
+    return this.#attend([queries, keys, values], { ends }, scale);
   }
 
-  #attention(inputs: AttentionInputs, mask: 'causal' | Trees, scale: number): TorchTensor {
-    const k = this.#kernels;
-    const narrow = inputs.map((x) => this.#narrow(x)) as unknown as AttentionInputs;
-    const isTree = typeof mask === 'object' && !(mask instanceof TorchTensor);
-    const [y, logs] = isTree ? treeAttention(k, narrow, mask, scale) : k.attention(narrow, mask, scale);
-    const saved = [...narrow, y, logs, ...(mask instanceof TorchTensor ? [mask] : [])];
-    this.#record(inputs, y, saved, ([g]) => {
-      // On CPUs with AMX, the gradients take half the time in float32. The outputs take a third of the time in bfloat16.
-      const wide = narrow.map((x) => this.#shared.wide(x)) as unknown as AttentionInputs;
-      const outputs = [this.#shared.wide(y), logs] as const;
-      const down = this.#shared.wide(g!);
-      return isTree
-        ? treeAttentionGradients(k, down, wide, outputs, mask, scale)
-        : k.attentionGradients(down, wide, outputs, mask, scale);
-    });
-    for (const each of [...narrow, logs]) each.drop();
-    return y;
-  }
-
-  /** Writes into the past itself, if it has room: the cache that gave it gives it up. */
   pooledAttention(
-    { queries, keys, values, pooledKeys, pooledValues, window, ...given }: PooledAttention<TorchTensor>,
+    given: PooledAttention<TorchTensor>,
     scale: number,
   ): [mixed: TorchTensor, keys: TorchTensor, values: TorchTensor] {
-    const k = this.#kernels;
-    const time = queries.shape[2]!;
-    this.#past ??= new PooledPast(k, { ...given, keys }, pooledKeys.shape);
-    const past = this.#past;
-    const isCausal = past.isEmpty && (window === undefined || window >= time);
-    return k.tidy(() => {
-      // Without gradients, attention is fast in the precision of products too, and the pool is half as large.
-      const fresh = [queries, keys, values].map((x) => this.#shared.inPrecision(x));
-      const [asked, newKeys, newValues] = fresh as [TorchTensor, TorchTensor, TorchTensor];
-      const grown = [past.write(pooledKeys, newKeys), past.write(pooledValues, newValues)] as const;
-      const mixed = isCausal
-        ? k.attention([asked, newKeys, newValues], 'causal', scale)[0]
-        : past.attend(asked, grown, scale, window);
-      return [mixed, ...grown];
-    }) as [TorchTensor, TorchTensor, TorchTensor];
+    return this.#attention.attendToPool(given, scale);
   }
 
   swiglu(gate: TorchTensor, up: TorchTensor): TorchTensor {
@@ -424,10 +386,15 @@ export class TorchOps implements Ops<TorchTensor> {
   /** Frees what operations share. */
   close(): void {
     this.#shared.close();
-    this.#past?.close();
-    for (const each of this.#trees.values()) if (each instanceof TorchTensor) each.drop();
-    this.#trees.clear();
-    this.#past = undefined;
+    this.#attention.close();
+  }
+
+  #attend(
+    inputs: AttentionInputs,
+    mask: Parameters<TapedAttention['attend']>[1],
+    scale: number,
+  ): TorchTensor {
+    return this.#attention.attend(inputs, mask, scale, (x) => this.#narrow(x));
   }
 
   #narrow(x: TorchTensor): TorchTensor {

@@ -20,10 +20,7 @@ const replaying: Runtime = {
   },
 };
 
-// ONNX Runtime lacks the operations for causal attention and for a cache; libtorch's tests have them.
-const cases = opsCases.filter(({ operation }) => !['causalAttention', 'cachedAttention'].includes(operation));
-
-test.each(cases.map((one) => [`${one.operation} ${one.title}`, one] as const))('%s', async (_, one) => {
+test.each(opsCases.map((one) => [`${one.operation} ${one.title}`, one] as const))('%s', async (_, one) => {
   expect(await operationRun(replaying, one)).toEqual(await operationRun(runtime, one));
 });
 
