@@ -9,7 +9,7 @@ export interface Row {
   learnsFrom?: 'demonstrations' | 'episodes';
 }
 
-const learningRate = 1e-4;
+const learningRate = 2e-5;
 
 export const rows: readonly Row[] = [
   { name: 'Pretrained' },

@@ -3,6 +3,7 @@ import { createRng, type Rng, ToolEnvError } from '@toolenv/core';
 import { architectureOf } from '../model/architecture.ts';
 import { samplingProgram } from '../model/cached-attention.ts';
 import { type Model, parameterCount } from '../model/model.ts';
+import type { ModelConfig } from '../model/model-config.ts';
 import { Programs } from '../runtime/programs.ts';
 import {
   type CompileOptions,
@@ -79,10 +80,7 @@ export class CachedDecoder {
     this.#keepsBuilt = bytes <= maxKept;
     if (runtime.laysOut && !this.buildsIn && bytes <= maxLaidOut)
       this.#laidOut = new LaidOutWeights(runtime, model.config);
-    // On the device if the device is other hardware, because copies to it are slow; else in this process.
-    const Remote = runtime.hasPools ? PooledKvCache : ResidentKvCache;
-    const Cache = runtime.memory?.isRemote ? Remote : HostKvCache;
-    this.#cache = new Cache(runtime, model.config);
+    this.#cache = createCache(runtime, model.config);
     const { vocab_size: vocabulary } = model.config;
     if (this.#cache.isResident && blockCount(vocabulary) > 1)
       this.#blocks = new BlockDrawing(runtime, vocabulary);
@@ -221,6 +219,12 @@ export class CachedDecoder {
     await this.#blocks?.close();
     await this.#laidOut?.close();
   }
+}
+
+/** On the device if the device is other hardware, because copies to it are slow; else in this process. */
+function createCache(runtime: Runtime, config: ModelConfig): KvCache {
+  if (!runtime.memory?.isRemote) return new HostKvCache(runtime, config);
+  return runtime.hasPools ? new PooledKvCache(config) : new ResidentKvCache(runtime, config);
 }
 
 /** A slot that draws a token, and the row that computes its distribution. */

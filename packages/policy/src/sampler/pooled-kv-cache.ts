@@ -2,7 +2,7 @@
 import { headWidth, type ModelConfig } from '../model/model-config.ts';
 import { getOrInsert } from '../runtime/get-or-insert.ts';
 import { disposeTensors } from '../runtime/resident-tensor.ts';
-import { type Runtime, type Tensors, tensor, zeros } from '../runtime/runtime.ts';
+import { type Tensors, tensor, zeros } from '../runtime/runtime.ts';
 import { cachedParts, grownOf, pastOf, roundUp } from './cached-past.ts';
 import type { KvCache } from './kv-cache.ts';
 
@@ -27,7 +27,7 @@ export class PooledKvCache implements KvCache {
   /** Copies that the next run makes first: from, to, begin and count of each. */
   #copies: number[] = [];
 
-  constructor(_runtime: Runtime, config: ModelConfig) {
+  constructor(config: ModelConfig) {
     this.#parts = cachedParts(config);
     this.#config = config;
     this.#pools = this.#empty();

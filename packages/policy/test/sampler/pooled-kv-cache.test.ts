@@ -5,7 +5,7 @@ import { commonPrefix } from '../../src/common-prefix.ts';
 import { type Tensors, tensor } from '../../src/runtime/runtime.ts';
 import { cachedParts, grownOf, pastOf } from '../../src/sampler/cached-past.ts';
 import { PooledKvCache } from '../../src/sampler/pooled-kv-cache.ts';
-import { runtime, tinyConfig } from '../tiny-model.ts';
+import { tinyConfig } from '../tiny-model.ts';
 
 const heads = tinyConfig.num_key_value_heads;
 const size = tinyConfig.hidden_size / tinyConfig.num_attention_heads;
@@ -97,7 +97,7 @@ test('a slot keeps its values in its row while others are written, cut and copie
   let grouped = false;
   await fc.assert(
     fc.asyncProperty(fc.array(action, { maxLength: 40 }), async (actions) => {
-      const cache = new PooledKvCache(runtime, tinyConfig);
+      const cache = new PooledKvCache(tinyConfig);
       const model: number[][] = Array.from({ length: 5 }, () => []);
       for (const one of actions) {
         if (one.kind === 'clear') {
@@ -125,7 +125,7 @@ test('a slot keeps its values in its row while others are written, cut and copie
 });
 
 test('a slot that was cut and written anew shares no more than is still the same', async () => {
-  const cache = new PooledKvCache(runtime, tinyConfig);
+  const cache = new PooledKvCache(tinyConfig);
   const model: number[][] = Array.from({ length: 3 }, () => []);
   await run(cache, model, [0], [20]);
   cache.fork(0, 1, 20);
