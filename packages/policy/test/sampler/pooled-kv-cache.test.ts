@@ -44,14 +44,13 @@ function write(view: Tensors, name: string, fresh: readonly (readonly number[])[
 
 let written = 0;
 
-/** A run that writes counts[b] new entries to each slot. @returns Whether some of the slots shared positions with another. */
+/** A run that writes counts[b] new entries to each slot. */
 async function run(
   cache: PooledKvCache,
   model: number[][],
   slots: readonly number[],
   given: readonly number[],
-): Promise<boolean> {
-  let isShared = false;
+): Promise<void> {
   const order = cache.inOrder(slots);
   const counts = given.slice(0, order.length);
   const time = Math.max(...counts);
@@ -62,7 +61,6 @@ async function run(
     const [own, ofLeader] = [b, leader].map((index) => model[order[index]!]!.slice(0, shared));
     expect(own).toHaveLength(shared);
     expect(own).toEqual(ofLeader);
-    isShared ||= leader !== b && shared > 1;
   }
   const fresh = order.map(() => Array.from({ length: time }, () => ++written));
   const outputs: Tensors = {};
@@ -77,7 +75,6 @@ async function run(
         expect(model[each]!.map((_, t) => pool.data[at(each, head, t)])).toEqual(model[each]);
   }
   await cache.append(order, counts, outputs);
-  return isShared;
 }
 
 const slots = fc.subarray([0, 1, 2, 3, 4], { minLength: 1 });
@@ -94,7 +91,6 @@ const action = fc.oneof(
 );
 
 test('a slot keeps its values in its row while others are written, cut and copied', async () => {
-  let grouped = false;
   await fc.assert(
     fc.asyncProperty(fc.array(action, { maxLength: 40 }), async (actions) => {
       const cache = new PooledKvCache(tinyConfig);
@@ -112,7 +108,7 @@ test('a slot keeps its values in its row while others are written, cut and copie
           cache.fork(one.from, one.to, shared.length);
           model[one.to] = shared;
         } else {
-          grouped ||= await run(cache, model, one.slots, one.counts);
+          await run(cache, model, one.slots, one.counts);
         }
         for (const [each, entries] of model.entries()) expect(cache.length(each)).toBe(entries.length);
       }
@@ -120,8 +116,6 @@ test('a slot keeps its values in its row while others are written, cut and copie
     }),
     { numRuns: 100 },
   );
-  // Some of the runs had slots that share a prefix.
-  expect(grouped).toBe(true);
 });
 
 test('a slot that was cut and written anew shares no more than is still the same', async () => {
