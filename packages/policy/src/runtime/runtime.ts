@@ -103,7 +103,7 @@ export interface Runtime {
   readonly tokensPerRun?: number;
   /** ONNX Runtime samples models with fewer parameters faster, from copies of the weights in this process's memory. Default 0. */
   readonly minSampled?: number;
-  /** Whether it has {@link Ops.pooledAttention}. */
+  /** Whether programs may write to a cache that they are given, with `Ops.pooledAttention`. */
   readonly hasPools?: boolean;
   /** Whether launching an operation costs more than the work that several small operations would save. */
   readonly prefersFewOperations?: boolean;
