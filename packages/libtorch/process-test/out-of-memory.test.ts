@@ -52,21 +52,33 @@ async function stepWith(tokenBudget: number) {
   return weights;
 }
 
+const halved =
+  /^PyTorch lacks memory for \S+ \(\d+\.\d MiB\) in batches of 1016 tokens: the step begins again, and goes on, with --token-budget 508\.$/;
+
+/** A step that lacks memory once. How much memory that takes depends on the holes that earlier passes left: another limit is tried. */
+async function stepWithOneLack() {
+  for (const limit of [240, 260, 220, 280, 200, 300, 180, 320, 230, 250, 270, 290]) {
+    const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
+    const { runtime, engine, learner, backward, step } = await started({ tokenBudget: 1024 });
+    await backward(cheap);
+    limitMemory(engine, limit * megabyte);
+    const fits = await backward(costly).then(
+      () => true,
+      () => false,
+    );
+    const calls = [...warn.mock.calls];
+    warn.mockRestore();
+    if (fits && calls.length > 0) {
+      expect(calls).toEqual([[expect.stringMatching(halved), 'OutOfMemory']]);
+      return { weights: await step(), runtime, learner };
+    }
+    await learner.close();
+  }
+  throw new Error('No limit lets a step lack memory once.');
+}
+
 test.runIf(hasLibtorch)('the weights are those of a run with half the budget from the start', async () => {
-  const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
-  const { runtime, engine, learner, backward, step } = await started({ tokenBudget: 1024 });
-  await backward(cheap);
-  limitMemory(engine, 240 * megabyte);
-  await backward(costly);
-  expect(warn.mock.calls).toEqual([
-    [
-      expect.stringMatching(
-        /^PyTorch lacks memory for \S+ \(\d+\.\d MiB\) in batches of 1016 tokens: the step begins again, and goes on, with --token-budget 508\.$/,
-      ),
-      'OutOfMemory',
-    ],
-  ]);
-  const weights = await step();
+  const { weights, runtime, learner } = await stepWithOneLack();
   expect(weights).toEqual(await stepWith(508));
   // The budget decides about the last bits, so that an earlier pass that was not done again would show.
   expect(weights).not.toEqual(await stepWith(1024));
