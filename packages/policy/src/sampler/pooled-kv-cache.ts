@@ -39,8 +39,8 @@ export class PooledKvCache implements KvCache {
 
   truncate(slot: number, length: number): void {
     this.#lengths[slot] = Math.min(this.length(slot), length);
-    const prefix = this.#prefixes[slot];
-    if (prefix) this.#prefixes[slot] = { ...prefix, length: Math.min(prefix.length, length) };
+    // A slot that is given to another conversation must not shorten what others have in common.
+    if (length < (this.#prefixes[slot]?.length ?? 0)) this.#prefixes[slot] = undefined;
   }
 
   fork(from: number, to: number, length: number): void {

@@ -136,3 +136,18 @@ test('a slot that was cut and written anew shares no more than is still the same
   expect([...leaders!.data]).toEqual([0, 1]);
   await run(cache, model, [0, 1, 2], [1, 1, 1]);
 });
+
+test('a slot that begins another conversation does not shorten what the others share', async () => {
+  const cache = new PooledKvCache(tinyConfig);
+  const model: number[][] = Array.from({ length: 3 }, () => []);
+  await run(cache, model, [0], [20]);
+  for (const to of [1, 2]) {
+    cache.fork(0, to, 20);
+    model[to] = [...model[0]!];
+  }
+  cache.truncate(1, 0);
+  model[1] = [];
+  await run(cache, model, [0, 1, 2], [25, 25, 25]);
+  const { shared, leaders } = await cache.view([0, 1, 2], 1);
+  expect([shared!.data[0], ...leaders!.data]).toEqual([20, 0, 1, 0]);
+});
