@@ -1,6 +1,7 @@
 /** The results of a study: of its rows, its worlds, its settings, and the policy that it begins with. */
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
+import { folderName } from '../shared/folder-name.ts';
 import type { Score } from './datasets.ts';
 import { type Row, type Study, settingsOf } from './study.ts';
 
@@ -61,7 +62,7 @@ export function experimentOf(study: Study, row: Row, seed: number, setting: Sett
 export function folderOf(experiment: Experiment): string {
   const { study, row, seed } = experiment;
   const digits = createHash('sha256').update(JSON.stringify(experiment)).digest('hex').slice(0, 8);
-  return `${study} ${row} ${seed} ${digits}`.toLowerCase().replaceAll(/[^a-z0-9.+]+/g, '-');
+  return folderName(study, row, seed, digits);
 }
 
 /** The newest result of each row and seed that has one, in the order of the rows. */

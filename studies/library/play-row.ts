@@ -11,6 +11,7 @@ import { demonstrations } from '../../workshop/tiny-policy/demonstrations.ts';
 import { library } from '../../workshop/tiny-policy/library/library.ts';
 import { libraryEpisodes } from '../../workshop/tiny-policy/library/library-episodes.ts';
 import { type LibraryEnvironment, openLibraryEnv } from '../../workshop/tiny-policy/library/player.ts';
+import { folderName } from '../shared/folder-name.ts';
 import { type EnvironmentName, environments } from './environments.ts';
 import { examine } from './examine.ts';
 import { isTrained, type Result, type RowName, type TrainedRow } from './results.ts';
@@ -49,7 +50,7 @@ export async function playRow(
 ): Promise<Played> {
   const environment: LibraryEnvironment<unknown> = environments[name];
   await using env = await openLibraryEnv(environment, seed);
-  const out = join(means.work, `${name}-${row}-${seed}`.toLowerCase().replaceAll(' ', '-'));
+  const out = join(means.work, folderName(name, row, seed));
   if (isTrained(row)) await learn({ name, row, seed, env, out }, means);
   const folder = isTrained(row) ? join(out, 'policy') : row === 'Start' ? means.policy : means.supervised;
   await using policy = await loadPolicy(folder, { threads: means.threads });

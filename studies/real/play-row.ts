@@ -4,9 +4,11 @@ import { mkdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { openEnv, type Trajectory } from '@toolenv/core';
 import { readJsonLines } from '@toolenv/core/files';
+import { contentText } from '@toolenv/core/schemas';
 import { readMetrics } from '@toolenv/training';
 import { flagsOf } from '../../workshop/run-node.ts';
 import { toolenv } from '../../workshop/toolenv.ts';
+import { folderName } from '../shared/folder-name.ts';
 import { demonstrate } from './demonstrate.ts';
 import type { RealEnvironment } from './environments.ts';
 import type { Played, ReadableEpisode } from './results.ts';
@@ -49,21 +51,28 @@ function policyOf(means: Means, row: Row, seed: number): string {
 }
 
 function folderOf({ work }: Means, row: Row, seed: number): string {
-  return join(work, `${row.name}-${seedOf(row, seed)}`.toLowerCase().replaceAll(/[^a-z0-9+]+/g, '-'));
+  return join(work, folderName(row.name, seedOf(row, seed)));
 }
 
-async function trainRow(environment: RealEnvironment, row: Row, given: number, means: Means): Promise<void> {
+/** Trains a row, and first the row that it begins with. */
+export async function trainRow(
+  environment: RealEnvironment,
+  row: Row,
+  given: number,
+  means: Means,
+): Promise<void> {
   const [out, seed] = [folderOf(means, row, given), seedOf(row, given)];
   if (await isFinished(out)) return;
-  const first = row.from === undefined;
-  const from = first ? means.model : policyOf(means, rowOf(row.from!), given);
+  const start = row.from === undefined ? undefined : rowOf(row.from);
+  if (start) await trainRow(environment, start, given, means);
+  const from = start ? policyOf(means, start, given) : means.model;
   const source =
     row.learnsFrom === 'demonstrations'
       ? ['--data', await demonstrationsOf(environment, means)]
       : [environment.ref, ...flagsOf(environment.options), ...flagsOf({ maxTokens: environment.maxTokens })];
   const { runtime, precision, threads, steps } = means;
-  const flags = { ...row.train, ...(!first && { steps }), runtime, precision, threads, seed };
-  const kept = { checkpointEvery: first ? 0 : 10, keepCheckpoints: 1 };
+  const flags = { ...row.train, ...(start && { steps }), runtime, precision, threads, seed };
+  const kept = { checkpointEvery: start ? 10 : 0, keepCheckpoints: 1 };
   await toolenv(
     [
       'train',
@@ -104,23 +113,12 @@ async function examine(
   other: RealEnvironment['options'] = {},
 ): Promise<Pick<Played, 'scores' | 'tokens' | 'episodes'>> {
   const { count, runtime, precision, threads } = means;
-  const out = join(
-    means.work,
-    'scores',
-    `${name}-${row.name}-${seed}`.toLowerCase().replaceAll(/[^a-z0-9+]+/g, '-'),
-  );
+  const out = join(means.work, 'scores', folderName(name, row.name, seed));
   const summary = join(out, 'summary.json');
   if (!existsSync(summary)) {
     await rm(out, { recursive: true, force: true });
-    const played = {
-      policy: policyOf(means, row, seed),
-      count,
-      maxTokens,
-      seed,
-      runtime,
-      precision,
-      threads,
-    };
+    const policy = policyOf(means, row, seed);
+    const played = { policy, count, maxTokens, seed, runtime, precision, threads };
     await toolenv(
       ['eval', ref, ...flagsOf({ ...options, ...other }), ...flagsOf(played), '--out', out],
       means.signal,
@@ -160,13 +158,9 @@ async function readEpisodes(file: string): Promise<ReadableEpisode[]> {
     const turns = said.map((message) => {
       const calls = message.role === 'assistant' ? (message.toolCalls ?? []) : [];
       const spoken = calls.map(({ name, arguments: given }) => `${name} ${JSON.stringify(given)}`);
-      return `${message.role === 'tool' ? '→ ' : ''}${[textOf(message.content), ...spoken].filter(Boolean).join(' ')}`;
+      return `${message.role === 'tool' ? '→ ' : ''}${[contentText(message.content), ...spoken].filter(Boolean).join(' ')}`;
     });
-    byTask.set(group, { question: textOf(question!.content), turns: [...turns, action.text] });
+    byTask.set(group, { question: contentText(question!.content) ?? '', turns: [...turns, action.text] });
   }
   return [...byTask.keys()].sort((a, b) => a - b).map((task) => byTask.get(task)!);
-}
-
-function textOf(content: unknown): string {
-  return typeof content === 'string' ? content : JSON.stringify(content);
 }

@@ -16,7 +16,7 @@ import { maxSeeds, mean } from '../shared/intervals.ts';
 import { appendResult, readResults } from '../shared/result-file.ts';
 import { environments } from './environments.ts';
 import { pageOf } from './page.ts';
-import { playRow } from './play-row.ts';
+import { type Means, playRow, trainRow } from './play-row.ts';
 import type { Result } from './results.ts';
 import { rowOf, rows, seedOf } from './rows.ts';
 
@@ -74,6 +74,7 @@ await runAsProcess(async (signal) => {
       ),
   );
   if (flags.atOnce > 1) {
+    await trainStarts(missing, flags, signal);
     const own = { ...flags, threads: flags.threads ?? 1, atOnce: 1 };
     const jobs = missing.map(({ environment, row, seed }) => {
       return () => runAgain({ ...own, environments: environment, rows: row, seed }, signal);
@@ -87,8 +88,22 @@ await runAsProcess(async (signal) => {
 
 type Run = Pick<Result, 'environment' | 'row' | 'seed'>;
 
+/** Trains the policies that several runs begin with, so that no two runs train them at once. */
+async function trainStarts(runs: readonly Run[], flags: Flags, signal: AbortSignal): Promise<void> {
+  for (const run of runs) {
+    const { from, name } = rowOf(run.row);
+    const start = rowOf(from ?? name);
+    if (start.train)
+      await trainRow(environments[run.environment]!, start, run.seed, meansOf(run, flags, signal));
+  }
+}
+
+function meansOf({ environment }: Run, flags: Flags, signal: AbortSignal): Means {
+  return { ...flags, model: modelFolder, work: join(flags.work, environment), signal };
+}
+
 async function measure(run: Run, flags: Flags, signal: AbortSignal): Promise<void> {
-  const means = { ...flags, model: modelFolder, work: join(flags.work, run.environment), signal };
+  const means = meansOf(run, flags, signal);
   const played = await playRow(environments[run.environment]!, rowOf(run.row), run.seed, means);
   const result: Result = { ...run, steps: flags.steps, ...played, commit: commit() };
   await appendResult(flags.results, result);

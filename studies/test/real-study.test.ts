@@ -7,6 +7,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { demonstrate } from '../real/demonstrate.ts';
 import { arithmetic } from '../real/demonstrators.ts';
 import { environments } from '../real/environments.ts';
+import { pageOf } from '../real/page.ts';
+import type { Result } from '../real/results.ts';
 import { rows } from '../real/rows.ts';
 
 let folder: string;
@@ -56,4 +58,22 @@ test('rows that learn from their own episodes begin with one policy, and play as
   expect(playing).toHaveLength(6);
   for (const { from, train } of playing)
     expect({ from, ...train }).toMatchObject({ from: 'Supervised', tasksPerStep: 16, groupSize: 8 });
+});
+
+test('the page compares GRPO with its start, seed by seed, and shows what only GRPO solves', () => {
+  const resultOf = (row: string, seed: number, scores: number[]): Result => ({
+    ...{ environment: 'sql', row, seed, scores, steps: 40, tokens: 50, curve: [], seconds: 600, commit: 'c' },
+    episodes: scores.map((_, task) => ({ question: `question ${task}`, turns: [`${row} says ${task}`] })),
+  });
+  const page = pageOf([
+    resultOf('Supervised', 1, [1, 0, 0, 0]),
+    resultOf('GRPO', 1, [1, 0, 1, 1]),
+    resultOf('GRPO', 2, [1, 1, 1, 1]),
+  ]);
+  expect(page).toContain('| Supervised | 0.250 (one seed) | 1 | 10 |');
+  expect(page).toContain('| GRPO | 0.875 [0.000, 1.000] | 2 | 10 |');
+  expect(page).toContain('| Supervised | +0.625 [');
+  const shown = [...page.matchAll(/question \d/g)].map(([text]) => text);
+  expect(shown).toEqual(['question 2', 'question 3']);
+  expect(page).toContain('before\nSupervised says 2\n\nafter\nGRPO says 2\n');
 });
