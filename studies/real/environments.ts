@@ -1,18 +1,28 @@
 /** The environments of the study, and what a model of 135 million parameters needs in each. */
 import { arithmetic, bridge, type Demonstrator, sql } from './demonstrators.ts';
 
+export interface Test {
+  /** Default: the environment itself. */
+  ref?: string;
+  options: Readonly<Record<string, string | number>>;
+  /** A file of `--questions`, which the environment gets as `path`. */
+  file?: string;
+  /** Test tasks, if there are fewer than of the environment. */
+  count?: number;
+}
+
 export interface RealEnvironment {
   ref: string;
   /** Options of the environment while it trains, and in the tests. */
   options: Readonly<Record<string, string | number>>;
-  /** Options under which held-out tasks are harder than any that were trained on. */
-  harder?: Readonly<Record<string, string | number>>;
+  /** Other test tasks, that no row trains on. */
+  transfer?: Readonly<Record<string, Test>>;
   // biome-ignore lint/suspicious/noExplicitAny: each environment has tasks of its own.
   demonstrator: Demonstrator<any>;
   /** Training tasks with a demonstration. Rewards come from all of them. */
   demonstrations: number;
-  /** The component of the reward that is the score. */
-  score: string;
+  /** Components of the reward that are reported. The first is the score. */
+  components: readonly [score: string, ...others: string[]];
   /** Most tokens of a turn. */
   maxTokens: number;
 }
@@ -21,10 +31,10 @@ export const environments: Readonly<Record<string, RealEnvironment>> = {
   arithmetic: {
     ref: '@toolenv/envs-classic/arithmetic-v1',
     options: {},
-    harder: { minSteps: 6, maxSteps: 7 },
+    transfer: { 'harder tasks': { options: { minSteps: 6, maxSteps: 7 } } },
     demonstrator: arithmetic,
     demonstrations: 600,
-    score: 'correct',
+    components: ['correct'],
     maxTokens: 96,
   },
   sql: {
@@ -32,15 +42,28 @@ export const environments: Readonly<Record<string, RealEnvironment>> = {
     options: { maxRows: 5 },
     demonstrator: sql,
     demonstrations: 200,
-    score: 'correct',
+    components: ['correct'],
     maxTokens: 128,
   },
   bridge: {
     ref: '@toolenv/envs-qa/bridge-v1',
     options: { topK: 2 },
+    transfer: {
+      HotpotQA: questions('hotpotqa'),
+      MuSiQue: questions('musique'),
+    },
     demonstrator: bridge,
     demonstrations: 200,
-    score: 'em',
+    components: ['em', 'f1'],
     maxTokens: 96,
   },
 };
+
+/** Real questions over real passages. */
+function questions(name: 'hotpotqa' | 'musique'): Test {
+  return {
+    ref: `@toolenv/envs-qa/${name}-v1`,
+    file: `${name}_train.json`,
+    ...{ options: { topK: 2 }, count: 100 },
+  };
+}

@@ -2,7 +2,7 @@
 import { differenceText, estimate, estimateText, mean, pairedDifference } from '../shared/intervals.ts';
 import { markdownTable } from '../shared/markdown-table.ts';
 import { environments } from './environments.ts';
-import type { Result } from './results.ts';
+import { ownTest, type Result } from './results.ts';
 import { rows } from './rows.ts';
 
 const introduction = `# A pretrained model learns to use tools
@@ -31,32 +31,51 @@ export function pageOf(results: readonly Result[]): string {
 }
 
 function sectionOf(name: string, results: readonly Result[]): string {
-  const { ref, harder } = environments[name]!;
+  const { ref, components } = environments[name]!;
+  const tests = [...new Set(results.flatMap((result) => Object.keys(result.tests)))];
+  const columns = tests.flatMap((test) => components.map((component) => ({ test, component })));
   const known = rows.filter((row) => results.some((result) => result.row === row.name));
   const lines = known.map((row) => {
     const own = results.filter((result) => result.row === row.name);
     return [
       row.name,
-      scoreText(own.map(({ scores }) => mean(scores))),
-      ...(harder ? [scoreText(own.map((result) => mean(result.harder!)))] : []),
+      ...columns.map(({ test, component }) =>
+        scoreText(own.flatMap((result) => meanOf(result, test, component))),
+      ),
       String(own.length),
       row.train ? (mean(own.map(({ seconds }) => seconds)) / 60).toFixed(0) : '',
     ];
   });
-  const header = ['row', 'test tasks', ...(harder ? ['harder tasks'] : []), 'seeds', 'minutes of training'];
+  const named = columns.map(({ test, component }) =>
+    components.length > 1 ? `${test}: ${component}` : test,
+  );
+  const header = ['row', ...named, 'seeds', 'minutes of training'];
   const parts = [`## ${name}`, `\`${ref}\``, markdownTable(header, lines), differencesOf(results)];
   return [...parts, episodesOf(results)].filter((part) => part !== '').join('\n\n');
 }
 
+/** Nothing if the row was not measured there. */
+function meanOf({ tests }: Result, test: string, component: string): number[] {
+  const values = tests[test]?.[component];
+  return values ? [mean(values)] : [];
+}
+
 function scoreText(values: readonly number[]): string {
-  return estimateText(estimate(values));
+  return values.length === 0 ? '' : estimateText(estimate(values));
+}
+
+/** The scores of the environment's own test tasks. */
+function scoresOf({ environment, tests }: Result): readonly number[] {
+  return tests[ownTest]![environments[environment]!.components[0]]!;
 }
 
 /** GRPO minus each other row that has the same seeds. */
 function differencesOf(results: readonly Result[]): string {
   const bySeed = (row: string) =>
     new Map(
-      results.filter((result) => result.row === row).map(({ seed, scores }) => [seed, mean(scores)] as const),
+      results
+        .filter((result) => result.row === row)
+        .map((result) => [result.seed, mean(scoresOf(result))] as const),
     );
   const grpo = bySeed('GRPO');
   const lines = rows.flatMap(({ name, from }) => {
@@ -79,7 +98,7 @@ function episodesOf(results: readonly Result[]): string {
   );
   if (!before || !after) return '';
   const solved = after.episodes.flatMap((episode, index) =>
-    after.scores[index] === 1 && before.scores[index] === 0
+    scoresOf(after)[index] === 1 && scoresOf(before)[index] === 0
       ? [{ episode, was: before.episodes[index]! }]
       : [],
   );

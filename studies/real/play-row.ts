@@ -10,8 +10,8 @@ import { flagsOf } from '../../workshop/run-node.ts';
 import { toolenv } from '../../workshop/toolenv.ts';
 import { folderName } from '../shared/folder-name.ts';
 import { demonstrate } from './demonstrate.ts';
-import type { RealEnvironment } from './environments.ts';
-import type { Played, ReadableEpisode } from './results.ts';
+import type { RealEnvironment, Test } from './environments.ts';
+import { ownTest, type Played, type ReadableEpisode, type TestValues } from './results.ts';
 import { type Row, rowOf, seedOf } from './rows.ts';
 
 export interface Means {
@@ -23,6 +23,8 @@ export interface Means {
   steps: number;
   /** Test tasks. */
   count: number;
+  /** The folder of the files of real questions. Without it, they are not asked. */
+  questions?: string;
   runtime: string;
   precision: string;
   threads?: number;
@@ -35,14 +37,17 @@ export async function playRow(
   seed: number,
   means: Means,
 ): Promise<Played> {
-  const { harder } = environment;
   if (row.train) await trainRow(environment, row, seed, means);
-  const test = await examine(environment, row, seed, means, 'test');
-  const beyond = harder && (await examine(environment, row, seed, means, 'harder', harder));
+  const { values, ...own } = await examine(environment, row, seed, means, ownTest, { options: {} });
+  const tests: Record<string, TestValues> = { [ownTest]: values };
+  for (const [name, test] of Object.entries(environment.transfer ?? {})) {
+    if (test.file !== undefined && means.questions === undefined) continue;
+    tests[name] = (await examine(environment, row, seed, means, name, test)).values;
+  }
   const course = row.train
     ? await courseOf(folderOf(means, row, seed), environment)
     : { curve: [], seconds: 0 };
-  return { ...test, ...(beyond && { harder: beyond.scores }), ...course };
+  return { tests, ...own, ...course };
 }
 
 /** The folder of the policy that a row trains. */
@@ -93,7 +98,7 @@ async function isFinished(out: string): Promise<boolean> {
 
 /** The file of the demonstrations that all rows share. */
 async function demonstrationsOf(
-  { ref, options, demonstrator, demonstrations: count, score }: RealEnvironment,
+  { ref, options, demonstrator, demonstrations: count, components: [score] }: RealEnvironment,
   { work }: Means,
 ): Promise<string> {
   const file = join(work, 'demonstrations.jsonl');
@@ -105,22 +110,28 @@ async function demonstrationsOf(
 }
 
 async function examine(
-  { ref, options, maxTokens, score }: RealEnvironment,
+  environment: RealEnvironment,
   row: Row,
   seed: number,
   means: Means,
   name: string,
-  other: RealEnvironment['options'] = {},
-): Promise<Pick<Played, 'scores' | 'tokens' | 'episodes'>> {
-  const { count, runtime, precision, threads } = means;
+  test: Test,
+): Promise<{ values: TestValues } & Pick<Played, 'tokens' | 'episodes'>> {
+  const { runtime, precision, threads, questions = '' } = means;
   const out = join(means.work, 'scores', folderName(name, row.name, seed));
   const summary = join(out, 'summary.json');
   if (!existsSync(summary)) {
     await rm(out, { recursive: true, force: true });
+    const { ref = environment.ref, file } = test;
+    const options = test.ref === undefined ? { ...environment.options, ...test.options } : test.options;
+    const data = file === undefined ? {} : { path: join(questions, file) };
     const policy = policyOf(means, row, seed);
-    const played = { policy, count, maxTokens, seed, runtime, precision, threads };
+    const { maxTokens } = environment;
+    const count = Math.min(means.count, test.count ?? means.count);
+    const played = { split: 'test', policy, count, maxTokens, seed, runtime, precision, threads };
+    const command = row.baseline === undefined ? ['eval'] : ['baseline', '--kind', row.baseline];
     await toolenv(
-      ['eval', ref, ...flagsOf({ ...options, ...other }), ...flagsOf(played), '--out', out],
+      [...command, ref, ...flagsOf({ ...options, ...data }), ...flagsOf(played), '--out', out],
       means.signal,
     );
   }
@@ -129,15 +140,18 @@ async function examine(
     tokens: number;
   };
   // An episode that was aborted is a failure.
-  const scores = tasks.map((task) => task.scores[score]?.[0] ?? 0);
+  const valuesOf = (component: string) => tasks.map(({ scores }) => scores[component]?.[0] ?? 0);
   return {
-    scores,
+    values: Object.fromEntries(environment.components.map((component) => [component, valuesOf(component)])),
     tokens: tokens / tasks.length,
     episodes: await readEpisodes(join(out, 'trajectories.jsonl')),
   };
 }
 
-async function courseOf(out: string, { score }: RealEnvironment): Promise<Pick<Played, 'curve' | 'seconds'>> {
+async function courseOf(
+  out: string,
+  { components: [score] }: RealEnvironment,
+): Promise<Pick<Played, 'curve' | 'seconds'>> {
   const lines = await readMetrics(out);
   const valuesOf = (kind: string, metric: string) =>
     lines.flatMap(({ type, metrics }) => (type === kind ? (metrics[metric] ?? []) : []));

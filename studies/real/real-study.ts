@@ -17,7 +17,7 @@ import { appendResult, readResults } from '../shared/result-file.ts';
 import { environments } from './environments.ts';
 import { pageOf } from './page.ts';
 import { type Means, playRow, trainRow } from './play-row.ts';
-import type { Result } from './results.ts';
+import type { Played, Result } from './results.ts';
 import { rowOf, rows, seedOf } from './rows.ts';
 
 const schema = {
@@ -38,6 +38,11 @@ const schema = {
     seeds: whole('runs of each row', { maximum: maxSeeds, default: 1 }),
     steps: whole('updates of a run', { default: 40 }),
     count: whole('test tasks of each environment', { default: 200 }),
+    questions: {
+      type: 'string',
+      description:
+        'folder with hotpotqa_train.json and musique_train.json: real questions for the policies of bridge',
+    },
     runtime: text('library that computes the model: libtorch or onnx', 'libtorch'),
     precision: text('precision of products', 'auto'),
     threads: whole('CPU threads per operation (default: one per core, or 1 with at-once)'),
@@ -108,9 +113,16 @@ async function measure(run: Run, flags: Flags, signal: AbortSignal): Promise<voi
   const result: Result = { ...run, steps: flags.steps, ...played, commit: commit() };
   await appendResult(flags.results, result);
   console.log(
-    `${run.environment}, ${run.row}, seed ${run.seed}: ${mean(played.scores).toFixed(3)} of ${played.scores.length} test tasks` +
-      `${played.harder ? `, ${mean(played.harder).toFixed(3)} of harder tasks` : ''}, trained in ${timeText(played.seconds)}`,
+    `${run.environment}, ${run.row}, seed ${run.seed}: ${scoresText(run, played)}, trained in ${timeText(played.seconds)}`,
   );
+}
+
+/** `0.285 of 200 test tasks, 0.010 of 200 harder tasks`. */
+function scoresText({ environment }: Run, { tests }: Played): string {
+  const [score] = environments[environment]!.components;
+  return Object.entries(tests)
+    .map(([test, { [score]: values }]) => `${mean(values!).toFixed(3)} of ${values!.length} ${test}`)
+    .join(', ');
 }
 
 /** The chosen runs. All rows of the first seed come before those of the second. */
@@ -119,6 +131,7 @@ function runsOf({ environments: chosen, rows: names, seeds, seed: only }: Flags)
   return seedsOf.flatMap((seed) =>
     chosen.flatMap((environment) =>
       names
+        .filter((row) => rowOf(row).environments?.includes(environment) ?? true)
         .filter((row) => seedOf(rowOf(row), seed) === seed || only !== undefined)
         .map((row) => ({ environment, row, seed })),
     ),

@@ -7,10 +7,15 @@ export interface ReadableEpisode {
   turns: string[];
 }
 
+/** The values of each task, by component of the reward. */
+export type TestValues = Readonly<Record<string, readonly number[]>>;
+
+/** The name of the environment's own test. */
+export const ownTest = 'test tasks';
+
 export interface Played {
-  /** The score of each test task, and of each harder task. */
-  scores: number[];
-  harder?: number[];
+  /** By test: {@link ownTest}, and those of the environment's `transfer`. */
+  tests: Readonly<Record<string, TestValues>>;
   /** Of the first test tasks. */
   episodes: ReadableEpisode[];
   /** Tokens that the policy wrote in a test episode, on average. */

@@ -1,6 +1,10 @@
 /** The rows of the study: how each policy is trained. Rows that play episodes have the same number of them and of updates. */
 export interface Row {
   name: string;
+  /** Another way to answer than to call tools at will, of `toolenv baseline`. */
+  baseline?: 'naive-rag';
+  /** Environments that have the row. Default: all. */
+  environments?: readonly string[];
   /** The row whose policy training begins with. Absent: the pretrained model. */
   from?: string;
   /** Flags of `toolenv train`, without those that all rows share. Absent: the policy is not trained. */
@@ -14,6 +18,7 @@ const learningRate = 2e-5;
 
 export const rows: readonly Row[] = [
   { name: 'Pretrained' },
+  { name: 'Naive RAG', baseline: 'naive-rag', environments: ['bridge'] },
   {
     name: 'Supervised',
     learnsFrom: 'demonstrations',

@@ -17,30 +17,33 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-describe.each(Object.entries(environments))('%s', (name, { ref, options, demonstrator, score }) => {
-  test('each demonstration has the whole score, and they differ in their ways', async () => {
-    const file = join(folder, `${name}.jsonl`);
-    await using env = await openEnv(ref, options);
-    await demonstrate(file, env, demonstrator, { count: 40, seed: 1, score });
-    const lines = (await readFile(file, 'utf8')).trim().split('\n');
-    const conversations = lines.map((line) => JSON.parse(line) as { messages: { role: string }[] });
-    expect(conversations).toHaveLength(40);
-    const turns = conversations.map(
-      ({ messages }) => messages.filter(({ role }) => role === 'assistant').length,
-    );
-    expect(new Set(turns).size).toBeGreaterThan(1);
-  });
-
-  test('a demonstration that fails is refused', async () => {
-    await using env = await openEnv(ref, options);
-    const demonstrating = demonstrate(join(folder, 'failed.jsonl'), env, () => ['no answer'], {
-      ...{ count: 1, seed: 1, score },
+describe.each(Object.entries(environments))(
+  '%s',
+  (name, { ref, options, demonstrator, components: [score] }) => {
+    test('each demonstration has the whole score, and they differ in their ways', async () => {
+      const file = join(folder, `${name}.jsonl`);
+      await using env = await openEnv(ref, options);
+      await demonstrate(file, env, demonstrator, { count: 40, seed: 1, score });
+      const lines = (await readFile(file, 'utf8')).trim().split('\n');
+      const conversations = lines.map((line) => JSON.parse(line) as { messages: { role: string }[] });
+      expect(conversations).toHaveLength(40);
+      const turns = conversations.map(
+        ({ messages }) => messages.filter(({ role }) => role === 'assistant').length,
+      );
+      expect(new Set(turns).size).toBeGreaterThan(1);
     });
-    await expect(demonstrating).rejects.toThrow('The demonstration of task 0 has the score 0.');
-  });
-});
 
-test('an expression is computed at once, or after its product', () => {
+    test('a demonstration that fails is refused', async () => {
+      await using env = await openEnv(ref, options);
+      const demonstrating = demonstrate(join(folder, 'failed.jsonl'), env, () => ['no answer'], {
+        ...{ count: 1, seed: 1, score },
+      });
+      await expect(demonstrating).rejects.toThrow('The demonstration of task 0 has the score 0.');
+    });
+  },
+);
+
+test('an expression is computed at once, after its product, or by each operation', () => {
   const ways = Array.from({ length: 50 }, (_, seed) => {
     const turns = arithmetic({ expression: '((3 * 9) + 45) / 8', answer: 9 }, createRng(seed));
     return JSON.stringify(turns);
@@ -48,8 +51,10 @@ test('an expression is computed at once, or after its product', () => {
   const call = (expression: string) => `[{"name":"calculate","arguments":{"expression":"${expression}"}}]`;
   expect(ways.filter((way) => way.startsWith(`[${call('((3 * 9) + 45) / 8')},"`)).length).toBeGreaterThan(0);
   expect(ways.filter((way) => way.startsWith(`[${call('((9 * 3) + 45) / 8')},"`)).length).toBeGreaterThan(0);
-  const steps = [call('3 * 9'), call('(27 + 45) / 8')].join(',');
-  expect(ways.filter((way) => way.startsWith(`[${steps},"`)).length).toBeGreaterThan(5);
+  const two = [call('3 * 9'), call('(27 + 45) / 8')].join(',');
+  expect(ways.filter((way) => way.startsWith(`[${two},"`)).length).toBeGreaterThan(5);
+  const all = [call('3 * 9'), call('27 + 45'), call('72 / 8')].join(',');
+  expect(ways.filter((way) => way.startsWith(`[${all},"`)).length).toBeGreaterThan(15);
   expect(ways.every((way) => way.endsWith('#### 9"]'))).toBe(true);
 });
 
@@ -62,7 +67,8 @@ test('rows that learn from their own episodes begin with one policy, and play as
 
 test('the page compares GRPO with its start, seed by seed, and shows what only GRPO solves', () => {
   const resultOf = (row: string, seed: number, scores: number[]): Result => ({
-    ...{ environment: 'sql', row, seed, scores, steps: 40, tokens: 50, curve: [], seconds: 600, commit: 'c' },
+    ...{ environment: 'sql', row, seed, tests: { 'test tasks': { correct: scores } } },
+    ...{ steps: 40, tokens: 50, curve: [], seconds: 600, commit: 'c' },
     episodes: scores.map((_, task) => ({ question: `question ${task}`, turns: [`${row} says ${task}`] })),
   });
   const page = pageOf([

@@ -45,15 +45,19 @@ const halfPrecision: Record<string, Contender> = {
   transformersAutocast: { ...transformers, settings: { folder, dtype: 'float32', autocast: 'bfloat16' } },
 };
 const roundedWeights: Record<string, Contender> = { transformersBfloat16 };
-const samplers: Record<string, Contender> = {
-  ours,
-  oursLibtorchBfloat16: libtorch('bfloat16'),
-  oursInt8: { command: node, settings: { folder, precision: 'int8' } },
-  transformersFloat32,
-  transformersBfloat16,
-  llamaFloat16: { ...llama, settings: { gguf, type: 'float16', out: join(made, 'float16.gguf') } },
-  llama4Bits: { ...llama, settings: { gguf, type: 'Q4_1' } },
-};
+/** Threads of llama.cpp compute on while they wait, and would disturb the others. */
+const samplers: Record<string, Contender>[] = [
+  { ours, transformersFloat32 },
+  {
+    oursLibtorchBfloat16: libtorch('bfloat16'),
+    oursInt8: { command: node, settings: { folder, precision: 'int8' } },
+    transformersBfloat16,
+  },
+  {
+    llamaFloat16: { ...llama, settings: { gguf, type: 'float16', out: join(made, 'float16.gguf') } },
+    llama4Bits: { ...llama, settings: { gguf, type: 'Q4_1' } },
+  },
+];
 
 /** Seconds of its parts, and the peak resident memory so far in bytes. */
 type Round = { times: number[]; peakMemory: number };
@@ -69,7 +73,7 @@ const tasks = [
     name: 'sample',
     conversations,
     ...sampling,
-    groups: [samplers],
+    groups: samplers,
   })),
   ...['lora', 'all'].map((name) => ({
     name,

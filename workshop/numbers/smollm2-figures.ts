@@ -26,20 +26,22 @@ export function smolLm2Figures(runs: readonly SmolLm2Run[]): [name: string, text
       (one) =>
         one.name === name && Object.entries(shape).every(([key, value]) => one[key as keyof Shape] === value),
     )?.sides ?? {};
-  const [one, eight] = [1, 8].map((conversations) => last('sample', { conversations })) as [Sides, Sides];
+  const sampled = [1, 8, 16].map(
+    (conversations) => [conversations, last('sample', { conversations })] as const,
+  );
+  const samplers = Object.keys(titles).filter((name) => sampled.some(([, sides]) => sides[name]));
   const sampling = markdownTable(
     [
-      '',
-      'first token, ms',
-      'further token, ms',
-      'of 8 conversations: first tokens, ms',
-      'a token of each, ms',
-      'peak memory',
+      'ms to the first token of each + for a further token of each',
+      ...sampled.map(([count]) => (count === 1 ? 'one conversation' : `${count} conversations`)),
+      'most memory',
     ],
-    Object.entries(one).map(([name, single]) => {
-      const many = eight[name]!;
-      const times = [single.firstToken, single.token, many.firstToken, many.token];
-      return [titles[name]!, ...times.map((time) => milliseconds(time!)), gigabytes(many.peakMemory)];
+    samplers.map((name) => {
+      const own = sampled.map(([, { [name]: side }]) => side);
+      const times = own.map((side) =>
+        side ? `${milliseconds(side.firstToken!)} + ${milliseconds(side.token!)}` : '',
+      );
+      return [titles[name]!, ...times, gigabytes(Math.max(...own.map((side) => side?.peakMemory ?? 0)))];
     }),
   );
   const trained: [title: string, sides: Sides][] = [
