@@ -1,6 +1,6 @@
 /** PyTorch's libraries from a package index over HTTP, and indexes and wheels that misbehave. */
 import { existsSync } from 'node:fs';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -32,6 +32,48 @@ async function filesOf(folder: string): Promise<string[]> {
     .map(({ parentPath, name }) => join(parentPath, name).slice(folder.length + 1))
     .sort();
 }
+
+describe.skipIf(process.platform !== 'linux')('by uv', () => {
+  /** A program that installs files as uv does: it gets the folder after --target. */
+  async function standInUv(last: string): Promise<void> {
+    const bin = join(cache, 'bin');
+    await mkdir(bin);
+    const lines = [
+      '#!/bin/sh',
+      'case "$*" in *--version*) exit 0;; esac',
+      'while [ "$1" != --target ]; do shift; done',
+      'cd "$2" 2>/dev/null || { mkdir -p "$2" && cd "$2"; }',
+      'mkdir -p torch/lib torch-2.15.0.dist-info/licenses',
+      'echo "__version__ = \'2.15.0+cpu\'" > torch/version.py',
+      'echo cpu > torch/lib/libtorch_cpu.so',
+      'echo cuda > torch/lib/libtorch_cuda.so',
+      'echo BSD > torch-2.15.0.dist-info/licenses/LICENSE',
+      last,
+    ];
+    await writeFile(join(bin, 'uv'), lines.join('\n'), { mode: 0o755 });
+    vi.stubEnv('PATH', `${bin}:${process.env.PATH}`);
+  }
+
+  test('keeps the libraries and the licences, and passes by folders of their names', async () => {
+    await standInUv('');
+    await planInstall({ by: 'uv', check: loads }).run();
+    expect(await filesOf(installed())).toEqual([
+      'torch-2.15.0.dist-info/licenses/LICENSE',
+      'torch/lib/libtorch_cpu.so',
+      'torch/version.py',
+    ]);
+    expect((await readdir(join(cache, 'toolenv/libtorch'))).sort()).toEqual(['2.15.0']);
+  });
+
+  test('leaves nothing installed if uv fails', async () => {
+    await standInUv('exit 3');
+    await expect(planInstall({ by: 'uv', check: loads }).run()).rejects.toMatchObject({
+      code: 'infrastructure.installer',
+      message: expect.stringContaining('(exit code 3)'),
+    });
+    expect(existsSync(installed())).toBe(false);
+  });
+});
 
 describe.skipIf(process.platform !== 'linux')('over HTTPS', () => {
   test('says what it will fetch, and fetches nothing before', async () => {

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { constants, createReadStream, existsSync } from 'node:fs';
 import { cp, mkdir, readdir, readFile, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative, sep } from 'node:path';
 import { ToolEnvError } from '@toolenv/core';
 import { ensureDir, lockFolder, removePartials, withDiskErrors, writeFolder } from '@toolenv/core/files';
 import { startDownload } from '@toolenv/core/plugins';
@@ -117,12 +117,14 @@ async function fetchByInstaller(
   await fetch([torch]);
   // An index may have builds without CUDA.
   if (cuda.length > 0 && !(await isForCpu(target))) await fetch(cuda);
-  for (const path of await readdir(target, { recursive: true })) {
-    const parts = path.split(/[\\/]/);
+  for (const entry of await readdir(target, { recursive: true, withFileTypes: true })) {
+    if (entry.isDirectory()) continue;
+    const file = join(entry.parentPath, entry.name);
+    const parts = relative(target, file).split(sep);
     if (!isNeeded(parts.join('/'))) continue;
     const kept = join(partial, ...parts);
     await mkdir(dirname(kept), { recursive: true });
-    await cp(join(target, path), kept, { dereference: true, mode: constants.COPYFILE_FICLONE });
+    await cp(file, kept, { dereference: true, mode: constants.COPYFILE_FICLONE });
   }
 }
 
