@@ -11,13 +11,9 @@ interface ArithmeticTask {
   answer: number;
 }
 
-/**
- * arithmetic-v1: a call for each operation, the whole expression in a call, or its first product in a call of its own; and several forms of
- * answer.
- */
+/** arithmetic-v1: the whole expression in a call, or its first product in a call of its own; and several forms of answer. */
 export const arithmetic: Demonstrator<ArithmeticTask> = ({ expression, answer }, rng) => {
-  const ways = [oneByOne, oneByOne, afterProduct, (expression: string) => [swapped(expression, rng)]];
-  const calls = rng.pick(ways)(expression);
+  const calls = rng.float() < 0.3 ? afterProduct(expression) : [swapped(expression, rng)];
   return [...calls.map((call) => [calculate(call)]), answerOf(expression, answer, rng)];
 };
 
@@ -28,25 +24,6 @@ function calculate(expression: string) {
 /** The expression, or with its first factors in the other order. */
 function swapped(expression: string, rng: Rng): string {
   return rng.float() < 0.5 ? expression : expression.replace(/(\d+) \* (\d+)/, '$2 * $1');
-}
-
-const operators: Readonly<Record<string, (a: number, b: number) => number>> = {
-  '+': (a, b) => a + b,
-  '-': (a, b) => a - b,
-  '*': (a, b) => a * b,
-  '/': (a, b) => a / b,
-};
-
-/** `((3 * 9) + 45) / 3` → `3 * 9`, `27 + 45`, `72 / 3`. */
-function oneByOne(expression: string): string[] {
-  const [, first] = /(\d+) \* \d+/.exec(expression)!;
-  const calls: string[] = [];
-  let amount = Number(first);
-  for (const [, operator, n] of expression.matchAll(/ ([-+*/]) (\d+)/g)) {
-    calls.push(`${amount} ${operator} ${n}`);
-    amount = operators[operator!]!(amount, Number(n));
-  }
-  return calls;
 }
 
 /** `((3 * 9) + 45) / 3` → `3 * 9`, `(27 + 45) / 3`. */

@@ -37,11 +37,14 @@ process.on('exit', () => {
 });
 
 export interface EngineOptions {
-  /** Threads that compute one operation. Default: OpenMP's choice. */
+  /** Threads that compute one operation. Default: OpenMP's choice, which is one per core. */
   threads?: number | undefined;
-  /** Once it aborts, an engine that owes an answer and uses no CPU time is killed, and its calls reject with the reason. */
+  /**
+   * Once it aborts, an engine that owes an answer and uses no CPU time is killed, and its calls reject with the reason. Without it, only the
+   * end of this process ends such an engine.
+   */
   signal?: AbortSignal | undefined;
-  /** Milliseconds without work after which the engine gives the memory of freed tensors back to the system. Default: 60,000. */
+  /** Milliseconds without work after which the memory of freed tensors goes back to the system, where that is Linux with glibc. Default: 60,000. */
   rest?: number | undefined;
 }
 

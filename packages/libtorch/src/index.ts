@@ -1,3 +1,4 @@
+export type { EngineOptions } from './engine-client.ts';
 export { type FoundLibtorch, findLibtorch, locateLibtorch } from './find-libtorch.ts';
 export {
   type FetchedBy,

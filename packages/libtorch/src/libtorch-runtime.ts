@@ -8,21 +8,15 @@ import {
   type Tensor,
 } from '@toolenv/policy/runtime';
 import type { Kept, Numbers } from './engine.ts';
-import { EngineClient } from './engine-client.ts';
+import { EngineClient, type EngineOptions } from './engine-client.ts';
 import { findLibtorch } from './find-libtorch.ts';
 import { libraryIn } from './library-file.ts';
 
-export interface LibtorchOptions {
+export interface LibtorchOptions extends EngineOptions {
   /** The folder of libtorch's libraries: `lib` in the package `torch`. Default: {@link findLibtorch}. */
   folder?: string | undefined;
-  /** Threads that compute one operation. Default: OpenMP's choice, which is one per core. */
-  threads?: number | undefined;
   /** The precision of products. Default `float32`. CPUs with AMX or AVX512-BF16 multiply faster in `bfloat16`. */
   precision?: 'float32' | 'bfloat16' | undefined;
-  /** Once it aborts, calls of an engine that hangs reject with its reason. Without it, only the end of this process ends such an engine. */
-  signal?: AbortSignal | undefined;
-  /** Milliseconds without work after which the memory of freed tensors goes back to the system, where that is Linux with glibc. Default: 60,000. */
-  rest?: number | undefined;
 }
 
 /** In parameters. Each token of a smaller model costs more in requests to the engine than in products. */
@@ -43,15 +37,13 @@ export interface LibtorchRuntime extends Runtime {
 /** @throws ToolEnvError `usage.libtorch` if there is no library, or none that can be used. */
 export async function libtorchRuntime({
   folder = findLibtorch(),
-  threads,
   precision = 'float32',
-  signal,
-  rest,
+  ...options
 }: LibtorchOptions = {}): Promise<LibtorchRuntime> {
-  signal?.throwIfAborted();
+  options.signal?.throwIfAborted();
   // Before a process is started for it.
   libraryIn(folder);
-  const engine = new EngineClient({ threads, signal, rest });
+  const engine = new EngineClient(options);
   const version = await engine.open(folder, precision).catch(async (error: unknown) => {
     await engine.close();
     throw error;
