@@ -1,4 +1,7 @@
 /** pageOf: the page of the study. All its numbers are computed from the results. */
+
+import { svgChart } from '@toolenv/training/reports';
+import type { Line } from '../../workshop/gallery/episode-svg.ts';
 import { differenceText, estimate, estimateText, mean, pairedDifference } from '../shared/intervals.ts';
 import { markdownTable } from '../shared/markdown-table.ts';
 import { environments } from './environments.ts';
@@ -21,6 +24,14 @@ const limits = `## What this cannot show
 - The tasks are generated. Their test tasks have other people, numbers and names, but the same kinds of stories and questions.
 - More demonstrations would teach supervised rows more. Here they are few on purpose: the question is what rewards add.
 - A model of 135 million parameters says little about larger ones.`;
+
+/** The file of an environment's chart, beside the page. */
+export function chartFile(name: string): string {
+  return `real-model-${name}.svg`;
+}
+
+/** Rows of the chart. */
+const drawn = ['GRPO', 'GRPO with shuffled rewards', 'Rejection sampling'];
 
 export function pageOf(results: readonly Result[]): string {
   const sections = Object.keys(environments).flatMap((name) => {
@@ -50,7 +61,10 @@ function sectionOf(name: string, results: readonly Result[]): string {
     components.length > 1 ? `${test}: ${component}` : test,
   );
   const header = ['row', ...named, 'seeds', 'minutes of training'];
-  const parts = [`## ${name}`, `\`${ref}\``, markdownTable(header, lines), differencesOf(results)];
+  const chart = chartOf(name, results)
+    ? `![The score of training episodes over the steps](${chartFile(name)})`
+    : '';
+  const parts = [`## ${name}`, `\`${ref}\``, chart, markdownTable(header, lines), differencesOf(results)];
   return [...parts, episodesOf(results)].filter((part) => part !== '').join('\n\n');
 }
 
@@ -93,21 +107,40 @@ function differencesOf(results: readonly Result[]): string {
 
 /** The first test tasks that only the trained policy solves. */
 function episodesOf(results: readonly Result[]): string {
-  const [before, after] = ['Supervised', 'GRPO'].map((row) =>
+  const shown = solvedByGrpo(results).map(({ before, after }) => {
+    const [[question, ...was], [, ...is]] = [before, after].map((lines) => lines.map(({ text }) => text)) as [
+      string[],
+      string[],
+    ];
+    return ['```text', question, '', 'before', ...was, '', 'after', ...is, '```'].join('\n');
+  });
+  return shown.length === 0
+    ? ''
+    : [`The first test tasks that GRPO solves and its start does not:`, ...shown].join('\n\n');
+}
+
+/** At most three tasks that the first seed of GRPO solves, and the policy that it began with does not. */
+export function solvedByGrpo(results: readonly Result[]): { before: Line[]; after: Line[] }[] {
+  const [start, grpo] = ['Supervised', 'GRPO'].map((row) =>
     results.find((result) => result.row === row && result.seed === 1),
   );
-  if (!before || !after) return '';
-  const solved = after.episodes.flatMap((episode, index) =>
-    scoresOf(after)[index] === 1 && scoresOf(before)[index] === 0
-      ? [{ episode, was: before.episodes[index]! }]
-      : [],
-  );
-  const shown = solved
-    .slice(0, 3)
-    .map(({ episode, was }) =>
-      ['```text', episode.question, '', 'before', ...was.turns, '', 'after', ...episode.turns, '```'].join(
-        '\n',
-      ),
+  if (!start || !grpo) return [];
+  const [was, is] = [scoresOf(start), scoresOf(grpo)];
+  const tasks = [...grpo.episodes.keys()].filter((task) => is[task] === 1 && was[task] === 0);
+  return tasks.slice(0, 3).map((task) => ({ before: start.episodes[task]!, after: grpo.episodes[task]! }));
+}
+
+/** The chart of an environment, if it has rows to draw: the mean score of the episodes of each step, over the seeds of each row that plays episodes. */
+export function chartOf(name: string, results: readonly Result[]): string | undefined {
+  const curves = rows.flatMap(({ name: row }) => {
+    const own = results.filter((result) => result.environment === name && result.row === row);
+    const lengths = own.map(({ curve }) => curve.length);
+    const points = Array.from(
+      { length: Math.min(...lengths, own.length === 0 ? 0 : Number.POSITIVE_INFINITY) },
+      (_, step) => [step + 1, mean(own.map(({ curve }) => curve[step]!))] as const,
     );
-  return ['The first test tasks that GRPO solves and its start does not:', ...shown].join('\n\n');
+    return points.length > 0 && drawn.includes(row) ? [{ name: row, points }] : [];
+  });
+  if (curves.length === 0) return undefined;
+  return svgChart({ title: `SmolLM2-135M learns ${name}`, valueLabel: 'score of training episodes', curves });
 }

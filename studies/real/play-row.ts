@@ -4,14 +4,14 @@ import { mkdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { openEnv, type Trajectory } from '@toolenv/core';
 import { readJsonLines } from '@toolenv/core/files';
-import { contentText } from '@toolenv/core/schemas';
 import { readMetrics } from '@toolenv/training';
+import { conversationOf, type Line } from '../../workshop/gallery/episode-svg.ts';
 import { flagsOf } from '../../workshop/run-node.ts';
 import { toolenv } from '../../workshop/toolenv.ts';
 import { folderName } from '../shared/folder-name.ts';
 import { demonstrate } from './demonstrate.ts';
 import type { RealEnvironment, Test } from './environments.ts';
-import { ownTest, type Played, type ReadableEpisode, type TestValues } from './results.ts';
+import { ownTest, type Played, type TestValues } from './results.ts';
 import { type Row, rowOf, seedOf } from './rows.ts';
 
 export interface Means {
@@ -162,19 +162,12 @@ async function courseOf(
 /** How many test episodes are kept to read. */
 const kept = 20;
 
-async function readEpisodes(file: string): Promise<ReadableEpisode[]> {
-  const byTask = new Map<number, ReadableEpisode>();
+async function readEpisodes(file: string): Promise<Line[][]> {
+  const byTask: Line[][] = [];
   for await (const { text } of readJsonLines(file)) {
-    const { group, steps } = JSON.parse(text) as Trajectory;
-    if (group >= kept) continue;
-    const { observation, action } = steps.at(-1)!;
-    const [question, ...said] = observation.messages.filter(({ role }) => role !== 'system');
-    const turns = said.map((message) => {
-      const calls = message.role === 'assistant' ? (message.toolCalls ?? []) : [];
-      const spoken = calls.map(({ name, arguments: given }) => `${name} ${JSON.stringify(given)}`);
-      return `${message.role === 'tool' ? '→ ' : ''}${[contentText(message.content), ...spoken].filter(Boolean).join(' ')}`;
-    });
-    byTask.set(group, { question: contentText(question!.content) ?? '', turns: [...turns, action.text] });
+    const trajectory = JSON.parse(text) as Trajectory;
+    if (trajectory.group >= kept) continue;
+    byTask[trajectory.group] = conversationOf(trajectory).filter(({ who }) => who !== 'system');
   }
-  return [...byTask.keys()].sort((a, b) => a - b).map((task) => byTask.get(task)!);
+  return byTask;
 }

@@ -2,7 +2,7 @@
  * `npm run real-study`: a pretrained model learns to use tools, from demonstrations and then from rewards. A run that exists in the file of
  * results is not repeated, and an interrupted run resumes.
  */
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { writeAtomic } from '@toolenv/core/files';
 import type { OptionsOf } from '@toolenv/core/schemas';
 import { parseFlags, runAsProcess, timeText } from 'toolenv';
@@ -15,7 +15,7 @@ import { runAgain } from '../../workshop/run-node.ts';
 import { maxSeeds, mean } from '../shared/intervals.ts';
 import { appendResult, readResults } from '../shared/result-file.ts';
 import { environments } from './environments.ts';
-import { pageOf } from './page.ts';
+import { chartFile, chartOf, pageOf } from './page.ts';
 import { type Means, playRow, trainRow } from './play-row.ts';
 import type { Played, Result } from './results.ts';
 import { rowOf, rows, seedOf } from './rows.ts';
@@ -87,7 +87,12 @@ await runAsProcess(async (signal) => {
     await atOnce(flags.atOnce, jobs);
   } else for (const run of missing) await measure(run, flags, signal);
   if (flags.seed !== undefined) return;
-  await writeAtomic(flags.page, pageOf(await readResults<Result>(flags.results)));
+  const results = await readResults<Result>(flags.results);
+  await writeAtomic(flags.page, pageOf(results));
+  for (const name of Object.keys(environments)) {
+    const chart = chartOf(name, results);
+    if (chart) await writeAtomic(join(dirname(flags.page), chartFile(name)), chart);
+  }
   console.log(`The page is ${flags.page}.`);
 });
 

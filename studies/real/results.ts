@@ -1,11 +1,5 @@
 /** What a finished run leaves in the file of results. */
-
-/** A test episode, to read. */
-export interface ReadableEpisode {
-  question: string;
-  /** What the policy and its tools said. */
-  turns: string[];
-}
+import type { Line } from '../../workshop/gallery/episode-svg.ts';
 
 /** The values of each task, by component of the reward. */
 export type TestValues = Readonly<Record<string, readonly number[]>>;
@@ -16,8 +10,8 @@ export const ownTest = 'test tasks';
 export interface Played {
   /** By test: {@link ownTest}, and those of the environment's `transfer`. */
   tests: Readonly<Record<string, TestValues>>;
-  /** Of the first test tasks. */
-  episodes: ReadableEpisode[];
+  /** What was said in the first test tasks. */
+  episodes: Line[][];
   /** Tokens that the policy wrote in a test episode, on average. */
   tokens: number;
   /** The mean score of the episodes of each step. */

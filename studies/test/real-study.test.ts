@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { demonstrate } from '../real/demonstrate.ts';
 import { arithmetic } from '../real/demonstrators.ts';
 import { environments } from '../real/environments.ts';
-import { pageOf } from '../real/page.ts';
+import { chartOf, pageOf } from '../real/page.ts';
 import type { Result } from '../real/results.ts';
 import { rows } from '../real/rows.ts';
 
@@ -67,7 +67,10 @@ test('the page compares GRPO with its start, seed by seed, and shows what only G
   const resultOf = (row: string, seed: number, scores: number[]): Result => ({
     ...{ environment: 'sql', row, seed, tests: { 'test tasks': { correct: scores } } },
     ...{ steps: 40, tokens: 50, curve: [], seconds: 600, commit: 'c' },
-    episodes: scores.map((_, task) => ({ question: `question ${task}`, turns: [`${row} says ${task}`] })),
+    episodes: scores.map((_, task) => [
+      { who: 'user', text: `question ${task}` },
+      { who: 'assistant', text: `${row} says ${task}` },
+    ]),
   });
   const page = pageOf([
     resultOf('Supervised', 1, [1, 0, 0, 0]),
@@ -80,4 +83,26 @@ test('the page compares GRPO with its start, seed by seed, and shows what only G
   const shown = [...page.matchAll(/question \d/g)].map(([text]) => text);
   expect(shown).toEqual(['question 2', 'question 3']);
   expect(page).toContain('before\nSupervised says 2\n\nafter\nGRPO says 2\n');
+  expect(page).not.toContain('real-model-sql.svg');
+});
+
+test('the chart of an environment has the mean of the seeds at the steps that all of them have', () => {
+  const resultOf = (row: string, seed: number, curve: number[]): Result => ({
+    ...{ environment: 'sql', row, seed, curve, tests: { 'test tasks': { correct: [0] } }, episodes: [] },
+    ...{ steps: 3, tokens: 50, seconds: 600, commit: 'c' },
+  });
+  const results = [
+    ...[resultOf('GRPO', 1, [0, 0.5, 1]), resultOf('GRPO', 2, [0, 0.25])],
+    resultOf('GRPO with shuffled rewards', 1, [0, 0, 0]),
+  ];
+  expect(chartOf('bridge', results)).toBeUndefined();
+  expect(chartOf('sql', [resultOf('Supervised', 1, [])])).toBeUndefined();
+  const lines = [...chartOf('sql', results)!.matchAll(/<polyline points="([^"]*)"/g)].map(([, points]) =>
+    points!.split(' ').map((point) => Number(point.split(',')[1])),
+  );
+  // From 0 at the bottom, 344, to 0.4 at the top, 78.
+  expect(lines).toEqual([
+    [344, 344, 344],
+    [344, 94.6],
+  ]);
 });
