@@ -50,7 +50,7 @@ test('the figures of SmolLM2 are there once it was measured', () => {
     bench: [...files.bench.filter(({ name }) => name !== 'smollm2'), run, later],
   });
   expect(measured.get('smollm2.sampling')).toContain(
-    '| toolenv, float32 | 812 | 31.1 | 812 | 31.1 | 1.20 GB |',
+    '| toolenv, float32 | 812 + 31.1 | 812 + 31.1 |  | 1.20 GB |',
   );
   expect(measured.get('smollm2.training')).toContain(
     '| toolenv, float32 | 310 (2.80 GB) | 310 (2.80 GB) |  | 90 (3.00 GB) |',
