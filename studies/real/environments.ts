@@ -21,6 +21,8 @@ export interface RealEnvironment {
   demonstrator: Demonstrator<any>;
   /** Training tasks with a demonstration. Rewards come from all of them. */
   demonstrations: number;
+  /** Passes over the demonstrations. A policy that has seen too few of them errs far more often when it samples than when it is greedy. */
+  epochs: number;
   /** Components of the reward that are reported. The first is the score. */
   components: readonly [score: string, ...others: string[]];
   /** Most tokens of a turn. */
@@ -34,6 +36,7 @@ export const environments: Readonly<Record<string, RealEnvironment>> = {
     transfer: { 'harder tasks': { options: { minSteps: 6, maxSteps: 7 } } },
     demonstrator: arithmetic,
     demonstrations: 600,
+    epochs: 1,
     components: ['correct'],
     maxTokens: 96,
   },
@@ -42,6 +45,7 @@ export const environments: Readonly<Record<string, RealEnvironment>> = {
     options: { maxRows: 5 },
     demonstrator: sql,
     demonstrations: 200,
+    epochs: 3,
     components: ['correct'],
     maxTokens: 128,
   },
@@ -54,6 +58,7 @@ export const environments: Readonly<Record<string, RealEnvironment>> = {
     },
     demonstrator: bridge,
     demonstrations: 200,
+    epochs: 3,
     components: ['em', 'f1'],
     maxTokens: 96,
   },

@@ -76,7 +76,8 @@ export async function trainRow(
       ? ['--data', await demonstrationsOf(environment, means)]
       : [environment.ref, ...flagsOf(environment.options), ...flagsOf({ maxTokens: environment.maxTokens })];
   const { runtime, precision, threads, steps } = means;
-  const flags = { ...row.train, ...(start && { steps }), runtime, precision, threads, seed };
+  const length = start ? { steps } : { epochs: environment.epochs };
+  const flags = { ...row.train, ...length, runtime, precision, threads, seed };
   const kept = { checkpointEvery: start ? 10 : 0, keepCheckpoints: 1 };
   await toolenv(
     [

@@ -26,7 +26,6 @@ export const rows: readonly Row[] = [
       trainer: 'sft',
       learningRate: 2e-4,
       batchSize: 16,
-      epochs: 1,
       warmupSteps: 3,
       learningRateSchedule: 'cosine',
     },
