@@ -42,7 +42,8 @@ export const environments: Readonly<Record<string, RealEnvironment>> = {
   },
   sql: {
     ref: '@toolenv/envs-classic/sql-v1',
-    options: { maxRows: 5 },
+    // After an error, a policy repeats its query. Four turns are enough for a look, a query and an answer.
+    options: { maxRows: 5, maxTurns: 4 },
     demonstrator: sql,
     demonstrations: 48,
     epochs: 6,

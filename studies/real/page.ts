@@ -7,6 +7,7 @@ import { markdownTable } from '../shared/markdown-table.ts';
 import { environments } from './environments.ts';
 import { ownTest, type Result } from './results.ts';
 import { rows } from './rows.ts';
+import { trials } from './trials.ts';
 
 const introduction = `# A pretrained model learns to use tools
 
@@ -38,7 +39,19 @@ export function pageOf(results: readonly Result[]): string {
     const own = results.filter(({ environment }) => environment === name);
     return own.length === 0 ? [] : [sectionOf(name, own)];
   });
-  return `${[introduction, ...sections, limits].join('\n\n')}\n`;
+  return `${[introduction, ...sections, trialsText(), limits].join('\n\n')}\n`;
+}
+
+function trialsText(): string {
+  const lines = trials.map(({ environment, start, settings, curve, lesson }) => [
+    ...[environment, start, settings, curve.map((score) => score.toFixed(2)).join(' '), lesson],
+  ]);
+  const header = ['environment', 'demonstrations × passes', 'GRPO', 'score of each step', 'lesson'];
+  return `## Trials
+
+Short runs with one seed chose the settings: how much the start imitates, the learning rate, the temperature and the turns of an episode. Each step had 128 episodes of 16 training tasks, unless the row says otherwise.
+
+${markdownTable(header, lines)}`;
 }
 
 function sectionOf(name: string, results: readonly Result[]): string {

@@ -2,15 +2,18 @@
  * The process of the engine. libtorch's calls block, and a wrong handle or a lack of memory ends their process, so the trainer has another.
  * Answers each request in its order.
  */
+import { totalmem } from 'node:os';
 import { messageOf, ToolEnvError } from '@toolenv/core';
 import { dieWithParent } from './die-with-parent.ts';
 import { Engine } from './engine.ts';
 import type { Answer, Request } from './engine-client.ts';
-import { giveMemoryBack, saveMemory } from './freed-memory.ts';
+import { giveMemoryBack, saveMemory, shareLittleMemory } from './freed-memory.ts';
 import { outOfMemory } from './out-of-memory.ts';
 
 /** Milliseconds without a request after which the engine gives free memory back. */
 const rest = Number(process.argv[2]);
+/** Bytes that this process may have at most. */
+const memory = Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, totalmem());
 
 let engine: Engine | undefined;
 let resting: NodeJS.Timeout | undefined;
@@ -30,6 +33,7 @@ process.on('message', ({ id, method, given }: Request) => {
     answer = { id, error: { message: messageOf(error), code } };
   }
   process.send!(answer);
+  shareLittleMemory(process.availableMemory(), memory, performance.now());
   resting = setTimeout(giveMemoryBack, rest);
 });
 // The process that trains decides when to stop, and saves its work first.

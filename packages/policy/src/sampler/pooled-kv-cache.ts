@@ -9,6 +9,9 @@ import type { KvCache } from './kv-cache.ts';
 /** A pool that grows becomes larger than it must be by this factor, because growth copies all of it. */
 const growth = 1.5;
 
+type Size = readonly [rows: number, positions: number];
+const nothing: Size = [0, 0];
+
 interface Prefix {
   group: number;
   length: number;
@@ -20,6 +23,9 @@ export class PooledKvCache implements KvCache {
   readonly #config: ModelConfig;
   /** By part: [rows, key-value heads, positions, head width]. */
   #pools: Tensors;
+  /** The rows and positions that the slots have needed since the cache was cleared, and those before that. */
+  #needed: Size = nothing;
+  #neededBefore: Size = nothing;
   #lengths: number[] = [];
   /** By slot. Slots of one group have the same first positions: the lesser of their lengths. */
   #prefixes: (Prefix | undefined)[] = [];
@@ -61,12 +67,19 @@ export class PooledKvCache implements KvCache {
 
   async view(slots: readonly number[], time: number): Promise<Tensors> {
     const lengths = slots.map((slot) => this.length(slot));
-    const needed = Math.max(...lengths) + time;
     const [rows, , positions] = this.#pools[this.#parts[0]!]!.dims as [number, number, number];
+    const neededRows = Math.max(this.#lengths.length, ...slots.map((slot) => slot + 1));
+    const needed = Math.max(...lengths) + time;
+    this.#needed = [Math.max(this.#needed[0], neededRows), Math.max(this.#needed[1], needed)];
+    // Growth copies and clears memory. A rollout is most often as long as the rollout before it.
+    const first = positions === 0 && neededRows <= this.#neededBefore[0] ? this.#neededBefore[1] : 0;
     const room = [
-      grown(rows, Math.max(this.#lengths.length, ...slots.map((slot) => slot + 1))),
+      grown(rows, neededRows),
       // The pool grows by whole blocks, but not past the model's last position without need.
-      Math.min(roundUp(grown(positions, needed)), Math.max(needed, this.#config.max_position_embeddings)),
+      Math.min(
+        roundUp(grown(positions, Math.max(needed, first))),
+        Math.max(needed, this.#config.max_position_embeddings),
+      ),
     ];
     return {
       ...Object.fromEntries(this.#parts.map((part) => [pastOf(part), this.#pools[part]!])),
@@ -104,6 +117,8 @@ export class PooledKvCache implements KvCache {
   }
 
   clear(): void {
+    if (this.#needed !== nothing) this.#neededBefore = this.#needed;
+    this.#needed = nothing;
     disposeTensors(this.#pools);
     this.#pools = this.#empty();
     this.#lengths = [];

@@ -151,3 +151,19 @@ test('a slot that begins another conversation does not shorten what the others s
   const { shared, leaders } = await cache.view([0, 1, 2], 1);
   expect([shared!.data[0], ...leaders!.data]).toEqual([20, 0, 1, 0]);
 });
+
+test('a cleared cache begins with room for as many positions as it needed, unless it has more rows', async () => {
+  const cache = new PooledKvCache(tinyConfig);
+  const model: number[][] = Array.from({ length: 3 }, () => []);
+  const firstRoom = async (...slots: number[]) => {
+    cache.clear();
+    return [...(await cache.view(slots, 1)).room!.data];
+  };
+  await run(cache, model, [0, 1], [40, 70]);
+  expect(await firstRoom(0, 1)).toEqual([2, 96]);
+  // The rollout before this needed a single position.
+  expect(await firstRoom(0, 1)).toEqual([2, 32]);
+  model.fill([]);
+  await run(cache, [[], [], []], [0, 1], [40, 70]);
+  expect(await firstRoom(0, 1, 2)).toEqual([3, 32]);
+});
