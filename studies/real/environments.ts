@@ -21,7 +21,7 @@ export interface RealEnvironment {
   demonstrator: Demonstrator<any>;
   /** Training tasks with a demonstration. Rewards come from all of them. */
   demonstrations: number;
-  /** Passes over the demonstrations. A policy that has seen too few of them errs far more often when it samples than when it is greedy. */
+  /** Passes over the demonstrations: so many that more of them teach nothing. After fewer, a policy errs far more often when it samples than when it is greedy. */
   epochs: number;
   /** Components of the reward that are reported. The first is the score. */
   components: readonly [score: string, ...others: string[]];
@@ -45,8 +45,8 @@ export const environments: Readonly<Record<string, RealEnvironment>> = {
     // After an error, a policy repeats its query. Four turns are enough for a look, a query and an answer.
     options: { maxRows: 5, maxTurns: 4 },
     demonstrator: sql,
-    demonstrations: 48,
-    epochs: 6,
+    demonstrations: 16,
+    epochs: 24,
     components: ['correct'],
     maxTokens: 128,
   },

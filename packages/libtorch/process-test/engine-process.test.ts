@@ -48,8 +48,7 @@ test.runIf(hasLibtorch && process.platform === 'linux')(
       const x = ops.input('x', 'float32', ['N', 'N']);
       return { y: ops.sumAll(ops.exp(ops.add(x, x))) };
     });
-    // Tensors above 32 MiB are not kept.
-    const size = 2500;
+    const size = 5000;
     const bytes = 4 * size * size;
     const x = tensor(new Float32Array(size * size), [size, size]);
     await program.run({ x });

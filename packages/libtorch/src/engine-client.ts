@@ -62,7 +62,7 @@ export class EngineClient {
     const isSource = import.meta.url.endsWith('.ts');
     this.#child = fork(
       fileURLToPath(new URL(`./engine-process.${isSource ? 'ts' : 'js'}`, import.meta.url)),
-      [String(rest)],
+      [String(rest), process.env.GLIBC_TUNABLES ? 'own settings' : ''],
       {
         execArgv: isSource ? ['--import', 'tsx', '--conditions=@toolenv/source'] : [],
         serialization: 'advanced',

@@ -7,7 +7,7 @@ import { messageOf, ToolEnvError } from '@toolenv/core';
 import { dieWithParent } from './die-with-parent.ts';
 import { Engine } from './engine.ts';
 import type { Answer, Request } from './engine-client.ts';
-import { giveMemoryBack, saveMemory, shareLittleMemory } from './freed-memory.ts';
+import { giveMemoryBack, leaveSettings, saveMemory, shareLittleMemory } from './freed-memory.ts';
 import { outOfMemory } from './out-of-memory.ts';
 
 /** Milliseconds without a request after which the engine gives free memory back. */
@@ -40,6 +40,7 @@ process.on('message', ({ id, method, given }: Request) => {
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
 process.on('disconnect', () => process.exit());
 dieWithParent();
+if (process.argv[3] === 'own settings') leaveSettings();
 
 function call(
   engine: Engine,

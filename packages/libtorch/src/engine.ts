@@ -6,6 +6,7 @@ import {
   type RecordedProgram,
   type Tensor,
 } from '@toolenv/policy/runtime';
+import { mapLarge } from './freed-memory.ts';
 import { GradientTape } from './gradient-tape.ts';
 import { Kernels } from './kernels.ts';
 import { PreparedProgram } from './prepared-program.ts';
@@ -36,6 +37,8 @@ interface Compiled {
   inputs: readonly string[];
   gradients: GradientRequest | undefined;
   stays: ReadonlySet<string>;
+  /** Whether it samples, with a cache of keys and values. */
+  samples: boolean;
 }
 
 export class Engine {
@@ -72,7 +75,8 @@ export class Engine {
     this.#count += 1;
     const prepared = new PreparedProgram(program);
     const inputs = [...new Set([...prepared.inputs, ...(gradients?.to ?? [])])];
-    this.#programs.set(this.#count, { program: prepared, inputs, gradients, stays: new Set(stays) });
+    const samples = program.nodes.some(({ operation }) => operation === 'pooledAttention');
+    this.#programs.set(this.#count, { program: prepared, inputs, gradients, stays: new Set(stays), samples });
     return { id: this.#count, inputs };
   }
 
@@ -96,7 +100,8 @@ export class Engine {
 
   /** @param inputs In the order of the program's: numbers, or a tensor that the engine keeps. */
   run(id: number, inputs: readonly (Numbers | Kept['kept'] | undefined)[]): Record<string, Numbers | Kept> {
-    const { program, inputs: needed, gradients, stays } = this.#programs.get(id)!;
+    const { program, inputs: needed, gradients, stays, samples } = this.#programs.get(id)!;
+    mapLarge(samples);
     const given = new Map<string, TorchTensor>();
     for (const [index, name] of needed.entries()) {
       const value = inputs[index];

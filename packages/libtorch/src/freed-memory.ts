@@ -1,11 +1,14 @@
 /** Gives the memory of freed tensors back to the system, where the C library is glibc. Until then, the engine reuses it: reuse-memory.ts. */
 import koffi from 'koffi';
 
-/** M_TRIM_THRESHOLD, M_MMAP_THRESHOLD and M_MMAP_MAX of malloc.h, with glibc's defaults. */
+/** Parameters of malloc.h. */
+const [trimThreshold, mmapThreshold, mmapMax] = [-1, -3, -4];
+/** glibc's default: so many tensors may be mapped alone. */
+const most = 65_536;
 const defaults = [
-  [-1, 128 * 1024],
-  [-3, 128 * 1024],
-  [-4, 65_536],
+  [trimThreshold, 128 * 1024],
+  [mmapThreshold, 128 * 1024],
+  [mmapMax, most],
 ] as const;
 
 /** Gives all that is free back to the system. */
@@ -31,8 +34,28 @@ export function shareLittleMemory(available: number, total: number, now: number)
   return true;
 }
 
+let mapsLarge: boolean | undefined;
+let isDecided = false;
+
+/** Leaves malloc's settings as they are, because the user has chosen them. */
+export function leaveSettings(): void {
+  isDecided = true;
+}
+
+/**
+ * Whether tensors above 32 MiB are mapped alone from now on. A cache of keys and values lives long, and would leave gaps among the tensors of
+ * updates: over ten steps of GRPO, a step took twice the memory and time. An update makes such tensors anew in each batch: mapped, their
+ * pages are cleared each time, which takes a third of its time.
+ */
+export function mapLarge(maps: boolean): void {
+  if (isDecided || maps === mapsLarge) return;
+  mapsLarge = maps;
+  glibc?.set(mmapMax, maps ? most : 0);
+}
+
 /** For an engine that lacked memory: from now on, malloc maps each large tensor alone again, and no gaps between tensors are lost. */
 export function saveMemory(): void {
+  isDecided = true;
   for (const [parameter, value] of defaults) glibc?.set(parameter, value);
   giveMemoryBack();
 }
