@@ -63,7 +63,7 @@ export const trials: readonly Trial[] = [
   },
   {
     environment: 'sql',
-    start: '20 × 30: about .74 greedy',
+    start: '20 × 30: .74 greedy of 102',
     settings: 'learning rate 2e-5, temperature 1, 4 turns an episode',
     curve: [0.73, 0.66, 0.81, 0.72, 0.69],
     lesson: 'A start whose loss falls no further solves .695 when sampled at temperature 1.',
