@@ -21,7 +21,7 @@ export interface RealEnvironment {
   demonstrator: Demonstrator<any>;
   /** Training tasks with a demonstration. Rewards come from all of them. */
   demonstrations: number;
-  /** Passes over the demonstrations: so many that more of them teach nothing. After fewer, a policy errs far more often when it samples than when it is greedy. */
+  /** Passes over the demonstrations. After too few, a policy errs far more often when it samples than when it is greedy. */
   epochs: number;
   /** Components of the reward that are reported. The first is the score. */
   components: readonly [score: string, ...others: string[]];

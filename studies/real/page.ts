@@ -11,7 +11,7 @@ import { trials } from './trials.ts';
 
 const introduction = `# A pretrained model learns to use tools
 
-SmolLM2-135M-Instruct imitates between 48 and 600 demonstrations of tool calls, and then learns from rewards, on a CPU. Agent-R1 trained models that are twenty times as large. The weights come from
+SmolLM2-135M-Instruct imitates a few demonstrations of tool calls, and then learns from rewards, on a CPU. Agent-R1 trained models that are twenty times as large. The weights come from
 a file with four bits for each weight, so they are a little worse than the original ones.
 
 \`\`\`sh

@@ -1,11 +1,11 @@
-/** Short runs of GRPO that chose the settings of the study, each with one seed, in bfloat16. Scores are of sampled training episodes. */
+/** Short runs of GRPO that chose the settings of the study, each with one seed, in bfloat16. */
 export interface Trial {
   environment: string;
   /** Demonstrations, passes over them, and what the start then solves. */
   start: string;
-  /** What differs from the study's row "GRPO". */
+  /** Of GRPO. */
   settings: string;
-  /** The mean score of each step. */
+  /** The mean score of the training episodes of each step. */
   curve: readonly number[];
   /** What the trial taught. */
   lesson: string;

@@ -7,7 +7,7 @@ import { messageOf, ToolEnvError } from '@toolenv/core';
 import { dieWithParent } from './die-with-parent.ts';
 import { Engine } from './engine.ts';
 import type { Answer, Request } from './engine-client.ts';
-import { giveMemoryBack, leaveSettings, saveMemory, shareLittleMemory } from './freed-memory.ts';
+import { giveBackIfLittle, giveMemoryBack, leaveSettings, saveMemory } from './freed-memory.ts';
 import { outOfMemory } from './out-of-memory.ts';
 
 /** Milliseconds without a request after which the engine gives free memory back. */
@@ -33,7 +33,7 @@ process.on('message', ({ id, method, given }: Request) => {
     answer = { id, error: { message: messageOf(error), code } };
   }
   process.send!(answer);
-  shareLittleMemory(process.availableMemory(), memory, performance.now());
+  giveBackIfLittle(process.availableMemory(), memory, performance.now());
   resting = setTimeout(giveMemoryBack, rest);
 });
 // The process that trains decides when to stop, and saves its work first.

@@ -1,10 +1,11 @@
-/** Gives the memory of freed tensors back to the system, where the C library is glibc. Until then, the engine reuses it: reuse-memory.ts. */
+/** What becomes of the memory of freed tensors while the engine runs, where the C library is glibc. The settings that it starts with: reuse-memory.ts. */
 import koffi from 'koffi';
 
 /** Parameters of malloc.h. */
 const [trimThreshold, mmapThreshold, mmapMax] = [-1, -3, -4];
 /** glibc's default: so many tensors may be mapped alone. */
 const most = 65_536;
+/** glibc's. */
 const defaults = [
   [trimThreshold, 128 * 1024],
   [mmapThreshold, 128 * 1024],
@@ -18,7 +19,7 @@ export function giveMemoryBack(): void {
 
 /** Less available memory than this share of it is little. */
 const little = 0.1;
-/** Milliseconds between two times: what an update needs again soon is mapped anew, which takes seconds. */
+/** Milliseconds after which memory is given back again. What an update needs again soon is mapped anew, which takes seconds. */
 const pause = 30_000;
 
 let last = Number.NEGATIVE_INFINITY;
@@ -27,7 +28,7 @@ let last = Number.NEGATIVE_INFINITY;
  * Gives free memory back if the system, or the process's limit, has little left. Freed tensors leave gaps that a larger tensor does not
  * fit in, so a long rollout would take more and more memory.
  */
-export function shareLittleMemory(available: number, total: number, now: number): boolean {
+export function giveBackIfLittle(available: number, total: number, now: number): boolean {
   if (available >= little * total || now - last < pause) return false;
   last = now;
   giveMemoryBack();
