@@ -2,22 +2,26 @@
 import { collect, createRng, type EnvHandle, type Policy, rollout, scriptedPolicy } from '@toolenv/core';
 import { writeAtomic } from '@toolenv/core/files';
 import { conversationOf } from '../../workshop/tiny-policy/demonstrations.ts';
-import type { Demonstrator } from './demonstrators.ts';
+import type { Demonstrator, KindOf } from './demonstrators.ts';
 
 /**
- * Writes a conversation for each of the first `count` training tasks.
+ * Writes a conversation for each of the first `count` training tasks, or of the first task of each kind.
  * @throws Error if a demonstration does not have the whole score.
  */
 export async function demonstrate<Task>(
   file: string,
   env: EnvHandle<Task>,
   demonstrator: Demonstrator<Task>,
-  { count, seed, score }: { count: number; seed: number; score: string },
+  { count, kindOf, seed, score }: { count: number; kindOf?: KindOf<Task>; seed: number; score: string },
 ): Promise<void> {
   const lines: string[] = [];
   const sampling = { maxTokens: 1024, temperature: 0 };
-  for (let group = 0; group < count; group++) {
+  const seen = new Set<string | number>();
+  for (let group = 0; lines.length < count; group++) {
     const task = await env.tasks.train.get(group);
+    const kind = kindOf?.(task) ?? group;
+    if (seen.has(kind)) continue;
+    seen.add(kind);
     const policy: Policy = scriptedPolicy(demonstrator(task, createRng(seed, 'way', group)));
     const episodes = [{ task, group, sample: 0 }];
     const [played] = await collect(rollout({ env, policy, episodes, concurrency: 1, sampling, seed }));

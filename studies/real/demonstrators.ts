@@ -1,9 +1,13 @@
 /** Demonstrators: several ways to solve a task with its tools, in turns that an environment plays. A way is drawn for each episode. */
 import type { Rng, Script, Scripted } from '@toolenv/core';
 import { goldTitles, type QaTask } from '@toolenv/envs-qa';
+import { type BankTask, goldCalls, mustAsk } from '../../packages/envs-classic/src/bank/rules.ts';
 
 /** Draws a way to solve a task. */
 export type Demonstrator<Task> = (task: Task, rng: Rng) => Script | readonly Scripted[];
+
+/** Names the kind of a task, of which one demonstration is enough. */
+export type KindOf<Task> = (task: Task) => string;
 
 interface ArithmeticTask {
   /** Such as `((3 * 9) + 45) / 3`. */
@@ -39,6 +43,7 @@ function answerOf(expression: string, answer: number, rng: Rng): string {
 }
 
 interface ShopTask {
+  question: string;
   query: string;
   answer: string | number;
 }
@@ -59,6 +64,9 @@ export const sql: Demonstrator<ShopTask> = ({ query, answer }, rng) => {
   return [...looks, [select(chosen)], `${before}<answer>${answer}</answer>`];
 };
 
+/** `How many purchases did`. */
+export const kindOfQuestion: KindOf<ShopTask> = ({ question }) => question.split(' ').slice(0, 4).join(' ');
+
 function select(sql: string) {
   return { name: 'query', arguments: { sql } };
 }
@@ -70,4 +78,32 @@ export const bridge: Demonstrator<QaTask> = (task, rng) => {
   const searches = queries.map((query) => [{ name: 'search', arguments: { query } }]);
   const before = rng.pick(['', `According to ${titles.at(-1)}, it is `]);
   return [...searches, `${before}<answer>${task.answer}</answer>`];
+};
+
+/** bank-v1: looks at all that the rules ask about, call by call or in one turn for each person, and asks where the oracle does. */
+export const bank: Demonstrator<BankTask> = (task, rng) => {
+  const { request, customer, database } = task;
+  const ownerOf = (account: string) => database.accounts.find(({ id }) => id === account)!.owner;
+  const isTransfer = request.name === 'transfer';
+  const { from, to } = request.arguments as { from: string; to: string };
+  const people = isTransfer ? new Set([customer, ownerOf(from), ownerOf(to)]) : new Set([customer]);
+  const lists = [
+    ...(isTransfer ? [] : ['list_cards']),
+    ...(request.name === 'set_frozen' ? [] : ['list_accounts']),
+  ];
+  const together = rng.float() < 0.5;
+  const looks = [...people].flatMap((id) => {
+    const { name } = database.customers.find((each) => each.id === id)!;
+    const calls = lists.map((list) => ({ name: list, arguments: { customer: id } }));
+    return [
+      [{ name: 'find_customer', arguments: { name } }],
+      ...(together ? [calls] : calls.map((call) => [call])),
+    ];
+  });
+  const question = rng.pick([
+    'Which account shall I use, and do you confirm?',
+    'Do you confirm, and from which account?',
+  ]);
+  const asks = mustAsk(task) ? [question] : [];
+  return [...looks, ...asks, ...goldCalls(task).map((call) => [call])];
 };

@@ -1,5 +1,13 @@
 /** The environments of the study, and what a model of 135 million parameters needs in each. */
-import { arithmetic, bridge, type Demonstrator, sql } from './demonstrators.ts';
+import {
+  arithmetic,
+  bank,
+  bridge,
+  type Demonstrator,
+  type KindOf,
+  kindOfQuestion,
+  sql,
+} from './demonstrators.ts';
 
 export interface Test {
   /** Default: the environment itself. */
@@ -21,6 +29,9 @@ export interface RealEnvironment {
   demonstrator: Demonstrator<any>;
   /** Training tasks with a demonstration. Rewards come from all of them. */
   demonstrations: number;
+  /** No two demonstrations are of the same kind. */
+  // biome-ignore lint/suspicious/noExplicitAny: as above.
+  kindOf?: KindOf<any>;
   /** Passes over the demonstrations. After too few, a policy errs far more often when it samples than when it is greedy. */
   epochs: number;
   /** Components of the reward that are reported. The first is the score. */
@@ -35,8 +46,8 @@ export const environments: Readonly<Record<string, RealEnvironment>> = {
     options: {},
     transfer: { 'harder tasks': { options: { minSteps: 6, maxSteps: 7 } } },
     demonstrator: arithmetic,
-    demonstrations: 600,
-    epochs: 1,
+    demonstrations: 150,
+    epochs: 6,
     components: ['correct'],
     maxTokens: 96,
   },
@@ -45,21 +56,31 @@ export const environments: Readonly<Record<string, RealEnvironment>> = {
     // After an error, a policy repeats its query. Four turns are enough for a look, a query and an answer.
     options: { maxRows: 5, maxTurns: 4 },
     demonstrator: sql,
-    demonstrations: 16,
-    epochs: 24,
+    demonstrations: 12,
+    kindOf: kindOfQuestion,
+    epochs: 32,
     components: ['correct'],
     maxTokens: 128,
   },
+  bank: {
+    ref: '@toolenv/envs-classic/bank-v1',
+    options: {},
+    demonstrator: bank,
+    demonstrations: 150,
+    epochs: 6,
+    components: ['database', 'closed'],
+    maxTokens: 96,
+  },
   bridge: {
     ref: '@toolenv/envs-qa/bridge-v1',
-    options: { topK: 2 },
+    options: { topK: 1 },
     transfer: {
       HotpotQA: questions('hotpotqa'),
       MuSiQue: questions('musique'),
     },
     demonstrator: bridge,
-    demonstrations: 200,
-    epochs: 3,
+    demonstrations: 150,
+    epochs: 6,
     components: ['em', 'f1'],
     maxTokens: 96,
   },

@@ -74,7 +74,11 @@ export async function trainRow(
   const source =
     row.learnsFrom === 'demonstrations'
       ? ['--data', await demonstrationsOf(environment, means)]
-      : [environment.ref, ...flagsOf(environment.options), ...flagsOf({ maxTokens: environment.maxTokens })];
+      : [
+          environment.ref,
+          ...optionFlags(environment.options),
+          ...flagsOf({ maxTokens: environment.maxTokens }),
+        ];
   const { runtime, precision, threads, steps } = means;
   const length = start ? { steps } : { epochs: environment.epochs };
   const flags = { ...row.train, ...length, runtime, precision, threads, seed };
@@ -92,6 +96,11 @@ export async function trainRow(
   await rm(join(out, 'checkpoints'), { recursive: true, force: true });
 }
 
+/** Options of an environment. `--top-k 2` would be a flag of sampling. */
+export function optionFlags(options: Readonly<Record<string, string | number>>): string[] {
+  return Object.entries(options).flatMap(([name, value]) => ['--env-option', `${name}=${value}`]);
+}
+
 async function isFinished(out: string): Promise<boolean> {
   const file = join(out, 'end.json');
   return existsSync(file) && JSON.parse(await readFile(file, 'utf8')).end === 'finished';
@@ -99,14 +108,14 @@ async function isFinished(out: string): Promise<boolean> {
 
 /** The file of the demonstrations that all rows share. */
 async function demonstrationsOf(
-  { ref, options, demonstrator, demonstrations: count, components: [score] }: RealEnvironment,
+  { ref, options, demonstrator, demonstrations: count, kindOf, components: [score] }: RealEnvironment,
   { work }: Means,
 ): Promise<string> {
   const file = join(work, 'demonstrations.jsonl');
   if (existsSync(file)) return file;
   await mkdir(dirname(file), { recursive: true });
   await using env = await openEnv(ref, options);
-  await demonstrate(file, env, demonstrator, { count, score, seed: 1 });
+  await demonstrate(file, env, demonstrator, { count, kindOf, score, seed: 1 });
   return file;
 }
 
@@ -132,7 +141,7 @@ async function examine(
     const played = { split: 'test', policy, count, maxTokens, seed, runtime, precision, threads };
     const command = row.baseline === undefined ? ['eval'] : ['baseline', '--kind', row.baseline];
     await toolenv(
-      [...command, ref, ...flagsOf({ ...options, ...data }), ...flagsOf(played), '--out', out],
+      [...command, ref, ...optionFlags({ ...options, ...data }), ...flagsOf(played), '--out', out],
       means.signal,
     );
   }

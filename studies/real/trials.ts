@@ -71,9 +71,38 @@ export const trials: readonly Trial[] = [
   {
     environment: 'sql',
     start: '16 × 24: .53 greedy of 100',
+    settings: 'learning rate 3e-5, temperature 1, 4 turns an episode',
+    curve: [0.5, 0.45, 0.45, 0.54, 0.59, 0.43, 0.34],
+    lesson:
+      'The first 16 tasks have 8 of the 12 kinds of question. In 272 episodes of the other four kinds, two succeed: rewards cannot teach them.',
+  },
+  {
+    environment: 'sql',
+    start: '12 × 32, one of each kind: .865 greedy',
     settings: 'no step',
     curve: [],
+    lesson: 'A single demonstration of each kind of question is nearly enough.',
+  },
+  {
+    environment: 'arithmetic',
+    start: '150 × 6: .475 greedy',
+    settings: 'learning rate 1e-4 after 3 steps of warm-up, temperature 1',
+    curve: [0.39, 0.3, 0.27, 0.4, 0.31, 0.44, 0.27, 0.18, 0.48, 0.57, 0.47, 0.37],
+    lesson: 'In step 12, seven eighths of the groups have no variance: the rate is too high.',
+  },
+  {
+    environment: 'bridge',
+    start: '24 × 16: .035 greedy, with two documents a search',
+    settings: 'no step',
+    curve: [],
+    lesson: 'It searches well and copies names from its demonstrations.',
+  },
+  {
+    environment: 'bridge',
+    start: '150 × 6: .640 greedy, with one document a search',
+    settings: 'learning rate 5e-5 after 3 steps of warm-up, temperature 1',
+    curve: [0.64, 0.46, 0.59, 0.48, 0.5, 0.59, 0.78, 0.63, 0.42, 0.44, 0.7],
     lesson:
-      'It solves .54 when sampled at temperature 1, so this start needs no lower temperature. The study has it.',
+      'The groups without variance rise from a fifth to four fifths, and the score hardly: the rate is too high.',
   },
 ];

@@ -8,6 +8,7 @@ import { demonstrate } from '../real/demonstrate.ts';
 import { arithmetic } from '../real/demonstrators.ts';
 import { environments } from '../real/environments.ts';
 import { chartOf, pageOf } from '../real/page.ts';
+import { optionFlags } from '../real/play-row.ts';
 import type { Result } from '../real/results.ts';
 import { rows } from '../real/rows.ts';
 
@@ -42,6 +43,29 @@ describe.each(Object.entries(environments))(
     });
   },
 );
+
+test('where kinds are told apart, each has one demonstration, of its first task', async () => {
+  const { ref, options, demonstrator, kindOf, demonstrations: count } = environments.sql!;
+  const file = join(folder, 'kinds.jsonl');
+  await using env = await openEnv(ref, options);
+  await demonstrate(file, env, demonstrator, { count, kindOf, seed: 1, score: 'correct' });
+  const lines = (await readFile(file, 'utf8')).trim().split('\n');
+  const questions = lines.map(
+    (line) => (JSON.parse(line) as { messages: { content: string }[] }).messages[1]!.content,
+  );
+  expect(new Set(questions.map((question) => kindOf!({ question }))).size).toBe(12);
+  const first = await env.tasks.train.get(0);
+  expect(questions[0]).toContain((first as { question: string }).question);
+});
+
+test('an option of an environment is no flag of sampling, even if they have the same name', () => {
+  expect(optionFlags({ topK: 1, path: 'a b' })).toEqual([
+    '--env-option',
+    'topK=1',
+    '--env-option',
+    'path=a b',
+  ]);
+});
 
 test('an expression is computed at once, or after its product', () => {
   const ways = Array.from({ length: 50 }, (_, seed) => {
