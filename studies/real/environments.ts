@@ -9,10 +9,12 @@ import {
   sql,
 } from './demonstrators.ts';
 
+export type EnvOptions = Readonly<Record<string, string | number>>;
+
 export interface Test {
   /** Default: the environment itself. */
   ref?: string;
-  options: Readonly<Record<string, string | number>>;
+  options: EnvOptions;
   /** A file of `--questions`, which the environment gets as `path`. */
   file?: string;
   /** The number of test tasks, if it is less than `--count`. */
@@ -22,7 +24,7 @@ export interface Test {
 export interface RealEnvironment {
   ref: string;
   /** Options of the environment while it trains, and in the tests. */
-  options: Readonly<Record<string, string | number>>;
+  options: EnvOptions;
   /** Other test tasks, on which no row trains. */
   transfer?: Readonly<Record<string, Test>>;
   // biome-ignore lint/suspicious/noExplicitAny: each environment has tasks of its own.

@@ -10,7 +10,7 @@ import { flagsOf } from '../../workshop/run-node.ts';
 import { toolenv } from '../../workshop/toolenv.ts';
 import { folderName } from '../shared/folder-name.ts';
 import { demonstrate } from './demonstrate.ts';
-import type { RealEnvironment, Test } from './environments.ts';
+import type { EnvOptions, RealEnvironment, Test } from './environments.ts';
 import { ownTest, type Played, type TestValues } from './results.ts';
 import { type Row, rowOf, seedOf } from './rows.ts';
 
@@ -97,7 +97,7 @@ export async function trainRow(
 }
 
 /** Options of an environment. `--top-k 2` would be a flag of sampling. */
-export function optionFlags(options: Readonly<Record<string, string | number>>): string[] {
+export function optionFlags(options: EnvOptions): string[] {
   return Object.entries(options).flatMap(([name, value]) => ['--env-option', `${name}=${value}`]);
 }
 
@@ -134,7 +134,7 @@ async function examine(
     await rm(out, { recursive: true, force: true });
     const { ref = environment.ref, file } = test;
     const options = test.ref === undefined ? { ...environment.options, ...test.options } : test.options;
-    const data = file === undefined ? {} : { path: join(questions, file) };
+    const data: EnvOptions = file === undefined ? {} : { path: join(questions, file) };
     const policy = policyOf(means, row, seed);
     const { maxTokens } = environment;
     const count = Math.min(means.count, test.count ?? means.count);
