@@ -39,7 +39,12 @@ export function pageOf(results: readonly Result[]): string {
     const own = results.filter(({ environment }) => environment === name);
     return own.length === 0 ? [] : [sectionOf(name, own)];
   });
-  return `${[introduction, ...sections, trialsText(), limits].join('\n\n')}\n`;
+  return `${[introduction, costText(results), ...sections, trialsText(), limits].join('\n\n')}\n`;
+}
+
+function costText(results: readonly Result[]): string {
+  const hours = results.reduce((sum, { seconds }) => sum + seconds, 0) / 3600;
+  return `The ${results.length} runs below trained for ${hours.toFixed(1)} hours, each on one of two cores of an Intel Xeon with AMX, in bfloat16, with libtorch of PyTorch 2.15 and at most 10 GB of memory.`;
 }
 
 function trialsText(): string {
