@@ -68,7 +68,7 @@ export class EngineClient {
         serialization: 'advanced',
         env: {
           ...process.env,
-          ...reuseMemory(process.env),
+          ...reuseMemory(process.env.GLIBC_TUNABLES),
           // OpenMP reads the variable when the library is loaded.
           ...(threads !== undefined && { OMP_NUM_THREADS: String(threads) }),
         },

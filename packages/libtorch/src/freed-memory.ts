@@ -1,7 +1,4 @@
-/**
- * What becomes of the memory of freed tensors while the engine runs, where malloc is glibc's, or jemalloc's, which the user has preloaded.
- * The settings that it starts with: reuse-memory.ts.
- */
+/** What becomes of the memory of freed tensors while the engine runs, where the C library is glibc. The settings that it starts with: reuse-memory.ts. */
 import koffi from 'koffi';
 
 /** Parameters of malloc.h. */
@@ -18,8 +15,6 @@ const defaults = [
 /** Gives all that is free back to the system. */
 export function giveMemoryBack(): void {
   glibc?.trim(0);
-  // MALLCTL_ARENAS_ALL of jemalloc.h.
-  jemalloc?.('arena.4096.purge', null, null, null, 0);
 }
 
 /** Less available memory than this share of it is little. */
@@ -73,15 +68,6 @@ const glibc = (() => {
       trim: library.func('malloc_trim', 'int', ['size_t']),
       set: library.func('mallopt', 'int', ['int', 'int']),
     };
-  } catch {
-    return undefined;
-  }
-})();
-
-const jemalloc = (() => {
-  try {
-    const pointer = 'void *';
-    return koffi.load(null).func('mallctl', 'int', ['str', pointer, pointer, pointer, 'size_t']);
   } catch {
     return undefined;
   }
