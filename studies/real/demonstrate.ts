@@ -5,8 +5,8 @@ import { conversationOf } from '../../workshop/tiny-policy/demonstrations.ts';
 import type { Demonstrator, KindOf } from './demonstrators.ts';
 
 /**
- * Writes a conversation for each of the first `count` training tasks, or of the first task of each kind.
- * @throws Error if a demonstration does not have the whole score.
+ * Writes conversations for the first `count` training tasks. With `kindOf`, tasks of a kind that has a conversation are left out.
+ * @throws Error if a demonstration does not have the whole score, or the tasks are too few.
  */
 export async function demonstrate<Task>(
   file: string,
@@ -17,8 +17,11 @@ export async function demonstrate<Task>(
   const lines: string[] = [];
   const sampling = { maxTokens: 1024, temperature: 0 };
   const seen = new Set<string | number>();
+  const { train } = env.tasks;
   for (let group = 0; lines.length < count; group++) {
-    const task = await env.tasks.train.get(group);
+    if (group === train.length)
+      throw new Error(`There are tasks for ${lines.length} of ${count} demonstrations.`);
+    const task = await train.get(group);
     const kind = kindOf?.(task) ?? group;
     if (seen.has(kind)) continue;
     seen.add(kind);

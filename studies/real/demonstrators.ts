@@ -6,7 +6,7 @@ import { type BankTask, goldCalls, mustAsk } from '../../packages/envs-classic/s
 /** Draws a way to solve a task. */
 export type Demonstrator<Task> = (task: Task, rng: Rng) => Script | readonly Scripted[];
 
-/** Names the kind of a task, of which one demonstration is enough. */
+/** The name of a task's kind. */
 export type KindOf<Task> = (task: Task) => string;
 
 interface ArithmeticTask {
@@ -80,30 +80,33 @@ export const bridge: Demonstrator<QaTask> = (task, rng) => {
   return [...searches, `${before}<answer>${task.answer}</answer>`];
 };
 
-/** bank-v1: looks at all that the rules ask about, call by call or in one turn for each person, and asks where the oracle does. */
+/** bank-v1: finds the people and lists what they have, in two turns or call by call, asks where the oracle does, and closes the case. */
 export const bank: Demonstrator<BankTask> = (task, rng) => {
   const { request, customer, database } = task;
   const ownerOf = (account: string) => database.accounts.find(({ id }) => id === account)!.owner;
-  const isTransfer = request.name === 'transfer';
-  const { from, to } = request.arguments as { from: string; to: string };
-  const people = isTransfer ? new Set([customer, ownerOf(from), ownerOf(to)]) : new Set([customer]);
-  const lists = [
-    ...(isTransfer ? [] : ['list_cards']),
-    ...(request.name === 'set_frozen' ? [] : ['list_accounts']),
-  ];
-  const together = rng.float() < 0.5;
-  const looks = [...people].flatMap((id) => {
+  const people = new Set([customer]);
+  if (request.name === 'transfer') {
+    const { from, to } = request.arguments;
+    people.add(ownerOf(from)).add(ownerOf(to));
+  }
+  const lists = {
+    transfer: ['list_accounts'],
+    set_frozen: ['list_cards'],
+    set_limit: ['list_cards', 'list_accounts'],
+  }[request.name];
+  const looks = [...people].map((id) => {
     const { name } = database.customers.find((each) => each.id === id)!;
-    const calls = lists.map((list) => ({ name: list, arguments: { customer: id } }));
-    return [
-      [{ name: 'find_customer', arguments: { name } }],
-      ...(together ? [calls] : calls.map((call) => [call])),
-    ];
+    const find = { name: 'find_customer', arguments: { name } };
+    return { find, listing: lists.map((list) => ({ name: list, arguments: { customer: id } })) };
   });
+  const calls =
+    rng.float() < 0.5
+      ? [looks.map(({ find }) => find), looks.flatMap(({ listing }) => listing)]
+      : looks.flatMap(({ find, listing }) => [find, ...listing]).map((call) => [call]);
   const question = rng.pick([
     'Which account shall I use, and do you confirm?',
     'Do you confirm, and from which account?',
   ]);
   const asks = mustAsk(task) ? [question] : [];
-  return [...looks, ...asks, ...goldCalls(task).map((call) => [call])];
+  return [...calls, ...asks, ...goldCalls(task).map((call) => [call])];
 };

@@ -31,7 +31,7 @@ export interface RealEnvironment {
   demonstrator: Demonstrator<any>;
   /** Training tasks with a demonstration. Rewards come from all of them. */
   demonstrations: number;
-  /** No two demonstrations are of the same kind. */
+  /** With it, only the first task of each kind is demonstrated. */
   // biome-ignore lint/suspicious/noExplicitAny: as above.
   kindOf?: KindOf<any>;
   /** Passes over the demonstrations. After too few, a policy errs far more often when it samples than when it is greedy. */

