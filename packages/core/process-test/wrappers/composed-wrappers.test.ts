@@ -1,8 +1,7 @@
 /** Composed wrappers: in rollouts, under the conformance kit, and as training rows. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { assertConforms, checkEnv } from '@toolenv/testing';
 import { toTrainingRows } from '@toolenv/training';
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { climbing, ladderDefinition } from '../../../testing/test/env/broken-envs.ts';
 import {
   type Env,
@@ -87,7 +86,10 @@ describe('in both orders', () => {
   });
 });
 
+afterEach(() => void vi.useRealTimers());
+
 test('an abandoned step does not count in the next episode', async () => {
+  vi.useFakeTimers();
   let answer: () => void = () => {};
   const slow: Tool = {
     ...climb,
@@ -106,10 +108,12 @@ test('an abandoned step does not count in the next episode', async () => {
     { milliseconds: 30 },
   );
   await env.reset(start);
-  expect((await env.step(calling(1))).outcome).toMatchObject({ reason: 'deadline' });
+  const late = env.step(calling(1));
+  await vi.advanceTimersByTimeAsync(30);
+  expect((await late).outcome).toMatchObject({ reason: 'deadline' });
   await env.reset(start);
   answer();
-  await sleep(0);
+  await vi.advanceTimersByTimeAsync(0);
   expect((await env.step({ ...calling(1), stopReason: 'length' })).outcome.kind).toBe('truncated');
   expect(seen.map(({ steps }) => steps.length)).toEqual([0, 1]);
 });
