@@ -42,6 +42,19 @@ function answerOf(expression: string, answer: number, rng: Rng): string {
   return `${before}#### ${answer}`;
 }
 
+/** gsm8k-v1: the authors' words up to each of their calculations, as a call, and what follows the last as the answer. */
+export const gsm8k: Demonstrator<{ solution: string }> = ({ solution }) => {
+  // The expressions are at the odd places.
+  const parts = solution.split(/<<([^=>]*)=[^>]*>>/);
+  return parts.flatMap((part, index): Scripted[] => {
+    if (index % 2 === 1) return [];
+    const expression = parts[index + 1]?.replace('//', '/');
+    if (expression === undefined) return [part];
+    const call = { id: `call-${index}`, ...calculate(expression) };
+    return [{ text: part.trim(), toolCalls: [call], stopReason: 'tool_call' }];
+  });
+};
+
 interface ShopTask {
   question: string;
   query: string;

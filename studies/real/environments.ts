@@ -4,6 +4,7 @@ import {
   bank,
   bridge,
   type Demonstrator,
+  gsm8k,
   type KindOf,
   kindOfQuestion,
   sql,
@@ -11,20 +12,22 @@ import {
 
 export type EnvOptions = Readonly<Record<string, string | number>>;
 
+/** Options that name files of `--data`. */
+export type EnvFiles = Readonly<Record<string, string>>;
+
 export interface Test {
-  /** Default: the environment itself. */
+  /** Default: the environment that the policy trains in, with its options too. */
   ref?: string;
   options: EnvOptions;
-  /** A file of `--questions`, which the environment gets as `path`. */
-  file?: string;
-  /** The number of test tasks, if it is less than `--count`. */
-  count?: number;
+  /** Without `--data`, a test of another environment is left out. */
+  files?: EnvFiles;
+  /** The number of test tasks, unless `--count` is less. */
+  count: number;
 }
 
-export interface RealEnvironment {
+/** The options are those of training and of its own test. Without `--data`, it finds the tasks of `files` itself. */
+export interface RealEnvironment extends Test {
   ref: string;
-  /** Options of the environment while it trains, and in the tests. */
-  options: EnvOptions;
   /** Other test tasks, on which no row trains. */
   transfer?: Readonly<Record<string, Test>>;
   // biome-ignore lint/suspicious/noExplicitAny: each environment has tasks of its own.
@@ -42,21 +45,41 @@ export interface RealEnvironment {
   maxTokens: number;
 }
 
+const problems: EnvFiles = { path: 'gsm8k/train.jsonl', testPath: 'gsm8k/test.jsonl' };
+/** All of them. */
+const testProblems = 1319;
+
 export const environments: Readonly<Record<string, RealEnvironment>> = {
   arithmetic: {
     ref: '@toolenv/envs-classic/arithmetic-v1',
     options: {},
-    transfer: { 'harder tasks': { options: { minSteps: 6, maxSteps: 7 } } },
+    count: 200,
+    transfer: {
+      'harder tasks': { options: { minSteps: 6, maxSteps: 7 }, count: 200 },
+      GSM8K: { ref: '@toolenv/envs-classic/gsm8k-v1', options: {}, files: problems, count: testProblems },
+    },
     demonstrator: arithmetic,
     demonstrations: 150,
     epochs: 6,
     components: ['correct'],
     maxTokens: 96,
   },
+  gsm8k: {
+    ref: '@toolenv/envs-classic/gsm8k-v1',
+    options: {},
+    files: problems,
+    count: testProblems,
+    demonstrator: gsm8k,
+    demonstrations: 7000,
+    epochs: 1,
+    components: ['correct'],
+    maxTokens: 128,
+  },
   sql: {
     ref: '@toolenv/envs-classic/sql-v1',
     // After an error, a policy repeats its query. Four turns are enough for a look, a query and an answer.
     options: { maxRows: 5, maxTurns: 4 },
+    count: 200,
     demonstrator: sql,
     demonstrations: 12,
     kindOf: kindOfQuestion,
@@ -67,6 +90,7 @@ export const environments: Readonly<Record<string, RealEnvironment>> = {
   bank: {
     ref: '@toolenv/envs-classic/bank-v1',
     options: {},
+    count: 200,
     demonstrator: bank,
     demonstrations: 150,
     epochs: 6,
@@ -76,6 +100,7 @@ export const environments: Readonly<Record<string, RealEnvironment>> = {
   bridge: {
     ref: '@toolenv/envs-qa/bridge-v1',
     options: { topK: 1 },
+    count: 200,
     transfer: {
       HotpotQA: questions('hotpotqa'),
       MuSiQue: questions('musique'),
@@ -92,7 +117,7 @@ export const environments: Readonly<Record<string, RealEnvironment>> = {
 function questions(name: 'hotpotqa' | 'musique'): Test {
   return {
     ref: `@toolenv/envs-qa/${name}-v1`,
-    file: `${name}_train.json`,
+    files: { path: `multihop/${name}_train.json` },
     ...{ options: { topK: 2 }, count: 100 },
   };
 }

@@ -10,7 +10,7 @@ import { flagsOf } from '../../workshop/run-node.ts';
 import { toolenv } from '../../workshop/toolenv.ts';
 import { folderName } from '../shared/folder-name.ts';
 import { demonstrate } from './demonstrate.ts';
-import type { EnvOptions, RealEnvironment, Test } from './environments.ts';
+import type { EnvFiles, EnvOptions, RealEnvironment, Test } from './environments.ts';
 import { ownTest, type Played, type TestValues } from './results.ts';
 import { type Row, rowOf, seedOf } from './rows.ts';
 
@@ -21,10 +21,10 @@ export interface Means {
   work: string;
   /** Updates of a row that begins with the policy of another. */
   steps: number;
-  /** Test tasks. */
-  count: number;
-  /** The folder of the files of real questions. Without it, they are not asked. */
-  questions?: string;
+  /** Most tasks of a test. */
+  count?: number;
+  /** The folder of published problems and questions. */
+  data?: string;
   runtime: string;
   precision: string;
   threads?: number;
@@ -38,10 +38,10 @@ export async function playRow(
   means: Means,
 ): Promise<Played> {
   if (row.train) await trainRow(environment, row, seed, means);
-  const { values, ...own } = await examine(environment, row, seed, means, ownTest, { options: {} });
+  const { values, ...own } = await examine(environment, row, seed, means, ownTest, environment);
   const tests: Record<string, TestValues> = { [ownTest]: values };
   for (const [name, test] of Object.entries(environment.transfer ?? {})) {
-    if (test.file !== undefined && means.questions === undefined) continue;
+    if (test.files && means.data === undefined) continue;
     tests[name] = (await examine(environment, row, seed, means, name, test)).values;
   }
   const course = row.train
@@ -76,7 +76,7 @@ export async function trainRow(
       ? ['--data', await demonstrationsOf(environment, means)]
       : [
           environment.ref,
-          ...optionFlags(environment.options),
+          ...optionFlags(allOptions(environment, means)),
           ...flagsOf({ maxTokens: environment.maxTokens }),
         ];
   const { runtime, precision, threads, steps } = means;
@@ -96,6 +96,16 @@ export async function trainRow(
   await rm(join(out, 'checkpoints'), { recursive: true, force: true });
 }
 
+/** Options, and those that name files. */
+function allOptions(
+  { options, files = {} }: { options: EnvOptions; files?: EnvFiles },
+  { data }: Means,
+): EnvOptions {
+  if (data === undefined) return options;
+  const named = Object.entries(files).map(([name, file]) => [name, join(data, file)] as const);
+  return { ...options, ...Object.fromEntries(named) };
+}
+
 /** Options of an environment. `--top-k 2` would be a flag of sampling. */
 export function optionFlags(options: EnvOptions): string[] {
   return Object.entries(options).flatMap(([name, value]) => ['--env-option', `${name}=${value}`]);
@@ -107,14 +117,13 @@ async function isFinished(out: string): Promise<boolean> {
 }
 
 /** The file of the demonstrations that all rows share. */
-async function demonstrationsOf(
-  { ref, options, demonstrator, demonstrations: count, kindOf, components: [score] }: RealEnvironment,
-  { work }: Means,
-): Promise<string> {
-  const file = join(work, 'demonstrations.jsonl');
+async function demonstrationsOf(environment: RealEnvironment, means: Means): Promise<string> {
+  const { ref, demonstrator, demonstrations: count, kindOf } = environment;
+  const [score] = environment.components;
+  const file = join(means.work, 'demonstrations.jsonl');
   if (existsSync(file)) return file;
   await mkdir(dirname(file), { recursive: true });
-  await using env = await openEnv(ref, options);
+  await using env = await openEnv(ref, allOptions(environment, means));
   await demonstrate(file, env, demonstrator, { count, kindOf, score, seed: 1 });
   return file;
 }
@@ -127,23 +136,20 @@ async function examine(
   name: string,
   test: Test,
 ): Promise<{ values: TestValues } & Pick<Played, 'tokens' | 'episodes'>> {
-  const { runtime, precision, threads, questions = '' } = means;
+  const { runtime, precision, threads } = means;
   const out = join(means.work, 'scores', folderName(name, row.name, seed));
   const summary = join(out, 'summary.json');
   if (!existsSync(summary)) {
     await rm(out, { recursive: true, force: true });
-    const { ref = environment.ref, file } = test;
-    const options = test.ref === undefined ? { ...environment.options, ...test.options } : test.options;
-    const data: EnvOptions = file === undefined ? {} : { path: join(questions, file) };
+    const { ref = environment.ref } = test;
+    const given = allOptions(test, means);
+    const options = test.ref === undefined ? { ...environment.options, ...given } : given;
     const policy = policyOf(means, row, seed);
     const { maxTokens } = environment;
-    const count = Math.min(means.count, test.count ?? means.count);
+    const count = Math.min(test.count, means.count ?? test.count);
     const played = { split: 'test', policy, count, maxTokens, seed, runtime, precision, threads };
     const command = row.baseline === undefined ? ['eval'] : ['baseline', '--kind', row.baseline];
-    await toolenv(
-      [...command, ref, ...optionFlags({ ...options, ...data }), ...flagsOf(played), '--out', out],
-      means.signal,
-    );
+    await toolenv([...command, ref, ...optionFlags(options), ...flagsOf(played), '--out', out], means.signal);
   }
   const { tasks, tokens } = JSON.parse(await readFile(summary, 'utf8')) as {
     tasks: { scores: Record<string, (number | null)[]> }[];
