@@ -49,7 +49,8 @@ export function pageOf(results: readonly Result[]): string {
 
 function costText(results: readonly Result[]): string {
   const hours = results.reduce((sum, { seconds }) => sum + seconds, 0) / 3600;
-  return `Training of all rows below took ${hours.toFixed(1)} hours.`;
+  const machines = [...new Set(results.map(({ machine }) => machine))];
+  return `Training of all rows below took ${hours.toFixed(1)} hours, each row on ${machines.join(' or ')}.`;
 }
 
 function trialsText(): string {

@@ -10,6 +10,7 @@ import { atOnce } from '../../workshop/at-once.ts';
 import { commit } from '../../workshop/commit.ts';
 import { text, whole } from '../../workshop/flags.ts';
 import { pythonWith } from '../../workshop/interop/python-environment.ts';
+import { machineText } from '../../workshop/machine-text.ts';
 import { makeModelFolder, modelFolder } from '../../workshop/real-model/model-folder.ts';
 import { runAgain } from '../../workshop/run-node.ts';
 import { maxSeeds, mean } from '../shared/intervals.ts';
@@ -115,7 +116,8 @@ function meansOf({ environment }: Run, flags: Flags, signal: AbortSignal): Means
 async function measure(run: Run, flags: Flags, signal: AbortSignal): Promise<void> {
   const means = meansOf(run, flags, signal);
   const played = await playRow(environments[run.environment]!, rowOf(run.row), run.seed, means);
-  const result: Result = { ...run, steps: flags.steps, ...played, commit: commit() };
+  const { steps, threads } = flags;
+  const result: Result = { ...run, steps, ...played, machine: machineText(threads), commit: commit() };
   await appendResult(flags.results, result);
   console.log(
     `${run.environment}, ${run.row}, seed ${run.seed}: ${scoresText(run, played)}, trained in ${timeText(played.seconds)}`,

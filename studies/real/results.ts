@@ -26,6 +26,8 @@ export interface Result extends Played {
   seed: number;
   /** Updates of the rows that begin with the policy of another. */
   steps: number;
+  /** Where it trained, and on how many threads. */
+  machine: string;
   /** Git commit of the code that ran; `+` marks changes that were not committed. */
   commit: string;
 }

@@ -117,7 +117,7 @@ test('rows that learn from their own episodes begin with one policy, and play as
 test('the page compares GRPO with its start, seed by seed, and shows what only GRPO solves', () => {
   const resultOf = (row: string, seed: number, scores: number[]): Result => ({
     ...{ environment: 'sql', row, seed, tests: { 'test tasks': { correct: scores } } },
-    ...{ steps: 40, tokens: 50, curve: [], seconds: 600, commit: 'c' },
+    ...{ steps: 40, tokens: 50, curve: [], seconds: 600, machine: '1 of 2 cores', commit: 'c' },
     episodes: scores.map((_, task) => [
       { who: 'user', text: `question ${task}` },
       { who: 'assistant', text: `${row} says ${task}` },
@@ -128,7 +128,7 @@ test('the page compares GRPO with its start, seed by seed, and shows what only G
     resultOf('GRPO', 1, [1, 0, 1, 1]),
     resultOf('GRPO', 2, [1, 1, 1, 1]),
   ]);
-  expect(page).toContain('Training of all rows below took 0.5 hours.');
+  expect(page).toContain('Training of all rows below took 0.5 hours, each row on 1 of 2 cores.');
   expect(page).toContain('| Supervised | 0.250 (one seed) | 1 | 10 |');
   expect(page).toContain('| GRPO | 0.875 [0.000, 1.000] | 2 | 10 |');
   expect(page).toContain('| Supervised | +0.625 [');
@@ -141,7 +141,7 @@ test('the page compares GRPO with its start, seed by seed, and shows what only G
 test('the chart of an environment has the mean of the seeds at the steps that all of them have', () => {
   const resultOf = (row: string, seed: number, curve: number[]): Result => ({
     ...{ environment: 'sql', row, seed, curve, tests: { 'test tasks': { correct: [0] } }, episodes: [] },
-    ...{ steps: 3, tokens: 50, seconds: 600, commit: 'c' },
+    ...{ steps: 3, tokens: 50, seconds: 600, machine: '1 of 2 cores', commit: 'c' },
   });
   const results = [
     ...[resultOf('GRPO', 1, [0, 0.5, 1]), resultOf('GRPO', 2, [0, 0.25])],

@@ -1,8 +1,8 @@
 /** The report as a page: a table between two markers. The text around the markers stays. */
 import { readFile } from 'node:fs/promises';
-import { cpus } from 'node:os';
 import { ToolEnvError } from '@toolenv/core';
 import { writeAtomic } from '@toolenv/core/files';
+import { machineText } from '../machine-text.ts';
 import type { Check } from './part.ts';
 import { parts } from './parts.ts';
 import type { PartReport } from './soak.ts';
@@ -16,9 +16,7 @@ export interface Measured {
 }
 
 export async function writeReport(page: string, reports: readonly PartReport[]): Promise<void> {
-  const cores = cpus();
-  const machine = `${cores.length} cores of ${cores[0]?.model.trim()}, Node ${process.versions.node}`;
-  const measured = { date: new Date().toISOString().slice(0, 10), machine };
+  const measured = { date: new Date().toISOString().slice(0, 10), machine: machineText() };
   await writeAtomic(page, withTable(await readFile(page, 'utf8'), table(reports, measured)));
 }
 
