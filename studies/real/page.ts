@@ -1,11 +1,10 @@
 /** pageOf: the page of the study. All its numbers are computed from the results. */
 
-import { svgChart } from '@toolenv/training/reports';
-import type { Line } from '../../workshop/gallery/episode-svg.ts';
 import { differenceText, estimate, estimateText, mean, pairedDifference } from '../shared/intervals.ts';
 import { markdownTable } from '../shared/markdown-table.ts';
 import { environments } from './environments.ts';
-import { ownTest, type Result } from './results.ts';
+import { chartOf, figureFile, solvedByGrpo } from './figure.ts';
+import { type Result, scoresOf } from './results.ts';
 import { rows } from './rows.ts';
 import { trials } from './trials.ts';
 
@@ -30,14 +29,6 @@ const limits = `## What this cannot show
 - The tasks that rows train on are generated. Their test tasks have other people, numbers and names, but the same kinds of stories and questions.
 - More demonstrations would teach supervised rows more. Here they are few on purpose: the question is what rewards add.
 - A model of 135 million parameters says little about larger ones.`;
-
-/** The file of an environment's chart, beside the page. */
-export function chartFile(name: string): string {
-  return `real-model-${name}.svg`;
-}
-
-/** Rows of the chart. */
-const drawn = ['Rejection sampling', 'GRPO with shuffled rewards', 'GRPO'];
 
 export function pageOf(results: readonly Result[]): string {
   const sections = Object.keys(environments).flatMap((name) => {
@@ -85,10 +76,10 @@ function sectionOf(name: string, results: readonly Result[]): string {
     components.length > 1 ? `${test}: ${component}` : test,
   );
   const header = ['row', ...named, 'seeds', 'minutes of training'];
-  const chart = chartOf(name, results)
-    ? `![The score of training episodes over the steps](${chartFile(name)})`
+  const figure = chartOf(name, results)
+    ? `![A test task before and after training, and the score of training episodes over the steps](${figureFile(name)})`
     : '';
-  const parts = [`## ${name}`, `\`${ref}\``, chart, markdownTable(header, lines), differencesOf(results)];
+  const parts = [`## ${name}`, `\`${ref}\``, figure, markdownTable(header, lines), differencesOf(results)];
   return [...parts, episodesOf(results)].filter((part) => part !== '').join('\n\n');
 }
 
@@ -100,11 +91,6 @@ function meanOf({ tests }: Result, test: string, component: string): number[] {
 
 function scoreText(values: readonly number[]): string {
   return values.length === 0 ? '' : estimateText(estimate(values));
-}
-
-/** The scores of the environment's own test tasks. */
-function scoresOf({ environment, tests }: Result): readonly number[] {
-  return tests[ownTest]![environments[environment]!.components[0]]!;
 }
 
 /** GRPO minus each other row that has the same seeds. */
@@ -141,31 +127,4 @@ function episodesOf(results: readonly Result[]): string {
   return shown.length === 0
     ? ''
     : ['The first test tasks that GRPO solves and its start does not:', ...shown].join('\n\n');
-}
-
-/** At most three tasks that the first seed of GRPO solves, and the policy that it began with does not. */
-function solvedByGrpo(results: readonly Result[]): { before: Line[]; after: Line[] }[] {
-  const [start, grpo] = ['Supervised', 'GRPO'].map((row) =>
-    results.find((result) => result.row === row && result.seed === 1),
-  );
-  if (!start || !grpo) return [];
-  const [was, is] = [scoresOf(start), scoresOf(grpo)];
-  const tasks = [...grpo.episodes.keys()].filter((task) => is[task] === 1 && was[task] === 0);
-  return tasks.slice(0, 3).map((task) => ({ before: start.episodes[task]!, after: grpo.episodes[task]! }));
-}
-
-/** The chart of an environment, if it has rows to draw: the mean score of the episodes of each step, over the seeds of a row. */
-export function chartOf(name: string, results: readonly Result[]): string | undefined {
-  const curves = drawn.flatMap((row) => {
-    const own = results.filter((result) => result.environment === name && result.row === row);
-    const length = own.length === 0 ? 0 : Math.min(...own.map(({ curve }) => curve.length));
-    if (length === 0) return [];
-    const points = Array.from(
-      { length },
-      (_, step) => [step + 1, mean(own.map(({ curve }) => curve[step]!))] as const,
-    );
-    return [{ name: row, points }];
-  });
-  if (curves.length === 0) return undefined;
-  return svgChart({ title: `SmolLM2-135M learns ${name}`, valueLabel: 'score of training episodes', curves });
 }

@@ -16,7 +16,8 @@ import { runAgain } from '../../workshop/run-node.ts';
 import { maxSeeds, mean } from '../shared/intervals.ts';
 import { appendResult, readResults } from '../shared/result-file.ts';
 import { environments } from './environments.ts';
-import { chartFile, chartOf, pageOf } from './page.ts';
+import { figureFile, figureOf } from './figure.ts';
+import { pageOf } from './page.ts';
 import { type Means, playRow, trainRow } from './play-row.ts';
 import type { Played, Result } from './results.ts';
 import { rowOf, rows, seedOf } from './rows.ts';
@@ -91,8 +92,8 @@ await runAsProcess(async (signal) => {
   const results = await readResults<Result>(flags.results);
   await writeAtomic(flags.page, pageOf(results));
   for (const name of Object.keys(environments)) {
-    const chart = chartOf(name, results);
-    if (chart) await writeAtomic(join(dirname(flags.page), chartFile(name)), chart);
+    const figure = figureOf(name, results);
+    if (figure) await writeAtomic(join(dirname(flags.page), figureFile(name)), figure);
   }
   console.log(`The page is ${flags.page}.`);
 });

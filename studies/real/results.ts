@@ -1,5 +1,6 @@
 /** What a finished run leaves in the file of results. */
 import type { Line } from '../../workshop/gallery/episode-svg.ts';
+import { environments } from './environments.ts';
 
 /** The values of each task, by component of the reward. */
 export type TestValues = Readonly<Record<string, readonly number[]>>;
@@ -30,4 +31,9 @@ export interface Result extends Played {
   machine: string;
   /** Git commit of the code that ran; `+` marks changes that were not committed. */
   commit: string;
+}
+
+/** The scores of the environment's own test tasks. */
+export function scoresOf({ environment, tests }: Result): readonly number[] {
+  return tests[ownTest]![environments[environment]!.components[0]]!;
 }

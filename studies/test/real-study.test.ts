@@ -8,7 +8,8 @@ import { writeProblems } from '../../workshop/datasets/write-problems.ts';
 import { demonstrate } from '../real/demonstrate.ts';
 import { arithmetic, gsm8k } from '../real/demonstrators.ts';
 import { environments } from '../real/environments.ts';
-import { chartOf, pageOf } from '../real/page.ts';
+import { chartOf, figureOf } from '../real/figure.ts';
+import { pageOf } from '../real/page.ts';
 import { optionFlags } from '../real/play-row.ts';
 import type { Result } from '../real/results.ts';
 import { rows } from '../real/rows.ts';
@@ -157,4 +158,19 @@ test('the chart of an environment has the mean of the seeds at the steps that al
     [344, 344, 344],
     [344, 94.6],
   ]);
+});
+
+test('the figure of an environment has the first task that only GRPO solves, and the chart beside it', () => {
+  const resultOf = (row: string, scores: number[], curve: number[]): Result => ({
+    ...{ environment: 'sql', row, seed: 1, curve, tests: { 'test tasks': { correct: scores } } },
+    ...{ steps: 2, tokens: 50, seconds: 600, machine: '1 of 2 cores', commit: 'c' },
+    episodes: scores.map((_, task) => [{ who: 'assistant', text: `${row} says ${task}` }]),
+  });
+  const start = resultOf('Supervised', [1, 0, 0], []);
+  const figure = figureOf('sql', [start, resultOf('GRPO', [1, 1, 1], [0.4, 0.9])])!;
+  const said = [...figure.matchAll(/(before|after|\w+ says \d)</g)].map(([, text]) => text);
+  expect(said).toEqual(['before', 'Supervised says 1', 'after', 'GRPO says 1']);
+  expect(figure).toContain('<polyline');
+  expect(figureOf('sql', [start, resultOf('GRPO', [1, 0, 0], [0.4, 0.9])])).not.toContain('says');
+  expect(figureOf('sql', [start])).toBeUndefined();
 });
