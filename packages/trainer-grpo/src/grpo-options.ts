@@ -61,7 +61,8 @@ export const grpoOptions = {
       type: 'number',
       minimum: 0,
       default: 10,
-      description: "largest absolute value of a token's KL estimate",
+      description:
+        "bound of a token's KL estimate: beyond it, an estimate in the loss grows in a straight line, and an estimate in the reward is cut",
     },
     biasCorrectedKl: {
       type: 'boolean',

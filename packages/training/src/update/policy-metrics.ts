@@ -67,7 +67,6 @@ export async function klToReference(
 
 /** The k3 estimate of KL(policy ‖ other), mean over the tokens with mask 1. */
 function meanKl(policy: TokenValues, other: TokenValues, mask: readonly Uint8Array[]): number {
-  const bound = Number.POSITIVE_INFINITY;
-  const estimates = atMask(mask, (b, t) => klEstimate(policy[b]![t]!, other[b]![t]!, 'k3', bound).value);
+  const estimates = atMask(mask, (b, t) => klEstimate(policy[b]![t]!, other[b]![t]!, 'k3').value);
   return meanOverTokens(estimates, mask);
 }

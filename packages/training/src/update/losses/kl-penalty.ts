@@ -9,30 +9,58 @@ import { atMask } from '../../rows/averages.ts';
  */
 export type KlEstimator = 'k1' | 'k2' | 'k3';
 
-/** An estimate bounded to ±`bound`, and its derivative by log p, which is 0 beyond the bound. */
-export function klEstimate(
-  logprob: number,
-  reference: number,
-  estimator: KlEstimator,
-  bound: number,
-): { value: number; slope: number } {
-  const estimate = estimates[estimator](reference - logprob);
-  if (Math.abs(estimate.value) <= bound) return estimate;
-  return { value: Math.sign(estimate.value) * bound, slope: 0 };
+/** An estimate, and its derivative by log p. */
+export interface KlEstimate {
+  value: number;
+  slope: number;
 }
 
-const estimates: Record<KlEstimator, (difference: number) => { value: number; slope: number }> = {
+export function klEstimate(logprob: number, reference: number, estimator: KlEstimator): KlEstimate {
+  return estimates[estimator](reference - logprob);
+}
+
+const estimates: Record<KlEstimator, (difference: number) => KlEstimate> = {
   k1: (d) => ({ value: -d, slope: 1 }),
   k2: (d) => ({ value: d ** 2 / 2, slope: -d }),
   k3: (d) => ({ value: Math.exp(d) - d - 1, slope: 1 - Math.exp(d) }),
 };
+
+/**
+ * An estimator for the loss. Beyond `bound`, an estimate grows in a straight line: e^d would explode, and a token that has run away must
+ * still be pulled back. k1 is a straight line anyway.
+ */
+export function straightBeyond(
+  bound: number,
+  estimator: KlEstimator,
+): (logprob: number, reference: number) => KlEstimate {
+  const estimate = estimates[estimator];
+  if (estimator === 'k1') return (logprob, reference) => estimate(reference - logprob);
+  // Both are convex, 0 at d = 0, and at least the bound at these differences: Newton's steps from there end at the bound.
+  const edge = (from: number) => {
+    let d = from;
+    for (let step = 0; step < 50; step++) {
+      const { value, slope } = estimate(d);
+      if (value <= bound) break;
+      d += (value - bound) / slope;
+    }
+    return d;
+  };
+  const least = edge(-(bound + 2));
+  const most = edge(estimator === 'k2' ? bound + 2 : Math.log(bound + 1) + 1);
+  return (logprob, reference) => {
+    const d = reference - logprob;
+    const nearest = Math.min(Math.max(d, least), most);
+    const { value, slope } = estimate(nearest);
+    return { value: value - slope * (d - nearest), slope };
+  };
+}
 
 export interface KlInReward {
   /** β, the weight of the penalty. */
   beta: number;
   /** Default `k1`. */
   klEstimator?: KlEstimator;
-  /** The largest absolute value of an estimate. Default: no bound. */
+  /** The largest absolute value of an estimate, to which others are cut. Default: no bound. */
   klClamp?: number;
 }
 
@@ -44,10 +72,10 @@ export function penalisedRewards(
   mask: readonly Uint8Array[],
   { beta, klEstimator = 'k1', klClamp = Number.POSITIVE_INFINITY }: KlInReward,
 ): { rewards: Float64Array[]; kl: Float64Array[] } {
-  const kl = atMask(
-    mask,
-    (b, t) => klEstimate(logprobs[b]![t]!, referenceLogprobs[b]![t]!, klEstimator, klClamp).value,
-  );
+  const kl = atMask(mask, (b, t) => {
+    const { value } = klEstimate(logprobs[b]![t]!, referenceLogprobs[b]![t]!, klEstimator);
+    return Math.min(Math.max(value, -klClamp), klClamp);
+  });
   const penalised = kl.map((row, b) => row.map((value, t) => rewards[b]![t]! - beta * value));
   return { rewards: penalised, kl };
 }

@@ -4,7 +4,7 @@ import type { Rows, TokenValues } from '@toolenv/core/learner';
 import type { Metrics } from '@toolenv/core/plugins';
 import { countTokens, type EpisodePlaces, episodePlaces, mean, valuesAt } from '../../rows/averages.ts';
 import { type Loss, readTokenLoss } from './define-loss.ts';
-import { type KlEstimator, klEstimate } from './kl-penalty.ts';
+import { type KlEstimator, straightBeyond } from './kl-penalty.ts';
 import { losses } from './losses.ts';
 import { assertCorrection, type MismatchCorrection, mismatchWeights } from './sampler-mismatch.ts';
 import { highEntropyMask, type StepSize, tokenWeights } from './token-weights.ts';
@@ -37,7 +37,7 @@ export interface PolicyLossOptions extends StepSize {
   beta?: number;
   /** Default `k3`. */
   klEstimator?: KlEstimator;
-  /** Largest absolute value of an estimate. Default 10. */
+  /** Beyond ±klClamp, an estimate grows in a straight line. Default 10. */
   klClamp?: number;
   /**
    * Multiplies a token's KL by its ratio, which makes the gradient that of the reverse KL (DeepSeek-V3.2, arXiv 2512.02556).
@@ -151,6 +151,7 @@ function addEpisode(
   const advantages = valuesAt(inputs.advantages, places);
   const mismatch = corrections ? valuesAt(corrections, places) : logprobs.map(() => 1);
   const isUncertain = valuesAt(uncertain, places);
+  const klOf = straightBeyond(klClamp, klEstimator);
   const reference = beta !== 0 ? valuesAt(inputs.referenceLogprobs!, places) : undefined;
   const fall = mean(differences(valuesAt(sampledLogprobs, places), logprobs));
   const ofSequence = ratioLevel === 'sequence' ? mean(logRatios) : undefined;
@@ -180,7 +181,7 @@ function addEpisode(
       }
     }
     if (!reference) continue;
-    const estimate = klEstimate(logprob, reference[i]!, klEstimator, klClamp);
+    const estimate = klOf(logprob, reference[i]!);
     const correction = biasCorrectedKl ? ratio : 1;
     sums.value += weight * beta * correction * estimate.value;
     slopes[i]! += weight * beta * correction * estimate.slope;

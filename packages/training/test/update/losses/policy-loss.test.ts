@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Rows } from '@toolenv/core/learner';
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Clipping } from '../../../src/update/losses/losses.ts';
 import {
   type PolicyLossInputs,
@@ -227,22 +227,35 @@ test('the off-policy mask leaves out unlikely tokens with a negative advantage o
   expect(slopes[2]).toBeCloseTo(1 / 3, 6);
 });
 
-test('k1, k2 and k3 in the loss, clamped', () => {
-  const one = (difference: number, klEstimator: 'k1' | 'k2' | 'k3') => {
+describe('k1, k2 and k3 in the loss', () => {
+  const one = (difference: number, klEstimator: 'k1' | 'k2' | 'k3', klClamp = 10) => {
     const inputs = { logprobs: rows([[-30]]), oldLogprobs: rows([[-30]]), mask: bits([[1]]) };
-    return policyLoss(
+    const { value, dLogprobs } = policyLoss(
       { ...inputs, referenceLogprobs: rows([[-30 + difference]]), advantages: [[0]] },
-      { loss: 'dapo', clip, beta: 1, klEstimator },
+      { loss: 'dapo', clip, beta: 1, klEstimator, klClamp },
     );
+    return { value, slope: dLogprobs[0]![0]! };
   };
-  expect(one(-0.5, 'k1').value).toBeCloseTo(0.5, 6);
-  expect(one(-0.5, 'k2').value).toBeCloseTo(0.125, 6);
-  expect(one(-0.5, 'k3').value).toBeCloseTo(Math.exp(-0.5) - 0.5, 6);
-  for (const estimator of ['k2', 'k3'] as const) {
-    expect(one(20, estimator).value).toBe(10);
-    expect(one(20, estimator).dLogprobs[0]![0]).toBe(0);
-  }
-  expect(one(20, 'k1').value).toBe(-10);
+
+  test('have the values of their formulas', () => {
+    expect(one(-0.5, 'k1').value).toBeCloseTo(0.5, 6);
+    expect(one(-0.5, 'k2').value).toBeCloseTo(0.125, 6);
+    expect(one(-0.5, 'k3').value).toBeCloseTo(Math.exp(-0.5) - 0.5, 6);
+  });
+
+  test('grow in a straight line beyond the bound, so that a token that has run away is pulled back', () => {
+    // d²/2 is 10 at ±√20, where the slope is √20.
+    const root = Math.sqrt(20);
+    expect(one(20, 'k2').slope).toBeCloseTo(-root, 6);
+    expect(one(20, 'k2').value).toBeCloseTo(10 + root * (20 - root), 6);
+    expect(one(-20, 'k2').slope).toBeCloseTo(root, 6);
+    // e^d − d − 1 is 10 at 2.611, where the slope is 1 − e^2.611 = 1 − 11 − 2.611.
+    expect(one(20, 'k3').slope).toBeCloseTo(-12.611, 3);
+    expect(one(20, 'k3').value).toBeCloseTo(10 + 12.611 * (20 - 2.611), 2);
+    expect(one(-20, 'k3').value).toBeCloseTo(19, 3);
+    expect(one(20, 'k1')).toEqual({ value: -20, slope: 1 });
+    expect(one(3, 'k3', 0)).toEqual({ value: expect.closeTo(0, 6), slope: expect.closeTo(0, 6) });
+  });
 });
 
 const options: fc.Arbitrary<PolicyLossOptions & Clipping & { loss: string }> = fc
