@@ -1,7 +1,6 @@
 /** VllmSampler: samples on a vLLM server from the weights that learn in this process. */
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { asClause, isInfrastructure, ToolEnvError } from '@toolenv/core';
 import { tryObject } from '@toolenv/core/schemas';
@@ -13,6 +12,7 @@ import { sampleTokens, type TokenModel } from '../sample-tokens.ts';
 import { reasonOf, Server, send } from '../server.ts';
 import { probeTokens } from '../token-reply.ts';
 import { findVllm } from './find-vllm.ts';
+import { makeScratch } from './scratch.ts';
 import { VllmProcess } from './vllm-process.ts';
 
 export interface VllmOptions {
@@ -41,7 +41,7 @@ export async function openVllmSampler(
   learned: LearnedModel,
   { url, apiKey = randomBytes(24).toString('hex'), args = [], timeout = 600_000, signal }: VllmOptions,
 ): Promise<OpenedSampler> {
-  const scratch = await mkdtemp(join(tmpdir(), 'toolenv-vllm-'));
+  const scratch = await makeScratch();
   let started: VllmProcess | undefined;
   let first: Awaited<ReturnType<LearnedModel['write']>> | undefined;
   try {
