@@ -21,6 +21,10 @@ export const arithmetic: Demonstrator<ArithmeticTask> = ({ expression, answer },
   return [...calls.map((call) => [calculate(call)]), answerOf(expression, answer, rng)];
 };
 
+/** `2 operations`. */
+export const operationsOf: KindOf<ArithmeticTask> = ({ expression }) =>
+  `${expression.split(/ [-+*/] /).length - 1} operations`;
+
 function calculate(expression: string) {
   return { name: 'calculate', arguments: { expression } };
 }

@@ -7,6 +7,7 @@ import {
   gsm8k,
   type KindOf,
   kindOfQuestion,
+  operationsOf,
   sql,
 } from './demonstrators.ts';
 
@@ -39,6 +40,9 @@ export interface RealEnvironment extends Test {
   kindOf?: KindOf<any>;
   /** Passes over the demonstrations. After too few, a policy errs far more often when it samples than when it is greedy. */
   epochs: number;
+  /** Test tasks are reported by kind too, if they have kinds. */
+  // biome-ignore lint/suspicious/noExplicitAny: as above.
+  reportedKindOf?: KindOf<any>;
   /** Components of the reward that are reported. The first is the score. */
   components: readonly [score: string, ...others: string[]];
   /** Most tokens of a turn. */
@@ -59,6 +63,7 @@ export const environments: Readonly<Record<string, RealEnvironment>> = {
       GSM8K: { ref: '@toolenv/envs-classic/gsm8k-v1', options: {}, files: problems, count: testProblems },
     },
     demonstrator: arithmetic,
+    reportedKindOf: operationsOf,
     demonstrations: 150,
     epochs: 6,
     components: ['correct'],

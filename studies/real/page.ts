@@ -6,6 +6,7 @@ import { environments } from './environments.ts';
 import { chartOf, figureFile, solvedByGrpo } from './figure.ts';
 import { type Result, scoresOf } from './results.ts';
 import { rows } from './rows.ts';
+import type { TestKinds } from './test-kinds.ts';
 import { trials } from './trials.ts';
 
 const mostDemonstrations = Math.max(
@@ -30,10 +31,10 @@ const limits = `## What this cannot show
 - More demonstrations would teach supervised rows more. Here they are few on purpose: the question is what rewards add.
 - A model of 135 million parameters says little about larger ones.`;
 
-export function pageOf(results: readonly Result[]): string {
+export function pageOf(results: readonly Result[], kinds: TestKinds): string {
   const sections = Object.keys(environments).flatMap((name) => {
     const own = results.filter(({ environment }) => environment === name);
-    return own.length === 0 ? [] : [sectionOf(name, own)];
+    return own.length === 0 ? [] : [sectionOf(name, own, kinds[name])];
   });
   return `${[introduction, costText(results), ...sections, trialsText(), limits].join('\n\n')}\n`;
 }
@@ -56,7 +57,7 @@ Short runs with one seed chose the settings: how much the start imitates, the le
 ${markdownTable(header, lines)}`;
 }
 
-function sectionOf(name: string, results: readonly Result[]): string {
+function sectionOf(name: string, results: readonly Result[], kinds: readonly string[] | undefined): string {
   const { ref, components } = environments[name]!;
   const tests = [...new Set(results.flatMap((result) => Object.keys(result.tests)))];
   const columns = tests.flatMap((test) => components.map((component) => ({ test, component })));
@@ -79,8 +80,10 @@ function sectionOf(name: string, results: readonly Result[]): string {
   const figure = chartOf(name, results)
     ? `![A test task before and after training, and the score of training episodes over the steps](${figureFile(name)})`
     : '';
-  const parts = [`## ${name}`, `\`${ref}\``, figure, markdownTable(header, lines), differencesOf(results)];
-  return [...parts, episodesOf(results)].filter((part) => part !== '').join('\n\n');
+  const tables = [markdownTable(header, lines), byKind(results, kinds), differencesOf(results)];
+  return [`## ${name}`, `\`${ref}\``, figure, ...tables, episodesOf(results)]
+    .filter((part) => part !== '')
+    .join('\n\n');
 }
 
 /** Nothing if the row was not measured there. */
@@ -91,6 +94,21 @@ function meanOf({ tests }: Result, test: string, component: string): number[] {
 
 function scoreText(values: readonly number[]): string {
   return values.length === 0 ? '' : estimateText(estimate(values));
+}
+
+/** The score of the test tasks of each kind, over the seeds. */
+function byKind(results: readonly Result[], kinds: readonly string[] = []): string {
+  const names = [...new Set(kinds)].sort();
+  if (names.length === 0) return '';
+  const lines = rows.flatMap(({ name }) => {
+    const own = results.filter(({ row }) => row === name).map(scoresOf);
+    if (own.length === 0) return [];
+    const scores = names.map((kind) =>
+      own.flatMap((values) => values.filter((_, task) => kinds[task] === kind)),
+    );
+    return [[name, ...scores.map((values) => mean(values).toFixed(2))]];
+  });
+  return markdownTable(['test tasks', ...names], lines);
 }
 
 /** GRPO minus each other row that has the same seeds. */

@@ -21,6 +21,7 @@ import { pageOf } from './page.ts';
 import { type Means, playRow, trainRow } from './play-row.ts';
 import type { Played, Result } from './results.ts';
 import { rowOf, rows, seedOf } from './rows.ts';
+import { testKinds } from './test-kinds.ts';
 
 const schema = {
   type: 'object',
@@ -90,7 +91,7 @@ await runAsProcess(async (signal) => {
   } else for (const run of missing) await measure(run, flags, signal);
   if (flags.seed !== undefined) return;
   const results = await readResults<Result>(flags.results);
-  await writeAtomic(flags.page, pageOf(results));
+  await writeAtomic(flags.page, pageOf(results, await testKinds()));
   for (const name of Object.keys(environments)) {
     const figure = figureOf(name, results);
     if (figure) await writeAtomic(join(dirname(flags.page), figureFile(name)), figure);

@@ -13,6 +13,7 @@ import { pageOf } from '../real/page.ts';
 import { optionFlags } from '../real/play-row.ts';
 import type { Result } from '../real/results.ts';
 import { rows } from '../real/rows.ts';
+import { testKinds } from '../real/test-kinds.ts';
 
 let folder: string;
 beforeAll(async () => {
@@ -124,11 +125,12 @@ test('the page compares GRPO with its start, seed by seed, and shows what only G
       { who: 'assistant', text: `${row} says ${task}` },
     ]),
   });
-  const page = pageOf([
+  const results = [
     resultOf('Supervised', 1, [1, 0, 0, 0]),
     resultOf('GRPO', 1, [1, 0, 1, 1]),
     resultOf('GRPO', 2, [1, 1, 1, 1]),
-  ]);
+  ];
+  const page = pageOf(results, { sql: ['short', 'long', 'short', 'long'] });
   expect(page).toContain('Training of all rows below took 0.5 hours, each row on 1 of 2 cores.');
   expect(page).toContain('| Supervised | 0.250 (one seed) | 1 | 10 |');
   expect(page).toContain('| GRPO | 0.875 [0.000, 1.000] | 2 | 10 |');
@@ -137,6 +139,16 @@ test('the page compares GRPO with its start, seed by seed, and shows what only G
   expect(shown).toEqual(['question 2', 'question 3']);
   expect(page).toContain('before\nSupervised says 2\n\nafter\nGRPO says 2\n');
   expect(page).not.toContain('real-model-sql.svg');
+  expect(page).toContain('| test tasks | long | short |');
+  expect(page).toContain('| GRPO | 0.75 | 1.00 |');
+});
+
+test('the kinds of arithmetic are the numbers of operations', async () => {
+  const { arithmetic: kinds } = await testKinds();
+  expect(kinds).toHaveLength(200);
+  expect(Object.keys(await testKinds())).toEqual(['arithmetic']);
+  for (const operations of [2, 3, 4, 5])
+    expect(kinds!.filter((kind) => kind === `${operations} operations`).length).toBeGreaterThan(40);
 });
 
 test('the chart of an environment has the mean of the seeds at the steps that all of them have', () => {
