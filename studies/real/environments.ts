@@ -16,6 +16,9 @@ export type EnvOptions = Readonly<Record<string, string | number>>;
 /** Options that name files of `--data`. */
 export type EnvFiles = Readonly<Record<string, string>>;
 
+/** A run's seed decides its tasks. The tasks with this seed test all policies, and no row trains with it. */
+export const testSeed = 0;
+
 export interface Test {
   /** Default: the environment that the policy trains in, with its options too. */
   ref?: string;

@@ -10,7 +10,7 @@ import { flagsOf } from '../../workshop/run-node.ts';
 import { toolenv } from '../../workshop/toolenv.ts';
 import { folderName } from '../shared/folder-name.ts';
 import { demonstrate } from './demonstrate.ts';
-import type { EnvFiles, EnvOptions, RealEnvironment, Test } from './environments.ts';
+import { type EnvFiles, type EnvOptions, type RealEnvironment, type Test, testSeed } from './environments.ts';
 import { ownTest, type Played, type TestValues } from './results.ts';
 import { type Row, rowOf, seedOf } from './rows.ts';
 
@@ -147,7 +147,7 @@ async function examine(
     const policy = policyOf(means, row, seed);
     const { maxTokens } = environment;
     const count = Math.min(test.count, means.count ?? test.count);
-    const played = { split: 'test', policy, count, maxTokens, seed, runtime, precision, threads };
+    const played = { split: 'test', policy, count, maxTokens, seed: testSeed, runtime, precision, threads };
     const command = row.baseline === undefined ? ['eval'] : ['baseline', '--kind', row.baseline];
     await toolenv([...command, ref, ...optionFlags(options), ...flagsOf(played), '--out', out], means.signal);
   }
