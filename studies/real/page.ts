@@ -1,6 +1,7 @@
 /** pageOf: the page of the study. All its numbers are computed from the results. */
 
-import { differenceText, estimate, estimateText, mean, pairedDifference } from '../shared/intervals.ts';
+import { pairedDifference } from '../../packages/training/src/evaluation/paired-difference.ts';
+import { differenceText, estimate, estimateText, mean, signed } from '../shared/intervals.ts';
 import { markdownTable } from '../shared/markdown-table.ts';
 import { environments } from './environments.ts';
 import { chartOf, figureFile, solvedByGrpo } from './figure.ts';
@@ -9,13 +10,9 @@ import { rows } from './rows.ts';
 import type { TestKinds } from './test-kinds.ts';
 import { trials } from './trials.ts';
 
-const mostDemonstrations = Math.max(
-  ...Object.values(environments).map(({ demonstrations }) => demonstrations),
-);
-
 const introduction = `# A pretrained model learns to use tools
 
-SmolLM2-135M-Instruct imitates at most ${mostDemonstrations} demonstrations of tool calls, and then learns from rewards, on a CPU. Agent-R1 trained models that are twenty times as large. The weights come from
+SmolLM2-135M-Instruct imitates demonstrations of tool calls, and then learns from rewards, on a CPU. Agent-R1 trained models that are twenty times as large. The weights come from
 a file with four bits for each weight, so they are a little worse than the original ones.
 
 \`\`\`sh
@@ -58,7 +55,7 @@ ${markdownTable(header, lines)}`;
 }
 
 function sectionOf(name: string, results: readonly Result[], kinds: readonly string[] | undefined): string {
-  const { ref, components } = environments[name]!;
+  const { ref, components, demonstrations, epochs } = environments[name]!;
   const tests = [...new Set(results.flatMap((result) => Object.keys(result.tests)))];
   const columns = tests.flatMap((test) => components.map((component) => ({ test, component })));
   const known = rows.filter((row) => results.some((result) => result.row === row.name));
@@ -80,8 +77,9 @@ function sectionOf(name: string, results: readonly Result[], kinds: readonly str
   const figure = chartOf(name, results)
     ? `![A test task before and after training, and the score of training episodes over the steps](${figureFile(name)})`
     : '';
+  const start = `\`${ref}\`: the supervised start learns from ${demonstrations.toLocaleString('en')} demonstrations, ${epochs === 1 ? 'once' : `${epochs} times`} each.`;
   const tables = [markdownTable(header, lines), byKind(results, kinds), differencesOf(results)];
-  return [`## ${name}`, `\`${ref}\``, figure, ...tables, episodesOf(results)]
+  return [`## ${name}`, start, figure, ...tables, episodesOf(results)]
     .filter((part) => part !== '')
     .join('\n\n');
 }
@@ -111,14 +109,13 @@ function byKind(results: readonly Result[], kinds: readonly string[] = []): stri
   return markdownTable(['test tasks', ...names], lines);
 }
 
-/** GRPO minus each other row that has the same seeds. */
+/**
+ * GRPO minus each other row, in the seeds that both have. The interval over seeds says what other runs would give on these tasks; that
+ * over tasks, what these runs would give on other tasks.
+ */
 function differencesOf(results: readonly Result[]): string {
   const bySeed = (row: string) =>
-    new Map(
-      results
-        .filter((result) => result.row === row)
-        .map((result) => [result.seed, mean(scoresOf(result))] as const),
-    );
+    new Map(results.filter((result) => result.row === row).map((result) => [result.seed, scoresOf(result)]));
   const grpo = bySeed('GRPO');
   const lines = rows.flatMap(({ name, from }) => {
     if (name === 'GRPO') return [];
@@ -127,10 +124,16 @@ function differencesOf(results: readonly Result[]): string {
     const [once] = own.values();
     const others =
       from === undefined && once !== undefined ? new Map([...grpo.keys()].map((seed) => [seed, once])) : own;
-    const difference = pairedDifference(grpo, others);
-    return difference ? [[name, differenceText(difference)]] : [];
+    const seeds = [...grpo.keys()].filter((seed) => others.has(seed));
+    if (seeds.length === 0) return [];
+    const overSeeds = estimate(seeds.map((seed) => mean(grpo.get(seed)!) - mean(others.get(seed)!)));
+    const byTask = (scores: ReadonlyMap<number, readonly number[]>) =>
+      grpo.get(seeds[0]!)!.map((_, task) => seeds.map((seed) => scores.get(seed)![task]!));
+    const [low, high] = pairedDifference(byTask(others), byTask(grpo))?.interval ?? [null, null];
+    return [[name, differenceText(overSeeds), low === null ? '' : `[${signed(low)}, ${signed(high)}]`]];
   });
-  return lines.length === 0 ? '' : markdownTable(['GRPO minus', 'test tasks'], lines);
+  const header = ['GRPO minus', 'difference, with its interval over seeds', 'interval over test tasks'];
+  return lines.length === 0 ? '' : markdownTable(header, lines);
 }
 
 /** The first test tasks that only the trained policy solves. */

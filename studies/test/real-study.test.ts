@@ -126,21 +126,22 @@ test('the page compares GRPO with its start, seed by seed, and shows what only G
     ]),
   });
   const results = [
-    resultOf('Supervised', 1, [1, 0, 0, 0]),
-    resultOf('GRPO', 1, [1, 0, 1, 1]),
-    resultOf('GRPO', 2, [1, 1, 1, 1]),
+    resultOf('Supervised', 1, [1, 0, 0, 0, 0, 0]),
+    resultOf('GRPO', 1, [1, 0, 1, 1, 1, 1]),
+    resultOf('GRPO', 2, [1, 1, 1, 1, 1, 1]),
   ];
-  const page = pageOf(results, { sql: ['short', 'long', 'short', 'long'] });
+  const page = pageOf(results, { sql: ['short', 'long', 'short', 'long', 'short', 'long'] });
   expect(page).toContain('Training of all rows below took 0.5 hours, each row on 1 of 2 cores.');
-  expect(page).toContain('| Supervised | 0.250 (one seed) | 1 | 10 |');
-  expect(page).toContain('| GRPO | 0.875 [0.000, 1.000] | 2 | 10 |');
-  expect(page).toContain('| Supervised | +0.625 [');
+  expect(page).toContain('12 demonstrations, 32 times each');
+  expect(page).toContain('| Supervised | 0.167 (one seed) | 1 | 10 |');
+  expect(page).toContain('| GRPO | 0.917 [0.000, 1.000] | 2 | 10 |');
+  expect(page).toContain('| Supervised | +0.750 [−0.309, +1.809] | [+0.000, +1.000] |');
   const shown = [...page.matchAll(/question \d/g)].map(([text]) => text);
-  expect(shown).toEqual(['question 2', 'question 3']);
+  expect(shown).toEqual(['question 2', 'question 3', 'question 4']);
   expect(page).toContain('before\nSupervised says 2\n\nafter\nGRPO says 2\n');
   expect(page).not.toContain('real-model-sql.svg');
   expect(page).toContain('| test tasks | long | short |');
-  expect(page).toContain('| GRPO | 0.75 | 1.00 |');
+  expect(page).toContain('| GRPO | 0.83 | 1.00 |');
 });
 
 test('the kinds of arithmetic are the numbers of operations', async () => {
