@@ -100,7 +100,8 @@ export function policyLoss(inputs: PolicyLossInputs, options: PolicyLossOptions)
   const dEntropy = entropyCoefficient > 0 ? zeros() : undefined;
   const sums = { value: 0, kl: 0, entropy: 0, logRatio: 0 };
   const counts = new Map((loss.shares ?? []).map((name) => [name, 0]));
-  const surrogate = { inputs, options, loss, uncertain, corrections: mismatch?.weights, sums, counts };
+  const klOf = straightBeyond(options.klClamp ?? 10, options.klEstimator ?? 'k3');
+  const surrogate = { inputs, options, loss, uncertain, corrections: mismatch?.weights, klOf, sums, counts };
   for (const [n, places] of episodes.entries()) {
     const slopes = addEpisode(surrogate, places, weights[n]!);
     scatter(dLogprobs, places, (i) => slopes[i]!);
@@ -132,6 +133,7 @@ interface Surrogate {
   uncertain: readonly Uint8Array[];
   /** [B][T] that correct for the sampler. */
   corrections: Float64Array[] | undefined;
+  klOf: ReturnType<typeof straightBeyond>;
   sums: { value: number; kl: number; logRatio: number };
   /** What the loss counts, by metric. */
   counts: Map<string, number>;
@@ -139,19 +141,18 @@ interface Surrogate {
 
 /** Adds the surrogate and the penalty of an episode. Returns ∂value/∂logprobs of its tokens. */
 function addEpisode(
-  { inputs, options, loss, uncertain, corrections, sums, counts }: Surrogate,
+  { inputs, options, loss, uncertain, corrections, klOf, sums, counts }: Surrogate,
   places: EpisodePlaces,
   weight: number,
 ): Float64Array {
   const { oldLogprobs, sampledLogprobs = oldLogprobs } = inputs;
-  const { beta = 0, klEstimator = 'k3', klClamp = 10, biasCorrectedKl = false } = options;
+  const { beta = 0, biasCorrectedKl = false } = options;
   const { ratioLevel = loss.ratioLevel ?? 'token', offPolicyThreshold = Number.POSITIVE_INFINITY } = options;
   const logprobs = valuesAt(inputs.logprobs, places);
   const logRatios = differences(logprobs, valuesAt(oldLogprobs, places));
   const advantages = valuesAt(inputs.advantages, places);
   const mismatch = corrections ? valuesAt(corrections, places) : logprobs.map(() => 1);
   const isUncertain = valuesAt(uncertain, places);
-  const klOf = straightBeyond(klClamp, klEstimator);
   const reference = beta !== 0 ? valuesAt(inputs.referenceLogprobs!, places) : undefined;
   const fall = mean(differences(valuesAt(sampledLogprobs, places), logprobs));
   const ofSequence = ratioLevel === 'sequence' ? mean(logRatios) : undefined;
