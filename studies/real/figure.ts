@@ -23,13 +23,13 @@ export function figureOf(name: string, results: readonly Result[]): string | und
     episodeSvg('After training', task.after),
   ];
   const [first, second] = [before, after].map((svg) => sizeOf(svg)) as [Size, Size];
-  const drawn = sizeOf(chart);
+  const { width: chartWidth, height: chartHeight } = sizeOf(chart);
   const [left, gap] = [Math.max(first.width, second.width), 24];
   const heading = (y: number, text: string) => `<text x="12" y="${y}" font-weight="600">${text}</text>`;
   const at = (svg: string, x: number, y: number) => svg.replace('<svg ', `<svg x="${x}" y="${y}" `);
   const [width, height] = [
-    left + gap + drawn.width,
-    Math.max(2 * gap + first.height + gap + second.height, drawn.height),
+    left + gap + chartWidth,
+    Math.max(2 * gap + first.height + gap + second.height, chartHeight),
   ];
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" font-family="system-ui, sans-serif" font-size="14" fill="${chartColors.ink}">`,

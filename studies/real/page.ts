@@ -49,7 +49,7 @@ function trialsText(): string {
   const header = ['environment', 'demonstrations × passes', 'GRPO', 'score of each step', 'lesson'];
   return `## Trials
 
-Short runs with one seed chose the settings: how much the start imitates, the learning rate, the temperature and the turns of an episode. Each step had 128 episodes of 16 training tasks, unless the row says otherwise.
+Short runs with one seed chose the settings: how much the start imitates, the learning rate, the temperature and the turns of an episode. Each step had 128 episodes of 16 training tasks, unless the row says otherwise. The starts were tested on other tasks than in the tables above.
 
 ${markdownTable(header, lines)}`;
 }
@@ -104,15 +104,12 @@ function byKind(results: readonly Result[], kinds: readonly string[] = []): stri
     const scores = names.map((kind) =>
       own.flatMap((values) => values.filter((_, task) => kinds[task] === kind)),
     );
-    return [[name, ...scores.map((values) => mean(values).toFixed(2))]];
+    return [[name, ...scores.map((values) => (values.length === 0 ? '' : mean(values).toFixed(2)))]];
   });
   return markdownTable(['test tasks', ...names], lines);
 }
 
-/**
- * GRPO minus each other row, in the seeds that both have. The interval over seeds says what other runs would give on these tasks; that
- * over tasks, what these runs would give on other tasks.
- */
+/** GRPO minus each other row, in the seeds that both have. */
 function differencesOf(results: readonly Result[]): string {
   const bySeed = (row: string) =>
     new Map(results.filter((result) => result.row === row).map((result) => [result.seed, scoresOf(result)]));
@@ -133,7 +130,10 @@ function differencesOf(results: readonly Result[]): string {
     return [[name, differenceText(overSeeds), low === null ? '' : `[${signed(low)}, ${signed(high)}]`]];
   });
   const header = ['GRPO minus', 'difference, with its interval over seeds', 'interval over test tasks'];
-  return lines.length === 0 ? '' : markdownTable(header, lines);
+  if (lines.length === 0) return '';
+  const meaning =
+    'The interval over seeds holds for other runs on these test tasks, and the interval over test tasks for these runs on other tasks.';
+  return `${markdownTable(header, lines)}\n\n${meaning}`;
 }
 
 /** The first test tasks that only the trained policy solves. */

@@ -96,7 +96,7 @@ export async function trainRow(
   await rm(join(out, 'checkpoints'), { recursive: true, force: true });
 }
 
-/** Options, and those that name files. */
+/** The options, with the files of `--data` if it is given. */
 function allOptions(
   { options, files = {} }: { options: EnvOptions; files?: EnvFiles },
   { data }: Means,
