@@ -24,6 +24,7 @@ import { checkOpenAi } from './openai/check-openai.ts';
 import { checkVllm } from './openai/check-vllm.ts';
 import { checkOpenEnv } from './openenv/check-openenv.ts';
 import { checkOrs } from './ors/check-ors.ts';
+import { checkPeft } from './peft.ts';
 import { pythonWith } from './python-environment.ts';
 import { conversations, texts, toOpenAi } from './samples.ts';
 import { checkTfjs } from './tfjs.ts';
@@ -50,6 +51,7 @@ const parts: Record<
   vllm: ['vllm', checkVllm],
   tinker: ['skyrl', checkTinker],
   losses: ['transformers', compareLosses],
+  peft: ['transformers', checkPeft],
   templates: ['transformers', (python) => compareTemplates(python, check)],
   datasets: [undefined, () => checkScores(process.env.TOOLENV_PYTHON ?? 'python3')],
   mcp: ['mcp', checkServers],
@@ -75,6 +77,7 @@ async function checkCheckpoints(python: string): Promise<void> {
   await using scratch = await scratchFolder();
   for (const [title, opened] of await checkpointsToCheck(scratch.path))
     await checkOpened(python, title, opened);
+  await checkPeft(python);
   await compareLosses(python);
   await checkTfjs(python);
 }

@@ -11,6 +11,8 @@ const needed = ['config.json', 'tokenizer.json', 'tokenizer_config.json'];
 const optional = ['generation_config.json', 'chat_template.jinja'];
 const wholeWeights = 'model.safetensors';
 const shard = /^model-\d+-of-\d+\.safetensors$/;
+const adapterConfig = 'adapter_config.json';
+const adapterWeights = 'adapter_model.safetensors';
 const indexOfShards = 'model.safetensors.index.json';
 
 /**
@@ -32,23 +34,29 @@ export async function fetchModel(
   return { name, ...(await fetchFiles({ type: 'model', name, revision, choose, plan, signal })) };
 }
 
-/** config.json first, and the weights last. */
+/** The configuration first, and the weights last. */
 function modelFiles(name: string, listed: readonly HubFile[], parts: ModelParts): HubFile[] {
   const files = new Map(listed.map((file) => [file.path, file]));
   const lacks = (what: string, remedy: string) => {
     const message = `${name} has no ${what}, which a policy needs: ${remedy}.`;
     return new ToolEnvError('usage.checkpoint_unsupported', message);
   };
-  const missing = needed.find((path) => !files.has(path));
-  if (missing) throw lacks(missing, 'name a repository in the format of transformers, with its tokenizer');
-  const small = [...needed, ...optional].filter((path) => files.has(path));
   const shards = [...files.keys()].filter((path) => shard.test(path)).sort();
-  const weights = files.has(wholeWeights)
+  const whole = files.has(wholeWeights)
     ? [wholeWeights]
     : files.has(indexOfShards) && shards.length > 0
       ? [indexOfShards, ...shards]
-      : undefined;
-  if (parts === 'all' && !weights)
+      : [];
+  const isAdapter = whole.length === 0 && files.has(adapterConfig);
+  const weights = isAdapter ? [adapterWeights] : whole;
+  // What an adapter's repository lacks is its base model's.
+  const small = isAdapter ? [adapterConfig, ...needed, ...optional] : [...needed, ...optional];
+  const missing = isAdapter ? undefined : needed.find((path) => !files.has(path));
+  if (missing) throw lacks(missing, 'name a repository in the format of transformers, with its tokenizer');
+  if (parts === 'all' && isAdapter && !files.has(adapterWeights))
+    throw lacks(adapterWeights, 'name a repository whose adapter is stored as safetensors');
+  if (parts === 'all' && weights.length === 0)
     throw lacks(wholeWeights, 'name the repository that GGUF or other files were made from');
-  return [...small, ...(parts === 'all' ? weights! : [])].map((path) => files.get(path)!);
+  const wanted = [...small, ...(parts === 'all' ? weights : [])];
+  return wanted.flatMap((path) => files.get(path) ?? []);
 }

@@ -3,12 +3,12 @@ import type { Action, EncodedRow, Observation, PlainText, PolicySpec, SamplingOp
 import type { TrainablePolicy } from '@toolenv/core/learner';
 import type { Ability, MemoryEstimate, PolicyHandle } from '@toolenv/core/plugins';
 import { TokenTurns } from '@toolenv/core/remote';
-import { checkpointFolder } from '#checkpoint-folder';
 import { Chat, type ChatOptions } from './chat/chat.ts';
 import { chatAbilities, tokenizerAbilities } from './chat/chat-abilities.ts';
 import { encodeExample } from './chat/encode-example.ts';
-import { type Checkpoint, readCheckpoint } from './checkpoint/checkpoint.ts';
+import { type NamedCheckpoint, openCheckpoint } from './checkpoint/open-checkpoint.ts';
 import { writeFolder } from './checkpoint/write-folder.ts';
+import { mergeAdapters } from './learner/adapter-merge.ts';
 import { type LearnerOptions, memoryBefore } from './learner/learner-options.ts';
 import { TransformerLearner } from './learner/transformer-learner.ts';
 import { mirrorModel } from './model/mirrored-model.ts';
@@ -169,19 +169,19 @@ export async function loadPolicy(
   { revision: asked, signal, ...options }: LoadOptions = {},
 ): Promise<TransformerPolicy> {
   const memory = (config: ModelConfig) => memoryBefore(config, options.learner);
-  const { folder, ...ofHub } = await checkpointFolder(name, { revision: asked, memory, signal });
-  return createPolicy({ ...(await readCheckpoint(folder)), ...ofHub }, options);
+  return createPolicy(await openCheckpoint(name, { revision: asked, memory, signal }), options);
 }
 
 /** Opens a checkpoint that is already in memory. Otherwise like {@link loadPolicy}. */
 export async function createPolicy(
-  checkpoint: Checkpoint & { name?: string; revision?: string },
+  checkpoint: NamedCheckpoint,
   options: PolicyOptions = {},
 ): Promise<TransformerPolicy> {
   const { device, precision, threads, runtime = onnxRuntime({ device, precision, threads }) } = options;
   const chat = new Chat(checkpoint, options);
   const model = createModel(checkpoint.config, checkpoint.weights);
   await placeModel(runtime, model);
+  await mergeAdapters(runtime, model, checkpoint.adapters);
   // The adapter that is saved names its base, which others find by its name.
   const name = checkpoint.name ?? checkpoint.folder;
   const learner = new TransformerLearner(runtime, model, { ...checkpoint, folder: name }, options.learner);

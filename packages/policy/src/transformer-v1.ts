@@ -2,6 +2,7 @@
  * The policy `transformer-v1`: a Hugging Face folder as a plugin. ONNX Runtime's library loads only when the policy is
  * opened or its devices are listed. So help works without the library, and a library that fails to load can be reported.
  */
+import { existsSync } from 'node:fs';
 import { ToolEnvError } from '@toolenv/core';
 import {
   definePolicy,
@@ -185,10 +186,12 @@ async function chosenPrecision({
 
 /** The day of a run whose prompts name it. */
 async function dayOf({ checkpoint, date }: TransformerOptions): Promise<Partial<TransformerOptions>> {
-  const { readSmallFiles } = await import('./checkpoint/checkpoint.ts');
+  const { openSmallFiles } = await import('./checkpoint/open-checkpoint.ts');
   const { today } = await import('./chat/present-time.ts');
+  // The revision of a model of the Hub is not known yet.
+  if (!existsSync(checkpoint)) return {};
   try {
-    const { tokenizerConfig } = await readSmallFiles(checkpoint);
+    const { tokenizerConfig } = await openSmallFiles(checkpoint);
     const namesDay = JSON.stringify(tokenizerConfig.chat_template ?? '').includes('strftime_now');
     return namesDay ? { date: date ?? today() } : {};
   } catch {

@@ -98,6 +98,11 @@ export interface Learner {
   /** Writes weights and optimizer state. */
   save(folder: string): Promise<void>;
   load(folder: string): Promise<void>;
+  /**
+   * Is given a folder with what `save` wrote, without the state of optimizer and critic. Adds what other programs need to open it. Default:
+   * nothing, as the folder is complete.
+   */
+  completeExport?(folder: string): Promise<void>;
   /** Writes what other processes need to sample from the policy, without optimizer state. Default: what `save` writes. */
   export?(folder: string): Promise<void>;
 }

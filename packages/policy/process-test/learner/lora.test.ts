@@ -1,4 +1,5 @@
 /** LoRA: it starts equal to the base model, its gradients follow from full training, and it saves an ordinary model. */
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createRng } from '@toolenv/core';
 import type { AdamW, TokenBatch } from '@toolenv/core/learner';
@@ -109,14 +110,19 @@ test("Phi-3's fused projections are adapted, with checkpointed layers too, and o
   );
 });
 
-test('a saved run resumes bit by bit, and its model.safetensors is the merged model', async () => {
+test('a saved run has an adapter and resumes bit by bit, and its complete export has the merged model', async () => {
   await inTemporaryFolder(async (folder) => {
     const [model, other] = [tinyModel(), tinyModel()];
     const learner = loraLearnerOf(model);
     await train(learner, 2);
     await learner.save(folder);
-    expect((await readWeights(folder, tinyConfig)).weights).toEqual(model.weights);
+    expect((await readdir(folder)).sort()).toEqual(['adapter', 'optimizer.safetensors']);
+    const merged = structuredClone(model.weights);
     await train(learner, 2);
+    const held = model.weights;
+    await learner.completeExport(folder);
+    expect((await readWeights(folder, tinyConfig)).weights).toEqual(merged);
+    expect(model.weights).toBe(held);
 
     const resumed = loraLearnerOf(other);
     await resumed.load(folder);

@@ -1,8 +1,7 @@
 /** @toolenv/policy/chat: the prompts of a checkpoint, without its weights and without a library that computes. */
 
 import type { EncodedRow, Observation, PlainText } from '@toolenv/core';
-import { checkpointFolder } from '#checkpoint-folder';
-import { readSmallFiles } from '../checkpoint/checkpoint.ts';
+import { openSmallFiles } from '../checkpoint/open-checkpoint.ts';
 import { Chat, type ChatOptions } from './chat.ts';
 import { encodeExample } from './encode-example.ts';
 
@@ -23,8 +22,7 @@ export interface OpenedChat {
  * @toolenv/hub throws.
  */
 export async function openChat(name: string, options?: ChatOptions): Promise<OpenedChat> {
-  const { folder } = await checkpointFolder(name, { parts: 'tokenizer' });
-  const files = await readSmallFiles(folder);
+  const files = await openSmallFiles(name);
   const { max_position_embeddings: contextLength, vocab_size: vocabularySize } = files.config;
   const chat = new Chat(files, options);
   return { chat, contextLength, vocabularySize, encode: (example) => encodeExample(chat, example) };

@@ -1,7 +1,6 @@
 /** The browser's version of checkpoint-folder.ts: the page has put the folder where it is. */
+import type { CheckpointFolder } from './checkpoint-folder.ts';
 
-export async function checkpointFolder(
-  folder: string,
-): Promise<{ folder: string; name?: string; revision?: string }> {
+export async function checkpointFolder(folder: string): Promise<CheckpointFolder> {
   return { folder };
 }

@@ -8,9 +8,10 @@ import { parameterShapes } from '../model/decoder.ts';
 import type { ModelConfig } from '../model/model-config.ts';
 import { readModelConfig } from '../model/read-model-config.ts';
 import type { Tensors } from '../runtime/runtime.ts';
+import type { LowRankPairs } from './adapter.ts';
 import {
   readSafetensors,
-  readTensorNames,
+  readTensorShapes,
   type StoredType,
   type StoredTypes,
   writeSafetensors,
@@ -23,6 +24,8 @@ export interface Checkpoint {
   weights: Tensors;
   /** How the weights are stored. Default: float32. */
   types?: StoredTypes;
+  /** What is added to the weights before anything computes with them. */
+  adapters?: readonly LowRankPairs[];
   /** tokenizer.json, parsed. */
   tokenizer: Record<string, unknown>;
   /** tokenizer_config.json, parsed, with `chat_template` from chat_template.jinja if present. It may be several named templates. */
@@ -39,13 +42,8 @@ export interface Checkpoint {
 
 const weightsFile = 'model.safetensors';
 const indexFile = 'model.safetensors.index.json';
-const copied = [
-  'config.json',
-  'generation_config.json',
-  'tokenizer.json',
-  'tokenizer_config.json',
-  'chat_template.jinja',
-];
+const ofTokenizer = ['tokenizer.json', 'tokenizer_config.json', 'chat_template.jinja'];
+const copied = ['config.json', 'generation_config.json', ...ofTokenizer];
 
 /**
  * Reads a whole checkpoint.
@@ -81,13 +79,17 @@ export type SmallFiles = Omit<Checkpoint, 'weights' | 'types' | 'config'> & {
 
 /**
  * Reads everything but the weights, which need not be there.
+ * @param ofBase The files of an adapter's base model, for those that the folder lacks.
  * @throws ToolEnvError `usage.checkpoint_*`, naming the file.
  */
-export async function readSmallFiles(folder: string): Promise<SmallFiles> {
+export async function readSmallFiles(folder: string, ofBase: Checkpoint['files'] = {}): Promise<SmallFiles> {
   const present = await list(folder);
   const gguf = present.find(isGguf);
   if (gguf && !present.includes('config.json')) throw noGguf(join(folder, gguf));
-  const files: Record<string, string> = {};
+  const hasTokenizer = present.includes('tokenizer.json');
+  const files = Object.fromEntries(
+    Object.entries(ofBase).filter(([name]) => !(hasTokenizer && ofTokenizer.includes(name))),
+  );
   for (const name of copied) if (present.includes(name)) files[name] = await readText(join(folder, name));
   const config = readModelConfig(join(folder, 'config.json'), parse(folder, files, 'config.json'));
   const generation = files['generation_config.json'] ? parse(folder, files, 'generation_config.json') : {};
@@ -213,7 +215,8 @@ async function locateTensors(folder: string): Promise<{ source: string; files: M
   }
   const source = join(folder, weightsFile);
   if (!present.includes(weightsFile)) throw noWeights(folder, present);
-  return { source, files: new Map((await readTensorNames(source)).map((name) => [name, weightsFile])) };
+  const names = [...(await readTensorShapes(source)).keys()];
+  return { source, files: new Map(names.map((name) => [name, weightsFile])) };
 }
 
 function isGguf(name: string): boolean {
@@ -250,16 +253,21 @@ export async function writeCheckpoint(
   checkpoint: Pick<Checkpoint, 'files' | 'weights' | 'types'>,
   { dtype }: { dtype?: StoredType } = {},
 ): Promise<StoredTypes> {
-  await mkdir(folder, { recursive: true });
   const types: Record<string, StoredType> = {};
   for (const [name, { data }] of Object.entries(checkpoint.weights)) {
     const type = dtype ?? checkpoint.types?.[name] ?? 'float32';
     types[name] = type === 'float16' && data.some((value) => Math.abs(value) > 65_504) ? 'float32' : type;
   }
-  for (const [name, content] of Object.entries(checkpoint.files))
-    await writeFile(join(folder, name), name === 'config.json' ? withType(content, types) : content);
+  const { 'config.json': config, ...files } = checkpoint.files;
+  await writeSmallFiles(folder, { ...files, ...(config && { 'config.json': withType(config, types) }) });
   await writeSafetensors(join(folder, weightsFile), checkpoint.weights, { format: 'pt' }, types);
   return types;
+}
+
+/** Writes the files of a checkpoint but its weights. */
+export async function writeSmallFiles(folder: string, files: Checkpoint['files']): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  for (const [name, content] of Object.entries(files)) await writeFile(join(folder, name), content);
 }
 
 /**

@@ -79,9 +79,12 @@ function refuseNotFinite(file: string, name: string, values: Float32Array): void
   throw damaged(file, `${named(name)} has ${values[index]} at index ${index}, not a finite number`);
 }
 
-/** The names of a file's tensors. Throws as {@link readSafetensors} does. */
-export function readTensorNames(file: string): Promise<string[]> {
-  return withFile(file, async (handle) => [...(await readHeader(file, handle)).entries.keys()]);
+/** The names and shapes of a file's tensors. Throws as {@link readSafetensors} does. */
+export function readTensorShapes(file: string): Promise<Map<string, readonly number[]>> {
+  return withFile(file, async (handle) => {
+    const { entries } = await readHeader(file, handle);
+    return new Map([...entries].map(([name, { shape }]) => [name, shape]));
+  });
 }
 
 /** Writes float32 tensors as `types`. The write is not atomic: a crash can leave an incomplete file. */

@@ -1,4 +1,5 @@
 /** The texts of single tokens, for people who look at what was sampled. Needs the files of the tokenizer only. */
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf, ToolEnvError } from '@toolenv/core';
 import { readRegular } from '@toolenv/core/files';
@@ -16,7 +17,9 @@ const longest = 4;
  *   `usage.checkpoint_*` as {@link checkTokenizer} and {@link openTokenizer} do.
  */
 export async function tokenTexts(name: string): Promise<(ids: Int32Array) => string[]> {
-  const { folder } = await checkpointFolder(name, { parts: 'tokenizer' });
+  let { folder, adapter } = await checkpointFolder(name, { parts: 'tokenizer' });
+  // An adapter may have the tokenizer of its base model.
+  while (adapter && !existsSync(join(folder, 'tokenizer.json'))) ({ folder, adapter } = adapter.of);
   const parts = await readJson(join(folder, 'tokenizer.json'));
   // Without weights, there is no vocabulary to compare with.
   checkTokenizer(folder, parts, Number.POSITIVE_INFINITY);

@@ -1,20 +1,21 @@
 /** LoRA (arXiv 2106.09685): the model's matrices stay fixed, and W + alpha / rank · B · A replaces each target W. */
-import { mkdir, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { createRng, ToolEnvError } from '@toolenv/core';
 import {
-  readSafetensors,
-  type StoredType,
-  type StoredTypes,
-  writeSafetensors,
-} from '../checkpoint/safetensors.ts';
+  adapterName,
+  type LowRankPairs,
+  partOf,
+  readAdapterTensors,
+  writeAdapter,
+} from '../checkpoint/adapter.ts';
 import { type LowRank, parameterShapes } from '../model/decoder.ts';
 import type { ModelConfig } from '../model/model-config.ts';
 import type { Ops } from '../runtime/ops.ts';
-import { Programs } from '../runtime/programs.ts';
 import { readTensorData } from '../runtime/resident-tensor.ts';
-import { type Runtime, type Tensors, tensor } from '../runtime/runtime.ts';
+import { bytesOf, type Runtime, type Tensors, tensor } from '../runtime/runtime.ts';
 import type { Shapes } from '../runtime/shape.ts';
+import { AdapterMerge } from './adapter-merge.ts';
 
 export interface LoraOptions {
   /** The number of columns of B and rows of A. */
@@ -40,13 +41,6 @@ export const loraTargets = [
   'gate_up_proj',
 ] as const;
 export type LoraTarget = (typeof loraTargets)[number];
-
-/** Parameter names as in Hugging Face's peft, without its prefix. */
-const lowRank = { a: 'lora_A.weight', b: 'lora_B.weight' };
-const prefixOfPeft = 'base_model.model.';
-const folderName = 'adapter';
-/** The distance of neighbours of 1. */
-const stepOf: Record<StoredType, number> = { float32: 0, bfloat16: 2 ** -7, float16: 2 ** -10 };
 
 /**
  * The shapes of A and B of each target, and those of the matrices that they adapt.
@@ -88,13 +82,15 @@ export class LoraAdapter {
   readonly #options: Required<LoraOptions>;
   readonly #adapted: Shapes;
   readonly #runtime: Runtime;
-  readonly #programs: Programs<'merge'> = new Programs();
+  readonly #merge: AdapterMerge;
+  #identity: Promise<{ base: string }> | undefined;
 
   /** B starts at 0, so that the adapted model starts equal to the base. */
   constructor(runtime: Runtime, config: ModelConfig, base: Tensors, options: LoraOptions) {
     const { complete, adapted, shapes } = adapterShapes(config, options);
     this.#options = complete;
     this.#runtime = runtime;
+    this.#merge = new AdapterMerge(runtime);
     this.#base = base;
     this.#adapted = adapted;
     this.shapes = shapes;
@@ -119,113 +115,76 @@ export class LoraAdapter {
    * The weights of the whole model with the adapter's `weights` merged in, under the names of an ordinary checkpoint.
    * @param before Earlier merged weights. Each is overwritten, or disposed, as soon as its successor is computed.
    */
-  async merge(weights: Tensors, before: Tensors = {}): Promise<Tensors> {
-    const merging = await this.#programs.get('merge', () =>
-      this.#runtime.compile((ops) => this.#merged(ops), { stays: () => true }),
-    );
-    const merged = { ...this.#base };
-    for (const name of this.#adapted.keys()) {
-      const inputs = {
-        weight: this.#base[name]!,
-        a: weights[partOf(name, 'a')]!,
-        b: weights[partOf(name, 'b')]!,
-      };
-      const old = before[name];
-      const outputs = await merging.run(inputs, old && !old.dispose ? { merged: old } : {});
-      old?.dispose?.();
-      merged[name] = outputs.merged!;
-    }
-    return merged;
+  merge(weights: Tensors, before?: Tensors): Promise<Tensors> {
+    return this.#merge.merge(this.#base, this.#pairs(weights), before);
   }
 
   /** Writes the adapter into a folder that peft opens, below the given one. @returns That folder. */
-  async save(folder: string, baseName: string): Promise<string> {
+  async save(folder: string, baseName: string, weights: Tensors = this.weights): Promise<string> {
     const { rank, alpha, targets } = this.#options;
-    const config = {
-      peft_type: 'LORA',
-      task_type: 'CAUSAL_LM',
-      base_model_name_or_path: baseName,
-      r: rank,
-      lora_alpha: alpha,
-      target_modules: targets,
-      lora_dropout: 0,
-      bias: 'none',
-      fan_in_fan_out: false,
-      inference_mode: true,
-    };
-    const at = join(folder, folderName);
-    await mkdir(at, { recursive: true });
-    await writeFile(join(at, 'adapter_config.json'), `${JSON.stringify(config, null, 2)}\n`);
-    const weights = await readTensorData(this.#runtime, this.weights);
-    const named = Object.entries(weights).map(([name, value]) => [`${prefixOfPeft}${name}`, value]);
-    await writeSafetensors(join(at, 'adapter_model.safetensors'), Object.fromEntries(named), {
-      format: 'pt',
-    });
+    const at = join(folder, adapterName);
+    const config = { base_model_name_or_path: baseName, r: rank, lora_alpha: alpha, target_modules: targets };
+    await writeAdapter(at, await readTensorData(this.#runtime, weights), config);
     return at;
   }
 
-  /** @throws ToolEnvError `usage.checkpoint_missing`, or `usage.checkpoint_damaged` for a damaged file or other shapes. */
-  async read(folder: string): Promise<Tensors> {
-    const file = join(folder, folderName, 'adapter_model.safetensors');
-    const shapes = new Map([...this.shapes].map(([name, shape]) => [`${prefixOfPeft}${name}`, shape]));
-    const { tensors } = await readSafetensors(file, shapes);
-    const named = Object.entries(tensors).map(([name, value]) => [name.slice(prefixOfPeft.length), value]);
-    return Object.fromEntries(named);
+  /** The weights that {@link save} wrote. @throws ToolEnvError `usage.checkpoint_missing`, or `usage.checkpoint_damaged` for other shapes. */
+  read(folder: string): Promise<Tensors> {
+    return readAdapterTensors(join(folder, adapterName), this.shapes);
   }
 
   /**
-   * Checks that merging a loaded adapter into this base gives the merged weights that were saved with the adapter.
-   * @param types How the `expected` weights are stored, which may have rounded them.
-   * @throws ToolEnvError `usage.checkpoint_other_base` if a merged weight differs by more than 1e-4 and the rounding from the expected one.
+   * Checks that an adapter was trained from this base model.
+   * @param identity What {@link identity} gave there.
+   * @throws ToolEnvError `usage.checkpoint_other_base`.
    */
-  async refuseOtherBase(
-    weights: Tensors,
-    expected: Tensors,
-    { folder, types }: { folder: string; types: StoredTypes },
-  ): Promise<void> {
-    const adapted = [...this.#adapted.keys()];
-    const ours = Object.fromEntries(adapted.map((name) => [name, weights[name]!]));
-    const found = await readTensorData(this.#runtime, ours);
-    for (const name of adapted) {
-      const [ours, theirs] = [found[name]!.data, expected[name]!.data];
-      const step = stepOf[types[name]!];
-      const isNear = (value: number, index: number) =>
-        Math.abs(value - theirs[index]!) <= 1e-4 + step * Math.abs(value);
-      if (ours.every(isNear)) continue;
-      const message = `${folder} was trained from another base model: "${name}" differs. Load it with the base model of its training.`;
-      throw new ToolEnvError('usage.checkpoint_other_base', message);
+  async refuseOtherBase(folder: string, identity: Readonly<Record<string, string>>): Promise<void> {
+    if ((await this.identity()).base === identity.base) return;
+    const message = `${folder} was trained from another base model: load it with the base model of its training.`;
+    throw new ToolEnvError('usage.checkpoint_other_base', message);
+  }
+
+  /** `base` is the SHA-256 of the first row of each matrix that is adapted, because fine-tuned models have equal shapes. */
+  identity(): Promise<{ base: string }> {
+    this.#identity ??= this.#digest().then((base) => ({ base }));
+    return this.#identity;
+  }
+
+  async #digest(): Promise<string> {
+    const program = await this.#runtime.compile((ops) => {
+      const weight = ops.input('weight', 'float32', ['out', 'in']);
+      return { row: ops.gatherRows(weight, ops.input('first', 'int32', ['N'])) };
+    });
+    const hash = createHash('sha256');
+    const first = tensor(Int32Array.of(0), [1]);
+    for (const name of this.#adapted.keys()) {
+      const { row } = await program.run({ weight: this.#base[name]!, first });
+      hash.update(bytesOf(row!.data));
     }
+    await program.close();
+    return hash.digest('hex');
   }
 
   async close(): Promise<void> {
-    await this.#programs.closeAll();
+    await this.#merge.close();
   }
 
   get #scale(): number {
     return this.#options.alpha / this.#options.rank;
   }
 
-  #part<T>(ops: Ops<T>, name: string, part: keyof typeof lowRank): T {
+  #part<T>(ops: Ops<T>, name: string, part: 'a' | 'b'): T {
     return ops.input(partOf(name, part), 'float32', this.shapes.get(partOf(name, part))!);
   }
 
-  /** One matrix [out, in] of any size. */
-  #merged<T>(ops: Ops<T>): Record<string, T> {
-    const { rank } = this.#options;
-    const product = ops.matmul(
-      ops.input('b', 'float32', ['out', rank]),
-      ops.input('a', 'float32', [rank, 'in']),
-      {
-        scale: this.#scale,
-        exact: true,
-      },
-    );
-    return { merged: ops.add(ops.input('weight', 'float32', ['out', 'in']), product) };
+  #pairs(weights: Tensors): LowRankPairs {
+    const pairOf = (name: string) => ({
+      a: weights[partOf(name, 'a')]!,
+      b: weights[partOf(name, 'b')]!,
+      scale: this.#scale,
+    });
+    return Object.fromEntries([...this.#adapted.keys()].map((name) => [name, pairOf(name)]));
   }
-}
-
-function partOf(weight: string, part: keyof typeof lowRank): string {
-  return weight.replace(/weight$/, lowRank[part]);
 }
 
 /** A is uniform in ±1/√in, as in peft; B is 0. */
@@ -234,7 +193,7 @@ function initialWeights(shapes: Shapes, seed: number): Tensors {
   for (const [name, shape] of shapes) {
     const [rows, columns] = shape as readonly [number, number];
     const rng = createRng(seed, name);
-    const bound = name.endsWith(lowRank.a) ? 1 / Math.sqrt(columns) : 0;
+    const bound = name.endsWith('.lora_A.weight') ? 1 / Math.sqrt(columns) : 0;
     const data = Float32Array.from({ length: rows * columns }, () => bound * (2 * rng.float() - 1));
     weights[name] = tensor(data, shape);
   }

@@ -13,7 +13,7 @@ import type {
 } from '@toolenv/core/learner';
 import type { MemoryEstimate } from '@toolenv/core/plugins';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
-import { readWeights, untied, writeCheckpoint } from '../checkpoint/checkpoint.ts';
+import { readWeights, untied, writeCheckpoint, writeSmallFiles } from '../checkpoint/checkpoint.ts';
 import { readSafetensors, type StoredTypes, writeSafetensors } from '../checkpoint/safetensors.ts';
 import { parameterShapes } from '../model/decoder.ts';
 import { type Model, releaseModel } from '../model/model.ts';
@@ -258,29 +258,47 @@ export class TransformerLearner implements Learner {
     return Object.fromEntries(roundedNames(written).map((name) => [exactOf(name), weights[name]!]));
   }
 
-  /** Writes the folder of {@link saveModel}, and what a resumed run needs. */
+  /**
+   * Writes what a resumed run needs, in a folder that opens as a policy: the model as {@link saveModel} writes it, or an adapter without its
+   * base model.
+   */
   async save(folder: string): Promise<void> {
-    const exact = await this.#write(folder, this.#checkpoint.types);
+    // The file of an adapter is exact.
+    const exact = this.#lora ? {} : await this.#write(folder, this.#checkpoint.types);
+    if (this.#lora) {
+      await writeSmallFiles(folder, this.#checkpoint.files);
+      await this.#lora.save(folder, this.#checkpoint.folder);
+    }
     const { step, moments } = await this.#group.state();
-    // An adapter is exact, and gives the exact weights.
-    const state = this.#lora ? moments : { ...moments, ...exact };
-    await writeSafetensors(join(folder, optimizerFile), state, { step: String(step) });
+    const metadata = { step: String(step), ...(await this.#lora?.identity()) };
+    await writeSafetensors(join(folder, optimizerFile), { ...moments, ...exact }, metadata);
     if (this.#critic) await writeCritic(folder, this.#runtime, this.#critic);
   }
 
+  /** Adds the merged weights of an adapter, in the precision in which its base model was read. */
+  async completeExport(folder: string): Promise<void> {
+    if (!this.#lora) return;
+    const merged = await this.#lora.merge(await this.#lora.read(folder));
+    const weights = await readTensorData(this.#runtime, merged);
+    disposeTensors(tensorsExcept(merged, this.#lora.inputs));
+    await writeCheckpoint(folder, { ...this.#checkpoint, weights });
+  }
+
   async load(folder: string): Promise<void> {
-    const { weights, types } = await readWeights(folder, this.#model.config);
-    const rounded = this.#lora ? [] : roundedNames(types);
-    const exact = new Map(rounded.map((name) => [exactOf(name), weights[name]!.dims]));
     const adapter = await this.#lora?.read(folder);
-    const merged = adapter && (await this.#lora!.merge(adapter));
-    if (merged) await this.#lora!.refuseOtherBase(merged, weights, { folder, types });
+    const { weights, types } = adapter
+      ? { weights: {}, types: {} }
+      : await readWeights(folder, this.#model.config);
+    const rounded = roundedNames(types);
+    const exact = new Map(rounded.map((name) => [exactOf(name), weights[name]!.dims]));
     const { tensors, metadata } = await readSafetensors(
       join(folder, optimizerFile),
       new Map([...momentShapes(this.#group.shapes), ...exact]),
     );
+    await this.#lora?.refuseOtherBase(folder, metadata);
     for (const name of rounded) weights[name] = tensors[exactOf(name)]!;
     const critic = this.#critic && (await readCritic(folder, this.#critic));
+    const merged = adapter && (await this.#lora!.merge(adapter));
     if (adapter) {
       disposeTensors(this.#lora!.weights);
       this.#lora!.weights = adapter;

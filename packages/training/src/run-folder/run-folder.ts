@@ -11,6 +11,7 @@ import {
   writeAtomic,
   writeFolder,
 } from '@toolenv/core/files';
+import type { Learner } from '@toolenv/core/learner';
 import { changeableOptions, type Trainer } from '@toolenv/core/plugins';
 import { bestCheckpoint, newestCheckpoint, trainingState } from './checkpoints.ts';
 import { configFile, readConfig } from './run-config.ts';
@@ -84,9 +85,9 @@ export async function refuseRun(
 
 /**
  * Copies the best checkpoint, or the newest if the run does not look for the best, to `<out>/policy`, without the files that
- * only training needs. The folder appears whole. Without a checkpoint it does nothing.
+ * only training needs, and lets the learner complete it. The folder appears whole. Without a checkpoint it does nothing.
  */
-export async function exportPolicy(out: string): Promise<void> {
+export async function exportPolicy(out: string, learner: Pick<Learner, 'completeExport'>): Promise<void> {
   const checkpoint = (await bestCheckpoint(out)) ?? (await newestCheckpoint(out));
   if (!checkpoint) return;
   const folder = join(out, 'policy');
@@ -96,6 +97,7 @@ export async function exportPolicy(out: string): Promise<void> {
       const options = { recursive: true, mode: constants.COPYFILE_FICLONE };
       await cp(join(checkpoint.folder, name), join(partial, name), options);
     }
+    await learner.completeExport?.(partial);
   };
   await withDiskErrors(folder, () => writeFolder(folder, copy));
 }

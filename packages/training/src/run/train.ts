@@ -85,7 +85,7 @@ async function* keepRun(
       yield event;
     }
     await files.drawCurves();
-    await (trainer.improves === 'prompts' ? exportPrompts(out) : exportPolicy(out));
+    await (trainer.improves === 'prompts' ? exportPrompts(out) : exportPolicy(out, run.learner));
     end = 'finished';
   } catch (error) {
     if (!signal?.aborted) [end, failure] = ['failed', error];
