@@ -66,9 +66,9 @@ export const grpoOptions = {
     },
     biasCorrectedKl: {
       type: 'boolean',
-      default: false,
+      default: true,
       description:
-        "multiply a token's KL by its ratio (arXiv 2512.02556), as TRL does; the gradient is then that of the reverse KL",
+        "multiply a token's KL in the loss by its ratio, as TRL does, so that the gradient is that of the reverse KL (arXiv 2512.02556)",
     },
     topEntropyQuantile: {
       type: 'number',

@@ -38,7 +38,8 @@ export function findSubject(name: string, kinds: readonly PluginKind[] = pluginK
   }
   const path = resolve(name);
   if (statSync(path).isDirectory()) {
-    return { type: existsSync(join(path, 'config.json')) ? 'checkpoint' : 'package', folder: path };
+    const isModel = ['config.json', 'adapter_config.json'].some((file) => existsSync(join(path, file)));
+    return { type: isModel ? 'checkpoint' : 'package', folder: path };
   }
   return { type: path.endsWith('.jsonl') ? 'trajectories' : 'module', file: path };
 }

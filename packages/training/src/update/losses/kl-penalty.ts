@@ -55,6 +55,14 @@ export function straightBeyond(
   };
 }
 
+/**
+ * The derivative by log p of ratio · estimate, over the ratio: −d, whose mean is the gradient of the reverse KL, plus 1 for k1, whose mean is
+ * 0. It needs no bound, because p · e^d does not depend on p. The gradient of k2 is right by itself: the ratio is a constant to it.
+ */
+export function reverseKlSlope(logprob: number, reference: number, estimator: KlEstimator): number {
+  return logprob - reference + (estimator === 'k1' ? 1 : 0);
+}
+
 export interface KlInReward {
   /** β, the weight of the penalty. */
   beta: number;

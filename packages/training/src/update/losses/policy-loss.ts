@@ -4,7 +4,7 @@ import type { Rows, TokenValues } from '@toolenv/core/learner';
 import type { Metrics } from '@toolenv/core/plugins';
 import { countTokens, type EpisodePlaces, episodePlaces, mean, valuesAt } from '../../rows/averages.ts';
 import { type Loss, readTokenLoss } from './define-loss.ts';
-import { type KlEstimator, straightBeyond } from './kl-penalty.ts';
+import { type KlEstimator, reverseKlSlope, straightBeyond } from './kl-penalty.ts';
 import { losses } from './losses.ts';
 import { assertCorrection, type MismatchCorrection, mismatchWeights } from './sampler-mismatch.ts';
 import { highEntropyMask, type StepSize, tokenWeights } from './token-weights.ts';
@@ -40,8 +40,8 @@ export interface PolicyLossOptions extends StepSize {
   /** Beyond ±klClamp, an estimate grows in a straight line. Default 10. */
   klClamp?: number;
   /**
-   * Multiplies a token's KL by its ratio, which makes the gradient that of the reverse KL (DeepSeek-V3.2, arXiv 2512.02556).
-   * Default false.
+   * Multiplies a token's KL by its ratio, which makes the gradient that of the reverse KL (DeepSeek-V3.2, arXiv 2512.02556), even where the
+   * ratio is 1. Default true.
    */
   biasCorrectedKl?: boolean;
   /** Weight of the mean entropy, a bonus that lowers the loss, over the tokens that have a policy gradient. Default 0. */
@@ -146,7 +146,7 @@ function addEpisode(
   weight: number,
 ): Float64Array {
   const { oldLogprobs, sampledLogprobs = oldLogprobs } = inputs;
-  const { beta = 0, biasCorrectedKl = false } = options;
+  const { beta = 0, biasCorrectedKl = true, klEstimator = 'k3' } = options;
   const { ratioLevel = loss.ratioLevel ?? 'token', offPolicyThreshold = Number.POSITIVE_INFINITY } = options;
   const logprobs = valuesAt(inputs.logprobs, places);
   const logRatios = differences(logprobs, valuesAt(oldLogprobs, places));
@@ -184,9 +184,12 @@ function addEpisode(
     if (!reference) continue;
     const estimate = klOf(logprob, reference[i]!);
     const correction = biasCorrectedKl ? ratio : 1;
-    sums.value += weight * beta * correction * estimate.value;
-    slopes[i]! += weight * beta * correction * estimate.slope;
-    if (biasCorrectedKl) slopeByRatio(i, weight * beta * correction * estimate.value);
+    const share = weight * beta * correction;
+    const isCorrectedAlone = biasCorrectedKl && ofSequence === undefined;
+    const slope = isCorrectedAlone ? reverseKlSlope(logprob, reference[i]!, klEstimator) : estimate.slope;
+    sums.value += share * estimate.value;
+    slopes[i]! += share * slope;
+    if (biasCorrectedKl && !isCorrectedAlone) dSequence += share * estimate.value;
     sums.kl += correction * estimate.value;
   }
   return slopes.map((slope) => slope + dSequence / logprobs.length);

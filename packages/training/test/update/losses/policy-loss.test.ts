@@ -28,7 +28,7 @@ test.each<[string, PolicyLossOptions, number]>([
   ['dapo', { loss: 'dapo', clip }, -0.301502],
   ['dapo at the level of the sequence', { loss: 'dapo', clip, ratioLevel: 'sequence' }, -0.298622],
   ['dr_grpo', { loss: 'dr_grpo', clip, maxLength: 8 }, -0.094219],
-  ['dapo with β = .1', { loss: 'dapo', clip, beta: 0.1, klEstimator: 'k3' }, -0.30068],
+  ['dapo with β = .1', { loss: 'dapo', clip, beta: 0.1, biasCorrectedKl: false }, -0.30068],
   ['cispo with ε_high = 5', { loss: 'cispo', clip, ratioCap: 5 }, 0.433982],
 ])('%s equals the golden value', (_name, options, expected) => {
   expect(Math.abs(policyLoss(golden, options).value - expected)).toBeLessThan(1e-5);
@@ -138,7 +138,7 @@ test('dual clip bounds the loss of a token with a negative advantage, which then
 
 test('metrics: the shares of clipped tokens, the mean of the KL estimate, the mean entropy', () => {
   // Ratios e^{0.2, 0, −0.5} at A = 1 and e^{0.6, −0.2} at A = −½: none lies beyond its bound.
-  const options = { loss: 'dapo', beta: 0.1 } as const;
+  const options = { loss: 'dapo', beta: 0.1, biasCorrectedKl: false } as const;
   expect(policyLoss(golden, { ...options, clip }).metrics['clip_ratio/region_mean']).toBe(0);
   const entropy = golden.logprobs.map((row) => row.map((value) => -value));
   const { metrics } = policyLoss({ ...golden, entropy }, { ...options, clip: [0.1, 0.1] });
@@ -228,11 +228,16 @@ test('the off-policy mask leaves out unlikely tokens with a negative advantage o
 });
 
 describe('k1, k2 and k3 in the loss', () => {
-  const one = (difference: number, klEstimator: 'k1' | 'k2' | 'k3', klClamp = 10) => {
+  const one = (
+    difference: number,
+    klEstimator: 'k1' | 'k2' | 'k3',
+    klClamp = 10,
+    biasCorrectedKl = false,
+  ) => {
     const inputs = { logprobs: rows([[-30]]), oldLogprobs: rows([[-30]]), mask: bits([[1]]) };
     const { value, dLogprobs } = policyLoss(
       { ...inputs, referenceLogprobs: rows([[-30 + difference]]), advantages: [[0]] },
-      { loss: 'dapo', clip, beta: 1, klEstimator, klClamp },
+      { loss: 'dapo', clip, beta: 1, klEstimator, klClamp, biasCorrectedKl },
     );
     return { value, slope: dLogprobs[0]![0]! };
   };
@@ -255,6 +260,46 @@ describe('k1, k2 and k3 in the loss', () => {
     expect(one(-20, 'k3').value).toBeCloseTo(19, 3);
     expect(one(20, 'k1')).toEqual({ value: -20, slope: 1 });
     expect(one(3, 'k3', 0)).toEqual({ value: expect.closeTo(0, 6), slope: expect.closeTo(0, 6) });
+  });
+
+  test.each([-20, -0.5, 0, 0.5, 20])(
+    'at a log-ratio of %d, the corrected gradient is that of the reverse KL',
+    (d) => {
+      for (const [estimator, slope] of [
+        ['k1', 1 - d],
+        ['k2', -d],
+        ['k3', -d],
+      ] as const)
+        expect(one(d, estimator, 10, true)).toEqual({
+          value: one(d, estimator).value,
+          slope: expect.closeTo(slope, 5),
+        });
+    },
+  );
+
+  test('the corrected gradient is the gradient of the KL, on average over the tokens', () => {
+    // Three tokens, each sampled as often as the policy has it.
+    const [policy, reference] = [
+      [0.5, 0.3, 0.2],
+      [0.2, 0.2, 0.6],
+    ];
+    const kl = (logits: number[]) => {
+      const total = logits.reduce((sum, value) => sum + Math.exp(value), 0);
+      const shares = logits.map((value) => Math.exp(value) / total);
+      return shares.reduce((sum, p, i) => sum + p * Math.log(p / reference[i]!), 0);
+    };
+    const logits = policy.map(Math.log);
+    const slopes = policy.map((p, i) => one(Math.log(reference[i]! / p), 'k3', 10, true).slope);
+    const uncorrected = policy.map((p, i) => one(Math.log(reference[i]! / p), 'k3').slope);
+    for (const [j, p] of policy.entries()) {
+      // ∂ log p_i / ∂ logit_j = [i = j] − p_j.
+      const gradientOf = (each: number[]) =>
+        policy.reduce((sum, q, i) => sum + q * each[i]! * (Number(i === j) - p), 0);
+      const step = 1e-4;
+      const difference = kl(logits.with(j, logits[j]! + step)) - kl(logits.with(j, logits[j]! - step));
+      expect(gradientOf(slopes)).toBeCloseTo(difference / (2 * step), 5);
+      expect(Math.abs(gradientOf(uncorrected) - difference / (2 * step))).toBeGreaterThan(0.01);
+    }
   });
 });
 
@@ -329,7 +374,9 @@ test('gradients equal finite differences, except on a bound', () => {
     fc.property(randomInputs, options, (inputs, given) => {
       // The weights of these losses are constants to the gradient.
       const hasConstantWeights = ['cispo', 'vespo'].includes(given.loss);
-      const options = { ...given, biasCorrectedKl: given.biasCorrectedKl && !hasConstantWeights };
+      // So is the ratio to k2.
+      const mayCorrect = !hasConstantWeights && given.klEstimator !== 'k2';
+      const options = { ...given, biasCorrectedKl: given.biasCorrectedKl && mayCorrect };
       const { dLogprobs } = policyLoss(inputs, options);
       for (const [b, row] of inputs.logprobs.entries()) {
         for (const [t, value] of row.entries()) {

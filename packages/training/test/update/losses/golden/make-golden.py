@@ -21,7 +21,7 @@ mask = torch.tensor([[1, 1, 0, 1, 1, 1], [1, 1, 1, 0, 0, 0], [0, 1, 1, 0, 1, 0],
 
 
 def case(loss, clip=(0.2, 0.28), maxLength=8, **options):
-    options = {"loss": loss, "clip": clip, "ratioLevel": "token", "ratioCap": 5.0, "beta": 0.0, "maxLength": maxLength,
+    options = {"loss": loss, "clip": clip, "ratioLevel": "token", "ratioCap": 5.0, "beta": 0.0, "biasCorrectedKl": False, "maxLength": maxLength,
                "sapoTemperatures": (1.0, 1.05), "vespoPositive": (2.0, 3.0), "vespoNegative": (3.0, 2.0), "topEntropyQuantile": 1.0,
                "entropyCoefficient": 0.0, "mismatchCap": 3.0, **options}
     found = trl_loss(inputs, mask, **options)
