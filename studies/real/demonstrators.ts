@@ -1,7 +1,6 @@
 /** Demonstrators: several ways to solve a task with its tools, in turns that an environment plays. A way is drawn for each episode. */
 import type { Rng, Script, Scripted } from '@toolenv/core';
 import { goldTitles, type QaTask } from '@toolenv/envs-qa';
-import { evaluateExpression } from '../../packages/envs-classic/src/arithmetic/evaluate-expression.ts';
 import { type BankTask, goldCalls, mustAsk } from '../../packages/envs-classic/src/bank/rules.ts';
 
 /** Draws a way to solve a task. */
@@ -16,10 +15,10 @@ interface ArithmeticTask {
   answer: number;
 }
 
-/** arithmetic-v1: the whole expression in a call, or its first product in a call of its own, or each operation; and several forms of answer. */
+/** arithmetic-v1: the whole expression in a call, or its first product in a call of its own; and several forms of answer. */
 export const arithmetic: Demonstrator<ArithmeticTask> = ({ expression, answer }, rng) => {
-  const way = rng.pick([(all: string) => [swapped(all, rng)], afterProduct, stepwise]);
-  return [...way(expression).map((call) => [calculate(call)]), answerOf(expression, answer, rng)];
+  const calls = rng.float() < 0.3 ? afterProduct(expression) : [swapped(expression, rng)];
+  return [...calls.map((call) => [calculate(call)]), answerOf(expression, answer, rng)];
 };
 
 /** `2 operations`. */
@@ -40,17 +39,6 @@ function afterProduct(expression: string): string[] {
   const [product, a, b] = /(\d+) \* (\d+)/.exec(expression)!;
   const rest = expression.replace(`(${product})`, String(Number(a) * Number(b)));
   return [product, rest];
-}
-
-/** `((3 * 9) + 45) / 3` → `3 * 9`, `27 + 45`, `72 / 3`. */
-function stepwise(expression: string): string[] {
-  const [first, ...operations] = expression.replaceAll(/[()]/g, '').split(/ (?=[-+*/] )/);
-  let value = first!;
-  return operations.map((operation) => {
-    const call = `${value} ${operation}`;
-    value = String(evaluateExpression(call));
-    return call;
-  });
 }
 
 function answerOf(expression: string, answer: number, rng: Rng): string {
