@@ -31,6 +31,7 @@ export {
   withAdditions,
 } from './client/mcp-server.ts';
 export type { McpTool, McpToolResult } from './client/mcp-tool.ts';
+export type { ServerReset } from './client/pooled-server.ts';
 export type { McpPrimitive } from './client/primitive-tools.ts';
 export type { ServerOptions } from './client/server-options.ts';
 export type { McpLogin } from './client/stored-login.ts';

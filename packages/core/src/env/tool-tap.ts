@@ -9,6 +9,8 @@ export interface ToolLease {
   readonly instructions?: string;
   /** Settles when the tools need not wait for a server to start. Absent: they never need to. */
   ready?(signal?: AbortSignal): Promise<void>;
+  /** The folder that the tools work in, if an earlier episode had it. */
+  readonly folder?: string | undefined;
   release(): Promise<void>;
 }
 

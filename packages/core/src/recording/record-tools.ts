@@ -74,6 +74,7 @@ export function recordEnv(file: string, options: RecordOptions = {}): RunTap {
           return {
             tools: recorder.add(lease.tools),
             instructions: lease.instructions,
+            folder: lease.folder,
             async ready(signal) {
               await lease.ready?.(signal);
             },

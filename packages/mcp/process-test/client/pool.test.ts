@@ -1,8 +1,20 @@
 import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { collect, openEnv, rollout, scriptedPolicy, type TaskSet, type ToolResult } from '@toolenv/core';
-import { defineMcpEnv, type McpLease, type McpTask, mcpToolFactory, openMcpPool } from '@toolenv/mcp';
+import {
+  defineMcpEnv,
+  type McpLease,
+  type McpTask,
+  mcpToolFactory,
+  openMcpPool,
+  type ServerReset,
+} from '@toolenv/mcp';
+import { checkEnv } from '@toolenv/testing';
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { badServer, context, groupLives, realServer } from '../../test/servers.ts';
 
 /** Calls echo with the task's prompt, then answers with the result. */
@@ -245,6 +257,191 @@ test('with lifetime "episode", the next server starts ahead, if there is room', 
   expect(ownServers('bad-server').length).toBe(2);
   await pool.close();
   expect(ownServers('bad-server')).toEqual([]);
+});
+
+describe('with a reset', () => {
+  /** The published server of a memory, which keeps a graph in a file. */
+  const memory = (folder: string) => ({
+    ...realServer('memory'),
+    env: { MEMORY_FILE_PATH: join(folder, 'memory.jsonl') },
+  });
+  const remember = (lease: McpLease, name: string) =>
+    call(lease, 'create_entities', { entities: [{ name, entityType: 'city', observations: [] }] });
+  const remembered = async (lease: McpLease) => {
+    const { entities } = (await call(lease, 'read_graph')).structuredContent as {
+      entities: { name: string }[];
+    };
+    return entities.map(({ name }) => name);
+  };
+  const forget: ServerReset = async (callTool) => {
+    const { entities } = (await callTool('read_graph')).structuredContent as { entities: { name: string }[] };
+    await callTool('delete_entities', { entityNames: entities.map(({ name }) => name) });
+  };
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'toolenv-'));
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  test('a server serves one episode after the other, each from its first state', async () => {
+    const pool = await openMcpPool(memory(folder), { size: 1, lifetime: 'episode', reset: forget });
+    const pids = new Set<number>();
+    for (const name of ['Rome', 'Oslo', 'Lima']) {
+      const lease = await pool.acquire();
+      await lease.ready();
+      pids.add(lease.pid!);
+      expect(await remembered(lease)).toEqual([]);
+      await remember(lease, name);
+      await lease.release();
+    }
+    expect(pids.size).toBe(1);
+    await pool.close();
+  });
+
+  test.each<[string, ServerReset, RegExp]>([
+    ['that throws', () => Promise.reject(new Error('not today')), /not today/],
+    ['that calls a missing tool', (callTool) => callTool('forget'), /there is no tool "forget"/],
+    [
+      'whose call fails',
+      (callTool) => callTool('delete_entities', { entityNames: 3 }),
+      /"delete_entities" answers/,
+    ],
+  ])('a server ends after a reset %s, and the next episode has a new one', async (_, reset, says) => {
+    const warnings: string[] = [];
+    const onWarning = (message: string) => warnings.push(message);
+    const pool = await openMcpPool(memory(folder), { size: 1, lifetime: 'episode', reset, onWarning });
+    const first = await pool.acquire();
+    await first.ready();
+    const { pid } = first;
+    await remember(first, 'Rome');
+    await first.release();
+    const second = await pool.acquire();
+    await second.ready();
+    expect(second.pid).not.toBe(pid);
+    expect(warnings).toEqual([expect.stringMatching(says)]);
+    await second.release();
+    await pool.close();
+  });
+
+  test('a reset that is never answered ends with its server', async () => {
+    const reset: ServerReset = (callTool) => callTool('wait');
+    const options = { lifetime: 'episode', reset, callTimeout: 200, onWarning: () => {} } as const;
+    const pool = await openMcpPool(badServer, { size: 1, ...options });
+    const first = await pool.acquire();
+    await first.ready();
+    await call(first, 'cancelled');
+    await first.release();
+    const second = await pool.acquire();
+    await second.ready();
+    expect(second.pid).not.toBe(first.pid);
+    await second.release();
+    await pool.close();
+    // A pool that closes does not wait for a reset.
+    const hanging = await openMcpPool(badServer, { size: 1, lifetime: 'episode', reset });
+    const third = await hanging.acquire();
+    await call(third, 'cancelled');
+    const released = third.release();
+    await hanging.close();
+    await released;
+  });
+
+  test('the episodes of an environment do not see each other, and start no more processes than maxServers', async () => {
+    const started = new Set<number>();
+    const env = await openEnv(
+      defineMcpEnv<McpTask>()({
+        name: 'cities-v1',
+        server: memory(folder),
+        tasks: Array.from({ length: 20 }, (_, i) => ({ prompt: `city ${i}`, answer: 'done' })),
+        only: ['create_entities', 'read_graph'],
+        reset: ({ call: callTool }) => forget(callTool, memory(folder)),
+        rewards: {
+          alone: {
+            kind: 'outcome',
+            async score({ call: callTool }) {
+              for (const pid of ownServers('server-memory')) started.add(pid);
+              const { result } = await callTool('read_graph');
+              const { entities } = result!.structuredContent as { entities: unknown[] };
+              return Number(entities.length === 1);
+            },
+          },
+        },
+      }),
+      { maxServers: 1 },
+    );
+    const entity = { name: 'Rome', entityType: 'city', observations: [] };
+    const policy = scriptedPolicy((_, turn) =>
+      turn === 0 ? [{ name: 'create_entities', arguments: { entities: [entity] } }] : 'done',
+    );
+    const episodes = await episodesOf(env.tasks.test as TaskSet<McpTask>);
+    const played = await collect(rollout({ env, policy, episodes, concurrency: 4, sampling, seed: 1 }));
+    expect(played.map(({ reward }) => reward)).toEqual(Array(20).fill(1));
+    expect(started.size).toBe(1);
+    await env.close();
+  });
+
+  test('a server from a function keeps its folder, which one episode after the other receives', async () => {
+    const seen: string[] = [];
+    const definition = (reset: (context: { folder?: string | undefined }) => unknown) =>
+      defineMcpEnv<McpTask>()({
+        name: 'notes-v1',
+        server: ({ folder: own }) => memory(own),
+        tasks: echoTasks(6),
+        reset,
+        async episode({ call: callTool, folder: own }) {
+          seen.push(own);
+          expect(await readdir(own)).toEqual([]);
+          const entity = { name: 'Rome', entityType: 'city', observations: [] };
+          await callTool('create_entities', { entities: [entity] });
+          expect(await readdir(own)).toEqual(['memory.jsonl']);
+          return undefined;
+        },
+      });
+    // The server reads its file at each call.
+    const empty = ({ folder: own }: { folder?: string | undefined }) => rm(join(own!, 'memory.jsonl'));
+    const env = await openEnv(definition(empty), { maxServers: 2 });
+    const episodes = await episodesOf(env.tasks.test as TaskSet<McpTask>);
+    const policy = scriptedPolicy(() => 'done');
+    const played = await collect(rollout({ env, policy, episodes, concurrency: 3, sampling, seed: 1 }));
+    expect(played.filter(({ outcome }) => outcome.kind === 'aborted')).toEqual([]);
+    expect(new Set(seen).size).toBe(2);
+    await env.close();
+    expect(seen.filter((each) => existsSync(each))).toEqual([]);
+    seen.length = 0;
+    // After a reset that fails, each episode has a new server with a new folder.
+    const fails = await openEnv(
+      definition(() => Promise.reject(new Error('no'))),
+      { maxServers: 2 },
+    );
+    await collect(rollout({ env: fails, policy, episodes, concurrency: 3, sampling, seed: 1 }));
+    expect(new Set(seen).size).toBe(6);
+    await fails.close();
+  });
+
+  test.each([
+    ['empties', true],
+    ['leaves', false],
+  ])('the check passes an environment whose reset %s its folder: %s', async (_, isEmptied) => {
+    const definition = defineMcpEnv<McpTask>()({
+      name: 'notes-v1',
+      server: ({ folder: own }) => memory(own),
+      reset: ({ folder: own }) => isEmptied && rm(join(own!, 'memory.jsonl'), { force: true }),
+      tasks: echoTasks(2),
+      only: ['create_entities'],
+      // The server writes its file without a lock.
+      limits: { maxCallsPerTurn: 1 },
+      rewards: { none: { kind: 'outcome', score: () => 0 } },
+    });
+    const { findings } = await checkEnv(definition, { actions: 40 });
+    expect(findings.map(({ rule }) => rule)).toEqual(isEmptied ? [] : ['ENV-11']);
+  });
+
+  test('several servers of a folder take no reset', () => {
+    const servers = { a: () => memory(folder), b: badServer };
+    const define = () => defineMcpEnv({ name: 'own-v1', servers, tasks: echoTasks(1), reset: () => {} });
+    expect(define).toThrow(
+      'own-v1: `reset` keeps each server, with its folder, for later episodes, and "a" shares',
+    );
+  });
 });
 
 test('with serverPerLease, each lease has its own server, which always ends with it', async () => {

@@ -1,10 +1,10 @@
 /** McpPool: a limited number of server processes for any number of episodes. A lost server is started again. */
-import { type Tool, ToolEnvError, type ToolFactory } from '@toolenv/core';
+import { messageOf, type Tool, ToolEnvError, type ToolFactory } from '@toolenv/core';
 import { untilAborted } from '@toolenv/core/tools';
 import type { McpOptions } from './mcp-connection.ts';
 import { describeServer, type McpEndpoint } from './mcp-server.ts';
 import type { McpTool } from './mcp-tool.ts';
-import { PooledServer } from './pooled-server.ts';
+import { PooledServer, type ServerReset } from './pooled-server.ts';
 import { warnOnce } from './warn-once.ts';
 
 export interface McpPoolOptions extends Omit<McpOptions, 'signal'> {
@@ -19,6 +19,11 @@ export interface McpPoolOptions extends Omit<McpOptions, 'signal'> {
    * Whether each lease names its own server. The pool's server is then started only once, to list the tools. Default false.
    */
   serverPerLease?: boolean;
+  /**
+   * Brings a server back to its first state by calling its tools. With lifetime `episode`, the server then serves the next episode, and no
+   * process starts. It ends if this throws, which a call that fails does, or if its tools have changed. Default: each episode starts a server.
+   */
+  reset?: ServerReset | undefined;
 }
 
 /** An episode's use of a server in a pool. A lease keeps its server: if that server is lost, its tools throw from then on. */
@@ -27,6 +32,8 @@ export interface McpLease {
   readonly tools: readonly McpTool[];
   /** Process id of the server; `undefined` while it starts. */
   readonly pid: number | undefined;
+  /** How the server was started. */
+  readonly server: McpEndpoint;
   /**
    * Settles when the server has started. A call waits for that too, but within its time limit.
    * @throws As {@link connectMcp} does, and the reason of `signal`.
@@ -38,8 +45,11 @@ export interface McpLease {
 export interface McpLeaseOptions {
   /** Ends the wait. */
   signal?: AbortSignal;
-  /** With `serverPerLease`: a server for this lease alone. It must have the tools of the pool's server. */
-  server?: McpEndpoint;
+  /**
+   * With `serverPerLease`: a server for this lease alone, or what makes it. It must have the tools of the pool's server. With `reset`, it is not
+   * made for a lease that gets an earlier server.
+   */
+  server?: McpEndpoint | (() => McpEndpoint | Promise<McpEndpoint>) | undefined;
 }
 
 export interface McpPool {
@@ -79,6 +89,7 @@ class Pool implements McpPool {
   readonly #slots: Slot[];
   readonly #exclusive: boolean;
   readonly #serverPerLease: boolean;
+  readonly #reset: ServerReset | undefined;
   readonly #closing = new AbortController();
   /** Wakes the waiting calls of acquire, in their order. */
   readonly #waiting: (() => void)[] = [];
@@ -88,7 +99,7 @@ class Pool implements McpPool {
   instructions: string | undefined;
 
   constructor(endpoint: McpEndpoint, options: McpPoolOptions) {
-    const { size = 8, lifetime, serverPerLease = false, ...connect } = options;
+    const { size = 8, lifetime, serverPerLease = false, reset, ...connect } = options;
     if (!Number.isInteger(size) || size < 1) {
       const message = `The size of a pool is ${size}: use an integer of at least 1.`;
       throw new ToolEnvError('usage.mcp_pool', message);
@@ -98,6 +109,7 @@ class Pool implements McpPool {
     this.#slots = Array.from({ length: size }, () => ({ episodes: 0 }));
     this.#exclusive = lifetime === 'episode' || serverPerLease;
     this.#serverPerLease = serverPerLease;
+    this.#reset = reset;
   }
 
   async start(): Promise<void> {
@@ -113,13 +125,21 @@ class Pool implements McpPool {
   async acquire({ signal, server }: McpLeaseOptions = {}): Promise<McpLease> {
     signal?.throwIfAborted();
     if (server && !this.#serverPerLease) {
-      const message = `${describeServer(server)} is for one lease, but the pool has its own servers: open it with serverPerLease.`;
+      const name = typeof server === 'function' ? 'A server' : describeServer(server);
+      const message = `${name} is for one lease, but the pool has its own servers: open it with serverPerLease.`;
       throw new ToolEnvError('usage.mcp_pool', message);
     }
     const slot = await this.#takeSlot(signal);
-    const held = this.#serverOf(slot, server);
-    if (this.#exclusive && !this.#serverPerLease) this.#startSpare();
-    return lease(held, this.tools, () => this.#giveBack(slot));
+    try {
+      const isRunning = slot.server && !slot.server.lost;
+      const own = isRunning || typeof server !== 'function' ? server : await server();
+      const held = this.#serverOf(slot, typeof own === 'function' ? undefined : own);
+      if (this.#exclusive && !this.#serverPerLease) this.#startSpare();
+      return lease(held, this.tools, () => this.#giveBack(slot));
+    } catch (error) {
+      await this.#giveBack(slot);
+      throw error;
+    }
   }
 
   async close(): Promise<void> {
@@ -168,11 +188,26 @@ class Pool implements McpPool {
   }
 
   async #giveBack(slot: Slot): Promise<void> {
-    // A server that no call has reached can serve the next episode.
-    const isFresh = slot.server && !slot.server.isUsed && !this.#serverPerLease;
-    if (this.#exclusive && !isFresh) await end(slot);
+    if (this.#exclusive && !(await this.#servesAgain(slot.server))) await end(slot);
     slot.episodes -= 1;
     this.#waiting.shift()?.();
+  }
+
+  /** Whether the next episode may have the server: no call has reached it, or it is as it was. */
+  async #servesAgain(server: PooledServer | undefined): Promise<boolean> {
+    if (!server || (this.#serverPerLease && !this.#reset)) return false;
+    if (!server.isUsed) return true;
+    if (!this.#reset || server.lost) return false;
+    try {
+      await server.reset(this.#reset, this.tools);
+      return true;
+    } catch (error) {
+      // The pool has ended it.
+      if (this.#closing.signal.aborted) return false;
+      const name = describeServer(this.#endpoint);
+      this.#options.onWarning!(`${name} was not reset, so it ends (${messageOf(error)}): correct \`reset\`.`);
+      return false;
+    }
   }
 
   /** The slot's server. Starts it if there is none or if it is lost. */
@@ -215,6 +250,7 @@ function lease(server: PooledServer, listed: readonly McpTool[], giveBack: () =>
     get pid() {
       return server.connection?.pid;
     },
+    server: server.endpoint,
     async ready(signal) {
       await server.started(signal);
     },

@@ -1,13 +1,19 @@
 /** PooledServer: a server of a pool. It starts in the background, and can be ended at any time, even while it starts. */
-import { ToolEnvError } from '@toolenv/core';
+import { isDeepStrictEqual } from 'node:util';
+import { createRng, excerpt, ToolEnvError, type ToolResult } from '@toolenv/core';
 import { untilAborted } from '@toolenv/core/tools';
 import { connectMcp } from './connect-mcp.ts';
 import type { McpConnection, McpOptions } from './mcp-connection.ts';
 import { describeServer, type McpEndpoint } from './mcp-server.ts';
 import type { McpTool } from './mcp-tool.ts';
 
+/** Calls a tool of a server. Throws if the tool is missing or fails. */
+export type CallOfReset = (tool: string, args?: Record<string, unknown>) => Promise<ToolResult>;
+
+export type ServerReset = (call: CallOfReset, server: McpEndpoint) => unknown;
+
 export class PooledServer {
-  readonly #server: McpEndpoint;
+  readonly endpoint: McpEndpoint;
   readonly #starting: Promise<McpConnection>;
   readonly #ending = new AbortController();
   /** `undefined` while the server starts. */
@@ -19,7 +25,7 @@ export class PooledServer {
   #offered: { from: readonly McpTool[]; tools: readonly McpTool[] } | undefined;
 
   constructor(server: McpEndpoint, options: McpOptions) {
-    this.#server = server;
+    this.endpoint = server;
     this.#starting = connectMcp(server, { ...options, signal: this.#ending.signal });
     this.#starting.then(
       (connection) => {
@@ -51,9 +57,32 @@ export class PooledServer {
     return untilAborted(signal, () => this.#starting);
   }
 
+  /**
+   * Brings the server back to its first state, so that it counts as unused.
+   * @param listed The tools that it must have.
+   * @throws What `reset` throws; ToolEnvError `infrastructure.mcp_tool` if its tools have changed or a call fails.
+   */
+  async reset(reset: ServerReset, listed: readonly McpTool[]): Promise<void> {
+    const { tools } = await this.#starting;
+    let callIndex = 0;
+    await reset(async (name, args = {}) => {
+      const tool = tools.find((each) => each.name === name);
+      if (!tool) throw failed(`there is no tool "${name}"`);
+      const context = { signal: this.#ending.signal, rng: createRng(0, name), episodeId: 'reset', callIndex };
+      callIndex += 1;
+      const result = await tool.execute(args, context);
+      if (result.isError) throw failed(`"${name}" answers ${excerpt(JSON.stringify(result.content))}`);
+      return result;
+    }, this.endpoint);
+    const names = (of: readonly McpTool[]) => of.map(({ name }) => name).sort();
+    if (!isDeepStrictEqual(names(this.connection!.tools), names(listed)))
+      throw failed('its tools have changed');
+    this.isUsed = false;
+  }
+
   /** Ends the server. A server that is still starting is killed. Calls in flight reject. */
   async end(): Promise<void> {
-    const message = `${describeServer(this.#server)} was ended while it started: acquire another.`;
+    const message = `${describeServer(this.endpoint)} was ended while it started: acquire another.`;
     this.#ending.abort(new ToolEnvError('infrastructure.mcp_closed', message));
     // A server that did not start needs no end.
     const connection = await this.#starting.catch(() => undefined);
@@ -70,9 +99,13 @@ export class PooledServer {
         const { tools, lost } = await this.started(context.signal);
         const own = isOwn ? tool : tools.find((each) => each.name === name);
         if (own) return own.execute(args, context);
-        const message = `${describeServer(this.#server)} started without its tool "${name}": let every server offer the same tools.`;
+        const message = `${describeServer(this.endpoint)} started without its tool "${name}": let every server offer the same tools.`;
         throw lost ?? new ToolEnvError('infrastructure.mcp_tool', message);
       },
     };
   }
+}
+
+function failed(what: string): ToolEnvError {
+  return new ToolEnvError('infrastructure.mcp_tool', what);
 }

@@ -16,7 +16,7 @@ import type { EnvOptions, OptionsOf } from '@toolenv/core/schemas';
 import type { McpHooks } from '../client/mcp-hooks.ts';
 import type { McpPrimitive } from '../client/primitive-tools.ts';
 import { serverOptionsSchema } from '../client/server-options.ts';
-import type { McpServerContext, McpServerOf } from './mcp-servers.ts';
+import type { EnvReset, McpServerContext, McpServerOf } from './mcp-servers.ts';
 import type { McpTasks } from './mcp-task.ts';
 
 const poolProperties = {
@@ -75,6 +75,13 @@ export interface McpEnvDefinition<
   readonly server?: McpServerOf<Task, Options>;
   /** Several servers by name, in place of `server`. Their tools are offered together. */
   readonly servers?: Readonly<Record<string, McpServerOf<Task, Options>>>;
+  /**
+   * Brings a server back to its first state after an episode, by calls of its own tools, and by emptying its folder if it bears that:
+   * `({ call }) => call('reset')`. The server then serves the next episode, and no process starts. It ends if this throws. A function as `server`
+   * is then called for each process: the server has its own folder, which episodes receive one after the other, and must not depend on the task.
+   * Default: each episode starts its servers.
+   */
+  readonly reset?: EnvReset;
   /** Whether the tools of `servers` are named `<server>_<tool>`. Default false: two tools of one name are an error. */
   readonly prefix?: boolean;
   /** Names of the tools that the policy gets. The environment itself may call all of them. Default: all. */

@@ -85,6 +85,7 @@ function mcpEnv<Task, Name extends string, Schema extends McpOptionsSchema>(
   const taskSchema = isPlain ? mcpTaskSchema : ownTaskSchema;
   const { rewards = { correct }, oracle = isPlain ? answerOf : undefined, label } = definition;
   const servers = serversOf(definition);
+  refuseReset(definition, servers);
 
   const toolEnv: Definition = {
     name,
@@ -118,6 +119,8 @@ function mcpEnv<Task, Name extends string, Schema extends McpOptionsSchema>(
             prefix,
             only,
             offer,
+            reset: definition.reset,
+            createFolder: () => folders.create(),
             additions,
             access,
             hooks,
@@ -146,15 +149,16 @@ function mcpEnv<Task, Name extends string, Schema extends McpOptionsSchema>(
     async episode(context) {
       const { task, episodeId, rng, signal, state, shared } = context;
       const options = context.options as Options;
-      const folder = await shared.folders.create();
-      state.folder = folder;
+      const own = await shared.folders.create();
       let lease: ToolLease | undefined;
       const release = async () => {
         await lease?.release();
-        await shared.folders.remove(folder);
+        await shared.folders.remove(own);
       };
       try {
-        lease = await shared.servers.acquire({ task, folder, episodeId, options, signal });
+        lease = await shared.servers.acquire({ task, folder: own, episodeId, options, signal });
+        const folder = lease.folder ?? own;
+        state.folder = folder;
         // A start in the background counts towards the time limit of the first call.
         if (shared.start > context.limits.toolTimeout / 2) await lease.ready?.(signal);
         const all = () => lease!.tools;
@@ -169,7 +173,7 @@ function mcpEnv<Task, Name extends string, Schema extends McpOptionsSchema>(
             args,
           );
         };
-        const own = await definition.episode?.({
+        const begun = await definition.episode?.({
           task,
           folder,
           episodeId,
@@ -179,7 +183,7 @@ function mcpEnv<Task, Name extends string, Schema extends McpOptionsSchema>(
           call,
           tools: offered(),
         });
-        const messages = toMessages(own?.messages ?? promptOf(task, name));
+        const messages = toMessages(begun?.messages ?? promptOf(task, name));
         const system = [
           definition.system !== undefined && context.prompt('system'),
           definition.instructions && lease.instructions,
@@ -189,11 +193,11 @@ function mcpEnv<Task, Name extends string, Schema extends McpOptionsSchema>(
         return {
           tools: offered,
           environmentTools: all,
-          ...own,
+          ...begun,
           messages: system === '' ? messages : [{ role: 'system', content: system }, ...messages],
           async close() {
             try {
-              await own?.close?.();
+              await begun?.close?.();
             } finally {
               await release();
             }
@@ -280,6 +284,18 @@ function serversOf<Task, Options>(definition: {
   if (server && !servers) return { server };
   if (!server && servers && Object.keys(servers).length > 0) return servers;
   const message = `${name} needs either a \`server\`, or \`servers\` by name: give one of the two.`;
+  throw new ToolEnvError('usage.mcp_servers', message);
+}
+
+/** @throws ToolEnvError `usage.mcp_servers` for a reset of several servers that share the folder of an episode. */
+function refuseReset<Task, Options>(
+  { name, reset }: { name: string; reset?: unknown },
+  servers: Servers<Task, Options>,
+): void {
+  const names = Object.keys(servers);
+  const own = names.find((each) => typeof servers[each] === 'function');
+  if (!reset || own === undefined || names.length === 1) return;
+  const message = `${name}: \`reset\` keeps each server, with its folder, for later episodes, and "${own}" shares a folder with other servers: leave \`reset\` out, or give one server.`;
   throw new ToolEnvError('usage.mcp_servers', message);
 }
 

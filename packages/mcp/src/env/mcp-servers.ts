@@ -7,6 +7,7 @@ import type { McpHooks } from '../client/mcp-hooks.ts';
 import { type McpLease, type McpPool, type McpPoolOptions, openMcpPool } from '../client/mcp-pool.ts';
 import { type McpEndpoint, type ServerAdditions, withAdditions } from '../client/mcp-server.ts';
 import type { McpTool } from '../client/mcp-tool.ts';
+import type { CallOfReset } from '../client/pooled-server.ts';
 
 /** What a server may depend on, if each episode has its own. */
 export interface McpServerContext<Task = unknown, Options = unknown> {
@@ -28,6 +29,19 @@ export interface McpServersRequest<Task = unknown, Options = unknown>
   signal?: AbortSignal;
 }
 
+/** What {@link EnvReset} receives. */
+export interface McpResetContext {
+  /** Calls a tool of the server by its own name. Throws if the tool is missing or fails. */
+  call: CallOfReset;
+  /** The server's name in `servers`. */
+  server: string;
+  /** The folder of a server from a function. */
+  folder?: string | undefined;
+}
+
+/** Brings a server back to its first state. */
+export type EnvReset = (context: McpResetContext) => unknown;
+
 /** How servers are reached: how long to wait for them, and by which protocol. */
 export type ServerAccess = Pick<
   McpPoolOptions,
@@ -42,6 +56,9 @@ interface McpServersOptions<Task, Options>
   prefix: boolean;
   /** Names of the tools that the policy gets. They must exist. */
   only: readonly string[] | undefined;
+  reset: EnvReset | undefined;
+  /** Makes the folder of a server that outlives its episode. */
+  createFolder(): Promise<string>;
   /** What to add to each server. */
   additions: ServerAdditions;
   access: ServerAccess;
@@ -68,7 +85,8 @@ export async function openMcpServers<Task, Options>(
   servers: Readonly<Record<string, McpServerOf<Task, Options>>>,
   options: McpServersOptions<Task, Options>,
 ): Promise<ToolSource<McpServersRequest<Task, Options>>> {
-  const { size, lifetime, only, offer, additions, access, hooks, first } = options;
+  const { size, lifetime, only, offer, reset, createFolder, additions, access, hooks, first } = options;
+  const folders = new WeakMap<McpEndpoint, string>();
   const entries = Object.entries(servers).map(
     ([name, server]) => [name, withAdditionsOf(server, additions)] as const,
   );
@@ -82,13 +100,14 @@ export async function openMcpServers<Task, Options>(
       size: share,
       lifetime,
       serverPerLease: isOwn,
+      reset: reset && ((call, endpoint) => reset({ call, server: name, folder: folders.get(endpoint) })),
       offer,
     });
     return { name, names: new ToolNames(), prefix, server, pool };
   });
   const settled = await Promise.allSettled(opening);
   const members = settled.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
-  const opened = new McpServers(members);
+  const opened = new McpServers(members, reset && { createFolder, folders });
   try {
     await Promise.all(opening);
     opened.checkNames(only);
@@ -107,11 +126,19 @@ function withAdditionsOf<Task, Options>(
   return async (context) => withAdditions(await server(context), additions);
 }
 
+interface LastingFolders {
+  createFolder(): Promise<string>;
+  folders: WeakMap<McpEndpoint, string>;
+}
+
 class McpServers<Task, Options> implements ToolSource<McpServersRequest<Task, Options>> {
   readonly #members: readonly Member<Task, Options>[];
+  /** The folders of servers that outlive their episodes, if there are such servers. */
+  readonly #lasting: LastingFolders | undefined;
 
-  constructor(members: readonly Member<Task, Options>[]) {
+  constructor(members: readonly Member<Task, Options>[], lasting: LastingFolders | undefined) {
     this.#members = members;
+    this.#lasting = lasting;
   }
 
   checkNames(only: readonly string[] = []): void {
@@ -140,15 +167,17 @@ class McpServers<Task, Options> implements ToolSource<McpServersRequest<Task, Op
     try {
       // In the same order for all episodes, so that no two wait for each other.
       for (const { server, pool } of this.#members) {
-        const own = typeof server === 'function' ? await server(request) : undefined;
+        const own = typeof server === 'function' ? () => this.#startOf(server, request) : undefined;
         leases.push(await pool.acquire({ signal: request.signal, server: own }));
       }
     } catch (error) {
       await releaseAll(leases);
       throw error;
     }
+    const [folder] = leases.flatMap((lease) => this.#lasting?.folders.get(lease.server) ?? []);
     return {
       ...said,
+      ...(folder !== undefined && { folder }),
       get tools() {
         return toolsOf(leases);
       },
@@ -157,6 +186,18 @@ class McpServers<Task, Options> implements ToolSource<McpServersRequest<Task, Op
       },
       release: () => releaseAll(leases),
     };
+  }
+
+  /** The server of an episode, or the first of several episodes. */
+  async #startOf(
+    server: Exclude<McpServerOf<Task, Options>, McpEndpoint>,
+    request: McpServersRequest<Task, Options>,
+  ): Promise<McpEndpoint> {
+    if (!this.#lasting) return server(request);
+    const folder = await this.#lasting.createFolder();
+    const endpoint = { ...(await server({ ...request, folder })) };
+    this.#lasting.folders.set(endpoint, folder);
+    return endpoint;
   }
 
   async close(): Promise<void> {
