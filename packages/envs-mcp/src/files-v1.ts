@@ -1,4 +1,4 @@
-/** `files-v1`: put the files of a folder in order with the MCP filesystem server. Each episode has a folder and a server of its own. */
+/** `files-v1`: put the files of a folder in order with the MCP filesystem server. Each server has a folder, which is emptied after each episode. */
 import { dirname } from 'node:path/posix';
 import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
@@ -25,6 +25,8 @@ export default defineMcpEnv({
     return { train: draw('train', tasks), validation: draw('validation', 100), test: draw('test', 200) };
   },
   server: ({ folder }) => ({ command: process.execPath, args: [program, folder] }),
+  // The folder is all that this server remembers.
+  reset: ({ emptyFolder }) => emptyFolder(),
   // Without the tools that tell times, which differ in each episode, and without what other tools do as well.
   only: [
     'read_text_file',

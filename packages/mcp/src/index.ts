@@ -44,7 +44,7 @@ export type {
   McpEpisodeState,
   McpOptionsSchema,
 } from './env/mcp-env-definition.ts';
-export type { McpServerContext, McpServerOf } from './env/mcp-servers.ts';
+export type { EnvReset, McpResetContext, McpServerContext, McpServerOf } from './env/mcp-servers.ts';
 export type { McpTask, McpTasks } from './env/mcp-task.ts';
 export type { HttpOptions } from './serve/http-options.ts';
 export type { RecordedOutcome, ScoreRecord } from './serve/score-record.ts';

@@ -424,7 +424,7 @@ describe('with a reset', () => {
     const definition = defineMcpEnv<McpTask>()({
       name: 'notes-v1',
       server: ({ folder: own }) => memory(own),
-      reset: ({ folder: own }) => isEmptied && rm(join(own!, 'memory.jsonl'), { force: true }),
+      reset: ({ emptyFolder }) => isEmptied && emptyFolder(),
       tasks: echoTasks(2),
       only: ['create_entities'],
       // The server writes its file without a lock.

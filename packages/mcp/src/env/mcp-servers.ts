@@ -1,4 +1,6 @@
 /** McpServers: the servers of an environment. Each episode gets the tools of all of them. */
+import { readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { ToolEnvError } from '@toolenv/core';
 import type { ToolLease, ToolSource } from '@toolenv/core/recording';
 import { didYouMean } from '@toolenv/core/schemas';
@@ -37,6 +39,8 @@ export interface McpResetContext {
   server: string;
   /** The folder of a server from a function. */
   folder?: string | undefined;
+  /** Removes what is in the folder. */
+  emptyFolder(): Promise<void>;
 }
 
 /** Brings a server back to its first state. */
@@ -100,7 +104,15 @@ export async function openMcpServers<Task, Options>(
       size: share,
       lifetime,
       serverPerLease: isOwn,
-      reset: reset && ((call, endpoint) => reset({ call, server: name, folder: folders.get(endpoint) })),
+      reset:
+        reset &&
+        ((call, endpoint) => {
+          const folder = folders.get(endpoint);
+          const emptyFolder = async () => {
+            if (folder !== undefined) await empty(folder);
+          };
+          return reset({ call, server: name, folder, emptyFolder });
+        }),
       offer,
     });
     return { name, names: new ToolNames(), prefix, server, pool };
@@ -222,6 +234,10 @@ function named(
   if (prefix === '') return tools;
   const own = names.of(tools.map(({ name }) => `${prefix}${name}`));
   return tools.map((tool) => ({ ...tool, name: own.get(`${prefix}${tool.name}`)! }));
+}
+
+async function empty(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) await rm(join(folder, name), { recursive: true, force: true });
 }
 
 async function releaseAll(leases: readonly McpLease[]): Promise<void> {
