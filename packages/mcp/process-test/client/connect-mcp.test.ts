@@ -231,6 +231,33 @@ describe('a server that misbehaves', () => {
     await bad.close();
   });
 
+  test('asks once after answers that come together whether its list has changed', async () => {
+    const script = `let pings = 0;
+    require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+      const { id, method, params } = JSON.parse(line);
+      const say = (result) => console.log(JSON.stringify({ jsonrpc: '2.0', id, result }));
+      if (method === 'initialize') {
+        const { protocolVersion } = params;
+        const capabilities = { tools: { listChanged: true } };
+        say({ protocolVersion, capabilities, serverInfo: { name: 'a', version: '1' } });
+      } else if (method === 'tools/list') say({ tools: [{ name: 'pings', inputSchema: { type: 'object' } }] });
+      else if (method === 'tools/call') setTimeout(() => say({ content: [{ type: 'text', text: String(pings) }] }), 50);
+      else if (method === 'ping') { pings += 1; setTimeout(() => say({}), 20); }
+    });`;
+    const server = { command: process.execPath, args: ['-e', script] };
+    const connection = await connectMcp(server, { initialize: true });
+    const pings = async () => {
+      const { content } = await connection.tools[0]!.execute({}, context());
+      return Number((content[0] as { text: string }).text);
+    };
+    const before = await pings();
+    await Promise.all(Array.from({ length: 40 }, pings));
+    const asked = (await pings()) - before;
+    expect(asked).toBeGreaterThan(0);
+    expect(asked).toBeLessThan(10);
+    await connection.close();
+  });
+
   test('shows the model the data of a result without blocks', async () => {
     await connect();
     const [record] = await dispatch(

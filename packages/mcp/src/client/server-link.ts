@@ -61,6 +61,9 @@ export class ServerLink implements Link {
   #transport: ServerProcess | HttpTransport | SseTransport;
   #owner!: LinkOwner;
   #pinging: Promise<void> | undefined;
+  /** Pings of {@link heard}: one that is not answered yet, and one that begins after it. */
+  #pingPresent: Promise<void> | undefined;
+  #pingAhead: Promise<void> | undefined;
 
   constructor(server: McpEndpoint, options: McpOptions) {
     this.#options = options;
@@ -201,8 +204,25 @@ export class ServerLink implements Link {
   async heard(): Promise<void> {
     const { tools } = this.client.getServerCapabilities() ?? {};
     if (!tools?.listChanged) return;
-    const pinged = this.#transport instanceof HttpTransport ? [] : [this.#askForLife().catch(() => {})];
+    const pinged = this.#transport instanceof HttpTransport ? [] : [this.#pingAfter()];
     await Promise.race([sleep(notificationsApart), ...pinged]);
+  }
+
+  /** A ping that begins now or, for all that ask meanwhile, when the present ping is answered. It never rejects. */
+  #pingAfter(): Promise<void> {
+    const ask = (): Promise<void> => {
+      this.#pingAhead = undefined;
+      const asking = this.#askForLife()
+        .catch(() => {})
+        .then(() => {
+          if (this.#pingPresent === asking) this.#pingPresent = undefined;
+        });
+      this.#pingPresent = asking;
+      return asking;
+    };
+    if (!this.#pingPresent) return ask();
+    this.#pingAhead ??= this.#pingPresent.then(ask);
+    return this.#pingAhead;
   }
 
   /** Pings the server, and closes the connection if there is no answer. */
