@@ -7,7 +7,7 @@ import { asksForHelp, parseCommandLine } from './flags/command-line.ts';
 
 /** The commands as the help of the program groups them. */
 const groups: Readonly<Record<string, readonly string[]>> = {
-  'Evaluate and train:': ['list', 'info', 'eval', 'baseline', 'train', 'rollout', 'push'],
+  'Evaluate and train:': ['list', 'info', 'eval', 'score', 'baseline', 'train', 'rollout', 'push'],
   'Look at runs and episodes:': ['show', 'view', 'play'],
   'Build and connect:': ['check', 'init', 'tools', 'mcp', 'serve', 'capture'],
   'Data:': ['data', 'index', 'tasks'],

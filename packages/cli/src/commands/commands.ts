@@ -6,6 +6,7 @@ export const commands: Readonly<Record<string, readonly [usage: string, summary:
   list: ['[options]', 'list the installed environments, tools, trainers and policies'],
   info: ['[options] <subject>', 'show what an environment, tool, trainer or policy is'],
   eval: ['[options] <environment>', 'score policies in an environment'],
+  score: ['[options] <run>', 'score the episodes of a run again, under other rewards'],
   baseline: ['[options] <environment>', 'score a policy without training: direct, naive RAG, or with tools'],
   train: ['[options] [environment...]', 'improve a policy in an environment'],
   rollout: ['[options] <environment>', 'play episodes as one of many workers'],

@@ -54,7 +54,7 @@ export function estimateText(mean: number | null | undefined, interval: Interval
   return `${scoreText(mean)}${interval ? ` (${interval.map(scoreText).join(' to ')})` : ''}`;
 }
 
-function changeText(difference: Estimate | null | undefined): string {
+export function changeText(difference: Estimate | null | undefined): string {
   if (!difference) return '–';
   const { mean, interval } = difference;
   return `${mean > 0 ? '+' : ''}${estimateText(mean, interval)}`;

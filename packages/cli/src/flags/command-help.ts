@@ -145,6 +145,13 @@ export const helpTexts: Readonly<Record<string, HelpText>> = {
       `toolenv rollout ${bridge} --policy ${checkpoint} --out /shared/bridge --worker one`,
     ],
   },
+  score: {
+    first: '--rewards --out --json --env --replay',
+    examples: [
+      'toolenv score runs/first --rewards rewards.ts',
+      'toolenv score runs/first --rewards rewards.ts --out rescored.jsonl --json',
+    ],
+  },
   show: {
     examples: [
       'toolenv show runs/first',

@@ -147,6 +147,7 @@ export function declareEnv<
     oracle,
     best,
     label,
+    withRewards: (change) => declareEnv({ ...declared, rewards: change(declared.rewards) }, own, begin),
     async open({ options: given, seed, tools, tap, policy }) {
       const { own, others } = apart({ ...limits, ...given }, asked);
       const { limits: chosen, options } = await readOptions(name, declared.options, own);

@@ -5,7 +5,7 @@ import type { Policy } from '../protocol/policy.ts';
 import type { Prompts } from '../protocol/prompts.ts';
 import type { RewardSpec } from '../protocol/reward.ts';
 import type { Tool } from '../protocol/tool.ts';
-import { soundRewards } from './reward-declaration.ts';
+import { type RewardDeclaration, soundRewards } from './reward-declaration.ts';
 import type { Script, Scripted } from './scripted-policy.ts';
 import type { TaskDraw } from './task-draw.ts';
 import type { ToolTap } from './tool-tap.ts';
@@ -102,6 +102,10 @@ export interface PublishedData {
   readonly license: string;
 }
 
+/** Rewards by name, of any environment. */
+// biome-ignore lint/suspicious/noExplicitAny: what a score receives is known to its environment.
+export type RewardDeclarations = Readonly<Record<string, RewardDeclaration<any>>>;
+
 /** What a package publishes for an environment, and how to open it. */
 export interface EnvDefinition<Task = unknown, Options = Record<string, unknown>> {
   /** `<name>-v<N>`. Another task distribution, reward or action format needs another number. */
@@ -121,6 +125,12 @@ export interface EnvDefinition<Task = unknown, Options = Record<string, unknown>
   /** The files that its options need, if others publish them. */
   readonly data?: PublishedData;
   open(options: OpenOptions<Options>): Promise<EnvHandle<Task>>;
+  /**
+   * The same environment with other rewards, to score recorded episodes again. Absent where its rules do not say how it scores.
+   * @param change Makes them from the declared rewards. A reward that a hook gives must stay.
+   * @throws ToolEnvError `bug.environment` as `defineToolEnv` does.
+   */
+  withRewards?(change: (declared: RewardDeclarations) => RewardDeclarations): EnvDefinition<Task, Options>;
   /**
    * Wins the task because it knows the answer: the turns in order, or a function of the observation. Checks and baselines use it
    * to show that the task can be won. `undefined` for a task whose answer is not known. Turns in order are those of the first player; a

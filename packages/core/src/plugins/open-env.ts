@@ -1,6 +1,6 @@
 /** Opens an environment for a run: plugin, options and the tools of its roles. */
 import { guardEnv } from '../boundary/guarded-env.ts';
-import type { EnvDefinition, EnvHandle, ToolFactory } from '../env/env-definition.ts';
+import type { EnvDefinition, EnvHandle, RewardDeclarations, ToolFactory } from '../env/env-definition.ts';
 import type { ToolTap } from '../env/tool-tap.ts';
 import { didYouMean } from '../protocol/did-you-mean.ts';
 import { ToolEnvError } from '../protocol/errors.ts';
@@ -21,6 +21,8 @@ export interface OpenEnvSettings {
   tap?: ToolTap;
   /** Texts in place of the environment's open texts, by name. */
   prompts?: Prompts;
+  /** Makes other rewards from those that the environment declares: `withRewards` of its definition. */
+  rewards?: (declared: RewardDeclarations) => RewardDeclarations;
   /**
    * Whether each answer of an Env is checked, as rollouts and servers do too: a broken rule of the spec throws and names the rule.
    * Default true. Checks of a definition switch it off, to see what the author's code does by itself.
@@ -44,7 +46,7 @@ export interface OpenedEnv<Task> extends EnvHandle<Task> {
  * `ors:<url>#<environment>` one of an ORS server.
  * @param options The environment's own options. Its schema's defaults fill in what is absent.
  * @throws ToolEnvError `usage.unknown_plugin`, `usage.unknown_option`, `usage.bad_option`, `usage.unknown_role`,
- *   `usage.unknown_prompt`, `usage.bad_prompt`, `usage.not_recordable` if a tap is given and the environment asks it for no tool.
+ *   `usage.unknown_prompt`, `usage.bad_prompt`, `usage.fixed_rewards` for other rewards of an environment that does not declare them, `usage.not_recordable` if a tap is given and the environment asks it for no tool.
  */
 export function openEnv(
   ref: string,
@@ -59,11 +61,13 @@ export function openEnv<Task, Options>(
 export async function openEnv(
   env: string | EnvDefinition<unknown, unknown>,
   options: Record<string, unknown> = {},
-  { seed = 1, tools = {}, from = process.cwd(), tap, prompts = {}, guarded = true }: OpenEnvSettings = {},
+  settings: OpenEnvSettings = {},
 ): Promise<OpenedEnv<unknown>> {
+  const { seed = 1, tools = {}, from = process.cwd(), tap, prompts = {}, rewards, guarded = true } = settings;
   const loaded = typeof env === 'string' ? await findEnv(env, from) : undefined;
-  const definition = loaded ? loaded.plugin : (env as EnvDefinition);
-  const owner = loaded?.ref ?? definition.name;
+  const declared = loaded ? loaded.plugin : (env as EnvDefinition);
+  const owner = loaded?.ref ?? declared.name;
+  const definition = rewards ? withRewards(declared, rewards, owner) : declared;
   const complete = completeOptions(definition.options, options, owner);
   // Before anything opens.
   replacePrompts(definition.prompts ?? {}, prompts, owner);
@@ -106,6 +110,16 @@ export async function openEnv(
     tools: names,
   };
   return Object.keys(prompts).length > 0 ? withPrompts(opened, prompts) : opened;
+}
+
+function withRewards(
+  definition: EnvDefinition,
+  rewards: NonNullable<OpenEnvSettings['rewards']>,
+  owner: string,
+): EnvDefinition {
+  if (definition.withRewards) return definition.withRewards(rewards);
+  const message = `${owner} scores by rules of its own, so its rewards cannot be replaced: declare it with defineToolEnv, or change its code.`;
+  throw new ToolEnvError('usage.fixed_rewards', message);
 }
 
 /** Files are read only where something is named by a reference: a definition opens without them. */

@@ -3,6 +3,7 @@
 export type { ToolLease, ToolSource, ToolTap } from '../env/tool-tap.ts';
 export { cutMiddle } from './cut-middle.ts';
 export { episodeText, startText } from './episode-text.ts';
+export { type Difference, describeDifferences, differences } from './json-difference.ts';
 export { readPrompts } from './read-prompts.ts';
 export { type RecordOptions, recordEnv, recordTools } from './record-tools.ts';
 export { createRedactor, type RedactionRules } from './redact.ts';

@@ -25,6 +25,8 @@ export interface EpisodeRequest<Task = unknown> {
   group: number;
   /** Number of the episode in its group. (group, sample) identifies the episode and seeds it. */
   sample: number;
+  /** Of an episode that is played again: its own seed and id. */
+  again?: { seed: number; episodeId: string };
 }
 
 /** `stop`: the bug is thrown, which ends the run. `abort-episode`: its episode is aborted, with `infrastructure.bug`. */
@@ -153,16 +155,17 @@ async function playWithRetries<Task>(
 }
 
 async function playOnce<Task>(
-  { task, group, sample }: EpisodeRequest<Task> & { task: Task },
+  { task, group, sample, again }: EpisodeRequest<Task> & { task: Task },
   index: number,
   retry: number,
   options: RolloutOptions<Task>,
   leave: AbortSignal,
 ): Promise<Trajectory<Task>> {
   const { policy, sampling, deadline: after = 600_000, closeTimeout = 10_000, onBug, onProgress } = options;
-  const seed = deriveSeed(options.seed, group, sample);
+  const seed = again?.seed ?? deriveSeed(options.seed, group, sample);
   // A retry is another conversation: the policy may still be busy with the one that failed.
-  const episodeId = `${options.seed}-${group}-${sample}${retry > 0 ? `-retry${retry}` : ''}`;
+  const name = `${options.seed}-${group}-${sample}${retry > 0 ? `-retry${retry}` : ''}`;
+  const episodeId = again?.episodeId ?? name;
   const env = guardEnv(options.env.episode(), options.env.capabilities?.remote);
   const { rewards: rewardSpec, players: learned = [] } = env.spec;
   const steps: TrajectoryStep[] = [];

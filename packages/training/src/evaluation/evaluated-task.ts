@@ -74,7 +74,7 @@ export function taskScores(
   return scores;
 }
 
-function digestOf(task: unknown): string {
+export function digestOf(task: unknown): string {
   const text = JSON.stringify(task ?? null);
   return [1, 2].map((half) => deriveSeed(half, text).toString(16).padStart(8, '0')).join('');
 }
