@@ -1,5 +1,5 @@
 /**
- * docs/concepts.md and the pages of docs/guides and docs/recipes: every block of TypeScript type-checks and runs, every command runs, and prints what the page says.
+ * docs/concepts.md, the pages of docs/guides and docs/recipes, and the skill for coding agents: every block of TypeScript type-checks and runs, every command runs, and prints what the page says.
  *
  * A block that begins with a comment like `// guess-v1.ts` is that file. The other blocks of a page are one program, from top to
  * bottom. A block of text after a block is what the block prints; … stands for anything. The commands of a page run after its
@@ -38,6 +38,8 @@ for (const kind of ['guides', 'recipes']) {
   // `npm run packed` follows the others.
   pages.push(...all.filter((page) => ![...walkThroughs, road].includes(page)));
 }
+/** What `toolenv skill add` installs. */
+pages.push('../packages/cli/skill/toolenv/SKILL');
 const texts = new Map<string, string>();
 for (const page of pages) texts.set(page, await readFile(join(docs, `${page}.md`), 'utf8'));
 const blocks = new Map([...texts].map(([page, text]) => [page, blocksOf(text)]));
@@ -69,8 +71,12 @@ function fileOf({ code }: Block): string | undefined {
   return /^\/\/ ([\w./-]+\.ts)\n/.exec(code)?.[1];
 }
 
+function folderOf(page: string): string {
+  return join(folder, page.replace('../', ''));
+}
+
 async function writePage(page: string): Promise<void> {
-  const at = join(folder, page);
+  const at = folderOf(page);
   await mkdir(at, { recursive: true });
   await symlink(join(root, 'packages/checkpoints/tiny'), join(at, 'my-checkpoint'));
   const program: string[] = [];
@@ -86,7 +92,7 @@ async function writePage(page: string): Promise<void> {
 async function output(page: string, file: string, args: readonly string[]): Promise<string> {
   const env = { ...process.env, ...shellEnv };
   try {
-    return (await run(file, args, { cwd: join(folder, page), env })).stdout;
+    return (await run(file, args, { cwd: folderOf(page), env })).stdout;
   } catch (error) {
     const { stdout, stderr } = error as { stdout: string; stderr: string };
     throw new Error(`docs/${page}.md:\n${stdout}${stderr}`);

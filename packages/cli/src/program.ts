@@ -9,7 +9,7 @@ import { asksForHelp, parseCommandLine } from './flags/command-line.ts';
 const groups: Readonly<Record<string, readonly string[]>> = {
   'Evaluate and train:': ['list', 'info', 'eval', 'score', 'baseline', 'train', 'rollout', 'push'],
   'Look at runs and episodes:': ['show', 'view', 'play'],
-  'Build and connect:': ['check', 'init', 'tools', 'mcp', 'serve', 'capture'],
+  'Build and connect:': ['check', 'init', 'tools', 'mcp', 'serve', 'capture', 'skill'],
   'Data:': ['data', 'index', 'tasks'],
   'This machine:': ['doctor', 'engine', 'completion'],
 };

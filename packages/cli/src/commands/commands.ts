@@ -23,6 +23,7 @@ export const commands: Readonly<Record<string, readonly [usage: string, summary:
   data: ['[options] <name>', 'download a dataset from its authors'],
   index: ['[options] <passages>', 'build a search index from a file of passages'],
   init: ['[options] <folder>', 'make an environment from an MCP server and a task file'],
+  skill: ['[options] <action>', 'tell coding agents how to write, check and train an environment'],
   doctor: ['[options]', 'show the available devices'],
   engine: ['[options] [action] [name]', 'show what this machine can compute models with, or add to it'],
   completion: ['[options] <shell>', 'print a script that completes commands in bash, zsh or fish'],

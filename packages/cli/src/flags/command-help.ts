@@ -167,6 +167,7 @@ export const helpTexts: Readonly<Record<string, HelpText>> = {
       `toolenv play ${bridge} --out played.jsonl`,
     ],
   },
+  skill: { examples: ['toolenv skill add', 'toolenv skill add --to ~/.claude/skills'] },
   check: { examples: [`toolenv check ${bridge}`, 'toolenv check my-env.ts --actions 100'] },
   tools: {
     examples: [
