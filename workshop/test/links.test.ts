@@ -124,3 +124,7 @@ test.each(documents)('%s', (document) => {
   const isNear = (path: string) => existsSync(join(root, dirname(document), path));
   expect(paths.filter((path) => !exists(path) && !isNear(path))).toEqual([]);
 });
+
+test('the README has at most 900 words', () => {
+  expect(readFileSync(join(root, 'README.md'), 'utf8').trim().split(/\s+/).length).toBeLessThanOrEqual(900);
+});
