@@ -79,7 +79,7 @@ function sectionOf(name: string, results: readonly Result[], kinds: readonly str
     : '';
   const start = `\`${ref}\`: the supervised start learns from ${demonstrations.toLocaleString('en')} demonstrations, ${epochs === 1 ? 'once' : `${epochs} times`} each.`;
   const tables = [markdownTable(header, lines), byKind(results, kinds), differencesOf(results)];
-  return [`## ${name}`, start, figure, ...tables, episodesOf(results)]
+  return [`## ${name}`, start, figure, ...tables, zerosOf(results), episodesOf(results)]
     .filter((part) => part !== '')
     .join('\n\n');
 }
@@ -134,6 +134,23 @@ function differencesOf(results: readonly Result[]): string {
   const meaning =
     'The interval over seeds holds for other runs on these test tasks, and the interval over test tasks for these runs on other tasks.';
   return `${markdownTable(header, lines)}\n\n${meaning}`;
+}
+
+/** Adding 0, which no demonstration does. */
+const addsZero = /[+-] 0(?![.\d])/;
+
+/** In how many episodes that are kept the policies of GRPO fill parentheses with zeros. */
+function zerosOf(results: readonly Result[]): string {
+  const counts = results
+    .filter(({ row }) => row === 'GRPO')
+    .map(({ seed, episodes }) => ({
+      seed,
+      count: episodes.filter((lines) => lines.some(({ text }) => addsZero.test(text))).length,
+      of: episodes.length,
+    }));
+  if (counts.every(({ count }) => count === 0)) return '';
+  const parts = counts.map(({ seed, count, of }) => `${count} of ${of} (seed ${seed})`);
+  return `A policy decides with its first token how many parentheses open, before it has counted the operations. GRPO has found a way that no demonstration shows: it opens too many, and fills them with \`+ 0\` or \`- 0\`. Of the first test episodes, these have one: ${parts.join(', ')}.`;
 }
 
 /** The first test tasks that only the trained policy solves. */

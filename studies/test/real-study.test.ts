@@ -145,6 +145,21 @@ test('the page compares GRPO with its start, seed by seed, and shows what only G
   expect(pageOf([resultOf('GRPO', 1, [1])], { sql: ['short', 'long'] })).toContain('| GRPO |  | 1.00 |');
 });
 
+test('the page counts the episodes of GRPO that add 0, as no demonstration does', async () => {
+  const resultOf = (seed: number, calls: string[]): Result => ({
+    ...{ environment: 'arithmetic', row: 'GRPO', seed, tests: { 'test tasks': { correct: [1] } } },
+    ...{ steps: 40, tokens: 50, curve: [], seconds: 600, machine: '1 of 2 cores', commit: 'c' },
+    episodes: calls.map((text) => [{ who: 'assistant', text }]),
+  });
+  const found = [resultOf(1, ['(3 * 4) + 0', '(3 * 4) + 07', '(3 - 0) * 4']), resultOf(2, ['3 * 4'])];
+  expect(pageOf(found, {})).toContain('these have one: 2 of 3 (seed 1), 0 of 1 (seed 2).');
+  expect(pageOf([resultOf(1, ['3 + 0.5'])], {})).not.toContain('these have one');
+  const file = join(folder, 'zeros.jsonl');
+  await using env = await openEnv(environments.arithmetic!.ref);
+  await demonstrate(file, env, arithmetic, { count: 150, seed: 1, score: 'correct' });
+  expect(await readFile(file, 'utf8')).not.toMatch(/[+-] 0\b/);
+});
+
 test('the kinds of arithmetic are the numbers of operations', async () => {
   const { arithmetic: kinds } = await testKinds();
   expect(kinds).toHaveLength(200);
