@@ -9,8 +9,13 @@ import type { ScoreByTool } from './score-by-tool.ts';
 export interface RewardDeclaration<Context = EpisodeContext> {
   /** `process`: any turn may earn it. `outcome`: it is scored once, at the end. */
   readonly kind: RewardComponent['kind'];
-  /** Weight in the scalar reward. 0: reported, but not trained on. Default 1. */
+  /** Weight in the scalar reward. 0: reported, but not trained on. Default 1, or 0 for a monitor. */
   readonly weight?: number;
+  /**
+   * Counts what should not happen: a trick that earns the reward, a forbidden call. It is reported and never trained on, and a run says if it
+   * rises with the reward. Default false.
+   */
+  readonly monitor?: boolean;
   /** Smallest and largest value. Default [0, 1]. */
   readonly range?: readonly [low: number, high: number];
   /**
@@ -29,7 +34,7 @@ export interface ScoredReward<Context> {
   readonly score?: Score<Context> | undefined;
 }
 
-const parts = ['kind', 'weight', 'range', 'score'];
+const parts = ['kind', 'weight', 'monitor', 'range', 'score'];
 
 /**
  * The declarations with their defaults and without their functions, as trajectories hold them.
@@ -44,8 +49,13 @@ export function rewardSpecOf(
     const unknown = unknownPart(Object(declared), parts);
     if (unknown) throw new ToolEnvError('bug.environment', `${env}: reward "${name}" has ${unknown}`);
     try {
-      const { kind, range = [0, 1], weight = 1 } = Object(declared) as RewardDeclaration<never>;
-      return [name, { kind, range, weight }];
+      const {
+        kind,
+        range = [0, 1],
+        monitor = false,
+        weight = monitor ? 0 : 1,
+      } = Object(declared) as RewardDeclaration<never>;
+      return [name, { kind, range, weight, ...(monitor && { monitor }) }];
     } catch (error) {
       const message = `${env}: reward "${name}" cannot be read (${messageOf(error)}): give its parts as plain values.`;
       throw new ToolEnvError('bug.environment', message, { cause: error });

@@ -13,6 +13,8 @@ export interface RewardComponent {
   range: readonly [low: number, high: number];
   /** Weight in the scalar reward. A component of weight 0 is reported but not trained on. */
   weight: number;
+  /** Counts what should not happen, such as a trick. It weighs 0, and runs say if it rises with the reward. Absent: it does not. */
+  monitor?: true;
 }
 
 /** The components of an environment, by name. */
@@ -52,13 +54,18 @@ export function sumRewards(spec: RewardSpec, steps: readonly { rewards?: Rewards
 export function checkRewardSpec(spec: unknown): Violation | undefined {
   if (!isPlainObject(spec)) return { rule: 'ENV-4', problem: `the declared rewards are ${describe(spec)}` };
   for (const [name, component] of Object.entries(spec)) {
-    const { kind, range, weight } = Object(component);
+    const { kind, range, weight, monitor } = Object(component);
     const wrong = (what: string, expected: string) => {
       return { rule: 'ENV-4', problem: `${what} of reward "${name}": give ${expected}` };
     };
     if (kind !== 'process' && kind !== 'outcome')
       return wrong(`${describe(kind)} is the kind`, '"process" or "outcome"');
     if (!Number.isFinite(weight)) return wrong(`${describe(weight)} is the weight`, 'a finite number');
+    if (monitor !== undefined && (monitor !== true || weight !== 0))
+      return wrong(
+        `${describe(monitor)} is \`monitor\` and ${describe(weight)} the weight`,
+        'monitor: true without a weight, or no monitor',
+      );
     const isRange = Array.isArray(range) && range.length === 2 && range.every(Number.isFinite);
     if (!isRange || range[0] > range[1])
       return wrong(

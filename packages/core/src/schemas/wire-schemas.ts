@@ -128,6 +128,7 @@ const rewardSpec: JsonSchema = {
     kind: { enum: ['process', 'outcome'] },
     range: { type: 'array', items: { type: 'number' }, minItems: 2, maxItems: 2 },
     weight: { type: 'number' },
+    monitor: optional({ const: true }),
   }),
 };
 

@@ -584,6 +584,11 @@ describe('what would be overlooked is refused', () => {
       }),
     ],
     ['an unknown kind', /"final" is the kind of reward "score"/, { kind: 'final' }],
+    [
+      'a monitor that weighs',
+      /true is `monitor` and -1 the weight of reward "score": give monitor: true without a weight/,
+      { monitor: true, weight: -1 },
+    ],
     ['a range upside down', /\[1,0\] is the range/, { range: [1, 0] }],
     ['an endless range', /is the range/, { range: [0, Number.POSITIVE_INFINITY] }],
   ])('a definition with %s', (_, message, declared) => {

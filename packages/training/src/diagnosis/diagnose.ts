@@ -6,7 +6,7 @@ import { abortedEpisodes, growingAborts } from './aborts.ts';
 import { failingTool, leakedAnswer, malformedCalls, noCalls, wrongTemplate } from './calls.ts';
 import type { Diagnosis, DiagnosisName, DiagnosisRule } from './diagnosis.ts';
 import { learningRateTooHigh, learningRateTooLow } from './learning-rate.ts';
-import { constantComponent, processRewardAlone, rewardWithoutOutcome } from './rewards.ts';
+import { constantComponent, monitorRises, processRewardAlone, rewardWithoutOutcome } from './rewards.ts';
 import { RunHistory, type RunRecords } from './run-history.ts';
 import { samplerMismatch, stalePolicy } from './sampler-distance.ts';
 import {
@@ -30,6 +30,7 @@ export const diagnosisRules: Readonly<Record<DiagnosisName, DiagnosisRule>> = {
   'stale-policy': stalePolicy,
   'learning-rate-too-high': learningRateTooHigh,
   'reward-without-outcome': rewardWithoutOutcome,
+  'monitor-rises': monitorRises,
   'truncated-by-tokens': truncatedByTokens,
   'no-calls': noCalls,
   'truncated-by-turns': truncatedByTurns,
@@ -48,6 +49,7 @@ export const diagnosisRules: Readonly<Record<DiagnosisName, DiagnosisRule>> = {
 /** Faults that a run has only if it learns from rewards. A student may learn from its teacher alone. */
 const faultsOfRewards: ReadonlySet<string> = new Set<DiagnosisName>([
   'reward-without-outcome',
+  'monitor-rises',
   'process-reward-alone',
   'all-right',
   'all-wrong',

@@ -13,6 +13,7 @@ export type DiagnosisName =
   | 'stale-policy'
   | 'learning-rate-too-high'
   | 'reward-without-outcome'
+  | 'monitor-rises'
   | 'truncated-by-tokens'
   | 'no-calls'
   | 'truncated-by-turns'

@@ -1,7 +1,7 @@
 /** Rewards that teach something else than the task, or nothing. */
 import type { DiagnosisRule } from './diagnosis.ts';
 import { finding, number, percent } from './finding.ts';
-import { type Change, changeOf, hasRisen, meanOf } from './series.ts';
+import { type Change, changeOf, hasRisen, minRise as leastRise, meanOf } from './series.ts';
 
 /** Steps before which success may still come. */
 const minSteps = 10;
@@ -31,6 +31,34 @@ export const rewardWithoutOutcome: DiagnosisRule = {
       evidence: { metric: 'success', value: success.last - success.first, threshold: 0.01 },
       episodes: { step: `${run.success.at(-3)![0]}..` },
     };
+  },
+};
+
+export const monitorRises: DiagnosisRule = {
+  fault: 'the reward rises, and with it what a monitor counts: the policy may earn it by a trick',
+  remedy:
+    'Read episodes of the last steps, and close the road that they take; toolenv score says what another reward would have paid.',
+  page: 'guides/rewards.md#watch-for-tricks',
+  find(run) {
+    const reward = changeOf(run.rollout('reward'));
+    if (!reward || !hasRisen(reward)) return undefined;
+    for (const name of run.monitors) {
+      const metric = `rewards/${name}/mean`;
+      const counts = run.rollout(metric);
+      const monitor = changeOf(counts);
+      if (!monitor || !hasRisen(monitor)) continue;
+      return {
+        title: `The reward rises from ${number(reward.first)} to ${number(reward.last)}, and the monitor ${name} from ${number(monitor.first)} to ${number(monitor.last)}.`,
+        since: counts[0]![0],
+        evidence: {
+          metric,
+          value: monitor.last - monitor.first,
+          threshold: Math.max(3 * monitor.error, leastRise),
+        },
+        episodes: { step: `${counts.at(-3)![0]}..` },
+      };
+    }
+    return undefined;
   },
 };
 

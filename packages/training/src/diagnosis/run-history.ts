@@ -23,6 +23,8 @@ export class RunHistory {
   readonly success: Series;
   /** Components that the trainer sees, as far as they are known. */
   readonly trained: Readonly<Record<string, RewardComponent>>;
+  /** Components that count what should not happen. */
+  readonly monitors: readonly string[];
   readonly #lines: readonly MetricsLine[];
   readonly #options: Readonly<Record<string, unknown>>;
 
@@ -30,6 +32,8 @@ export class RunHistory {
     this.#lines = metrics.filter((line) => Number.isInteger(line?.step) && typeof line.metrics === 'object');
     this.#options = Object(options);
     this.trained = weighingComponents(rewardSpec);
+    const components = Object.entries(Object(rewardSpec) as RewardSpec);
+    this.monitors = components.filter(([, each]) => Object(each).monitor === true).map(([name]) => name);
     this.success = this.#successOf();
   }
 

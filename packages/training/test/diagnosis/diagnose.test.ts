@@ -48,6 +48,21 @@ test('rewards that teach nothing are no fault of a run that learns from a teache
   }
 });
 
+test('a monitor that stays as it was, or falls, is no fault, and neither is one without a rising reward', async () => {
+  const records = await recordsOf(join(runs, 'faults', 'monitor-rises'));
+  const named = (metrics: readonly MetricsLine[]) =>
+    diagnose({ ...records, metrics }).map(({ name }) => name);
+  const changed = (change: (metrics: MetricsLine['metrics']) => object) =>
+    records.metrics.map(
+      (line) => ({ ...line, metrics: { ...line.metrics, ...change(line.metrics) } }) as MetricsLine,
+    );
+  const monitor = 'rewards/farming/mean';
+  expect(named(records.metrics)).toContain('monitor-rises');
+  expect(named(changed(() => ({ [monitor]: 0.1 })))).not.toContain('monitor-rises');
+  expect(named(changed((metrics) => ({ [monitor]: 1 - metrics[monitor]! })))).not.toContain('monitor-rises');
+  expect(named(changed(() => ({ reward: 0.5 })))).not.toContain('monitor-rises');
+});
+
 test('nothing is said of no record, of the first step, or of evaluations', async () => {
   for (const folder of folders) {
     const records = await recordsOf(folder);

@@ -174,6 +174,18 @@ export const faults: Readonly<Record<string, RunSetup>> = {
     })),
     options: { learningRate: 3e-4, steps: 15 },
   },
+  // It pays for searches, as the monitor sees.
+  'monitor-rises': {
+    env: rewarded(
+      'bridge',
+      { busy: outcome, farming: { ...outcome, weight: 0, monitor: true } },
+      ({ searches = null }) => {
+        const busy = searches === null ? null : Number(searches >= 2);
+        return { busy, farming: busy };
+      },
+    ),
+    options: { learningRate: 1e-4 },
+  },
   'process-reward-alone': { env: open('compose'), options: { learningRate: 1e-4 } },
   'all-wrong': { env: rewarded('compose', { em: outcome }, ({ em = null }) => ({ em })), options: short },
   'all-right': {
