@@ -119,7 +119,14 @@ export function recordView(
   const code = mistakeOf(record);
   const fault = code === undefined ? '' : `  ${paint('red', `✘ ${code}`)}`;
   const head = `${paint(['bold', 'cyan'], name)}${fault}  ${paint('dim', duration(milliseconds))}`;
-  return isBrief || text === '' ? head : `${head}\n${indented(text, width)}`;
+  const { screened } = record.result ?? {};
+  const parts = [
+    ...(text === '' ? [] : [indented(text, width)]),
+    ...(screened === undefined
+      ? []
+      : [paint('dim', indented(`withheld from the policy: ${screened}`, width))]),
+  ];
+  return isBrief ? head : [head, ...parts].join('\n');
 }
 
 /** The tokens of a turn that no earlier turn had. */

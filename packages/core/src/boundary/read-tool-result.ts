@@ -51,8 +51,9 @@ function noContent(): Error {
 }
 
 /** Whether the result is of the usual form, which needs no schema. */
-function isPlainText({ content, isError = false, mistake, usage }: ToolResult): boolean {
+function isPlainText({ content, isError = false, mistake, usage, screened = '' }: ToolResult): boolean {
   if (typeof isError !== 'boolean' || mistake !== undefined || usage !== undefined) return false;
+  if (typeof screened !== 'string') return false;
   return content.every((block) => block?.type === 'text' && typeof block.text === 'string');
 }
 

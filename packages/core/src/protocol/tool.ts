@@ -51,6 +51,8 @@ export interface ToolResult<Data = unknown> {
   mistake?: SchemaMistake;
   /** What the call has cost, if the tool asks a model. */
   usage?: ModelUsage;
+  /** What the tool said before `screenTool` put this result in its place. For records: models do not see it. */
+  screened?: string;
 }
 
 /** Hints about the tool's behaviour, as MCP defines them. */

@@ -98,6 +98,7 @@ const toolResult = object({
   isError: optional({ type: 'boolean' }),
   mistake: optional(object({ path: string, expected: string, received: string, nearest: optional(string) })),
   usage: optional(object({ requests: natural, inputTokens: natural, outputTokens: natural })),
+  screened: optional(string),
 });
 
 const modelMistake = object({

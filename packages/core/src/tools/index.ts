@@ -12,5 +12,6 @@ export { callFormats, hermesFormat } from '../call-formats/formats.ts';
 export { boundText } from './bound-text.ts';
 export { callMistake, mistakeText } from './call-mistake.ts';
 export { type DispatchOptions, dispatch, withToolTimeout } from './dispatch.ts';
+export { type Screen, screenTool } from './screen-tool.ts';
 export { functionTools, withTextTools } from './text-tools.ts';
 export { ToolNames, usableToolName } from './tool-names.ts';

@@ -204,6 +204,12 @@ function Result({ record, isOwn, isBrief }: { record: CallRecord; isOwn: boolean
         <small>{duration(milliseconds)}</small>
       </h4>
       {text !== '' && !isBrief && <pre>{text}</pre>}
+      {result?.screened !== undefined && !isBrief && (
+        <details>
+          <summary>withheld from the policy</summary>
+          <pre>{result.screened}</pre>
+        </details>
+      )}
     </div>
   );
 }
