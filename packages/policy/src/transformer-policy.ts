@@ -1,5 +1,13 @@
 /** The Policy of a transformer: renders the chat template, samples tokens and parses tool calls. */
-import type { Action, EncodedRow, Observation, PlainText, PolicySpec, SamplingOptions } from '@toolenv/core';
+import {
+  type Action,
+  type EncodedRow,
+  type Observation,
+  type PlainText,
+  type PolicySpec,
+  type SamplingOptions,
+  ToolEnvError,
+} from '@toolenv/core';
 import type { TrainablePolicy } from '@toolenv/core/learner';
 import type { Ability, MemoryEstimate, PolicyHandle } from '@toolenv/core/plugins';
 import { TokenTurns } from '@toolenv/core/remote';
@@ -177,6 +185,7 @@ export async function createPolicy(
   checkpoint: NamedCheckpoint,
   options: PolicyOptions = {},
 ): Promise<TransformerPolicy> {
+  if (options.openSampler && checkpoint.adapters?.length) throw adapterAlone(checkpoint.folder);
   const { device, precision, threads, runtime = onnxRuntime({ device, precision, threads }) } = options;
   const chat = new Chat(checkpoint, options);
   const model = createModel(checkpoint.config, checkpoint.weights);
@@ -215,6 +224,12 @@ export async function createPolicy(
   const sampler = remote?.sampler ?? own();
   const parts = { spec, chat, model, sampler, learner, maxThoughtTokens, afterClose };
   return new TransformerPolicy({ ...parts, revision: checkpoint.revision });
+}
+
+/** Another program opens the folder of the start, and would miss the adapter. */
+function adapterAlone(folder: string): ToolEnvError {
+  const message = `${folder} is an adapter without its base model, and vLLM needs a whole model: open it with loadPolicy, save() it, and name that folder.`;
+  return new ToolEnvError('usage.checkpoint_unsupported', message);
 }
 
 function learnedModel(

@@ -129,6 +129,7 @@ async function shapesOf(file: string, matrices: Shapes): Promise<Shapes> {
       const message = `${file}: "${excerpt(stored)}" fits no matrix of the base model: name the adapter's own base model in ${configFile}, or merge the adapter in Python.`;
       throw new ToolEnvError('usage.checkpoint_unsupported', message);
     }
+    if (rank === 0) throw damaged(file, `"${excerpt(stored)}" has the rank 0`);
     if (name === partOf(matrix, 'a')) shapes.set(name, [rank, into]).set(partOf(matrix, 'b'), [out, rank]);
   }
   if (shapes.size === 0) throw damaged(file, 'it has no lora_A');

@@ -164,6 +164,18 @@ test('a tensor that fits no matrix is named', async () => {
   });
 });
 
+test('a rank of 0 is refused, and so is a sampler of another program, which would open the folder itself', async () => {
+  await expect(loadPolicy(await adapterOn(tiny, 'empty', {}, ones(0)))).rejects.toMatchObject({
+    code: 'usage.checkpoint_damaged',
+    message: expect.stringContaining('has the rank 0'),
+  });
+  const openSampler = () => Promise.reject(new Error('must not open'));
+  await expect(loadPolicy(await adapterOn(tiny, 'adapter'), { openSampler })).rejects.toMatchObject({
+    code: 'usage.checkpoint_unsupported',
+    message: expect.stringContaining('is an adapter without its base model, and vLLM needs a whole model'),
+  });
+});
+
 test('a base model that is missing, or leads back to the adapter, is named', async () => {
   await expect(loadPolicy(await adapterOn('./no/such/base', 'lost'))).rejects.toMatchObject({
     code: 'usage.checkpoint_missing',
