@@ -24,8 +24,12 @@ export function sameShape(a: readonly Dim[], b: readonly Dim[]): boolean {
   return a.length === b.length && a.every((dim, axis) => dim === b[axis]);
 }
 
-/** The length of concatenated dimensions: a sum, or the names joined. */
+/** The length of concatenated dimensions: a sum, or the names joined. All equal parts of a dimension are the dimension. */
 export function concatenatedDim(dims: readonly Dim[]): Dim {
+  const [first] = dims;
+  const end = `/${dims.length}`;
+  if (typeof first === 'string' && first.endsWith(end) && dims.every((dim) => dim === first))
+    return first.slice(0, -end.length);
   return dims.every((dim) => typeof dim === 'number')
     ? dims.reduce<number>((sum, dim) => sum + (dim as number), 0)
     : dims.join('+');

@@ -2,6 +2,7 @@
 import { getOrInsert } from '../get-or-insert.ts';
 import type { Dim, ElementType } from '../ops.ts';
 import { bytesOf, type Tensor } from '../runtime.ts';
+import { DimensionNames } from './dimension-names.ts';
 import {
   type AttributeProto,
   dataType,
@@ -45,6 +46,9 @@ export class GraphBuilder {
   #initializers: TensorProto[] = [];
   #constants: Map<string, Value> = new Map();
   #external: Map<string, Value & { data: ArrayBufferView }> = new Map();
+  /** What nodes compute. */
+  readonly #values: Value[] = [];
+  readonly dimensions: DimensionNames = new DimensionNames();
   #count = 0;
 
   input(name: string, type: Value['type'], shape: readonly Dim[]): Value {
@@ -96,6 +100,7 @@ export class GraphBuilder {
     attributes: Attributes = {},
   ): Value[] {
     const values = outputs.map((output) => ({ name: `${opType}${this.#count++}`, ...output }));
+    this.#values.push(...values);
     this.#nodes.push({
       opType,
       domain: ofMicrosoft.has(opType) ? 'com.microsoft' : '',
@@ -143,12 +148,22 @@ export class GraphBuilder {
       ],
       input: inputs.map((value) => valueInfo(value.name, value)),
       output: Object.entries(outputs).map(([name, value]) => valueInfo(name, value)),
+      valueInfo: this.#sureValues((name) => needed.has(name) && !renamed.has(name)),
     });
     return {
       model,
       inputs: inputs.map(({ name }) => name),
       externalData: external.map(({ name, data }) => ({ path: name, data: bytesOf(data) })),
     };
+  }
+
+  /** The values between nodes whose shapes are sure. */
+  #sureValues(isUsed: (name: string) => boolean): ValueInfoProto[] {
+    const shapes = [...this.inputs.values()].flatMap(({ shape }) => shape);
+    const inputs = new Set(shapes.filter((dim) => typeof dim === 'string'));
+    return this.#values
+      .filter(({ name, shape }) => isUsed(name) && this.dimensions.areSure(shape, inputs))
+      .map((value) => valueInfo(value.name, value));
   }
 }
 

@@ -188,6 +188,7 @@ export class OnnxOps implements Ops<Value> {
   reshape(x: Value, shape: readonly Dim[]): Value {
     if (sameShape(x.shape, shape)) return x;
     const source = this.#unshaped.get(x) ?? x;
+    this.graph.dimensions.note(x.shape, shape);
     const y = this.graph.node('Reshape', [source, this.#shapeVector(shape)], x.type, shape);
     this.#unshaped.set(y, source);
     return this.#record([x], y, [(g) => this.reshape(g, x.shape)]);
@@ -240,7 +241,8 @@ export class OnnxOps implements Ops<Value> {
     const shape = [...ids.shape, ...table.shape.slice(1)];
     const y = this.graph.node('Gather', [table, ids], table.type, shape, { axis: 0 });
     const pullback = (g: Value) => {
-      const flat = this.reshape(g, ['gathered', ...table.shape.slice(1)]);
+      const gathered = ids.shape.length === 1 ? ids.shape[0]! : ids.shape.join('·');
+      const flat = this.reshape(g, [gathered, ...table.shape.slice(1)]);
       const zeros = this.#zerosLike(table);
       if (distinct) {
         const places = this.#idColumn(ids, ['gathered', 1]);
@@ -344,10 +346,11 @@ export class OnnxOps implements Ops<Value> {
     const [batch, heads, time] = queries.shape as [Dim, number, Dim];
     const keyHeads = keys.shape[1] as number;
     // The queries of heads that share keys are rows of one product. A reshape copies the other dimensions, whatever their names.
-    const headed = (x: Value, shape: readonly Dim[]) =>
-      heads === keyHeads
-        ? x
-        : this.graph.node('Reshape', [x, this.#ints([0, shape[1] as number, -1, 0])], x.type, shape);
+    const headed = (x: Value, shape: readonly Dim[]) => {
+      if (heads === keyHeads) return x;
+      this.graph.dimensions.note(x.shape, shape);
+      return this.graph.node('Reshape', [x, this.#ints([0, shape[1] as number, -1, 0])], x.type, shape);
+    };
     const grouped = (x: Value) => headed(x, [batch, keyHeads, 'grouped', x.shape[3]!]);
     const ungrouped = (x: Value) => headed(x, [batch, heads, time, x.shape[3]!]);
 

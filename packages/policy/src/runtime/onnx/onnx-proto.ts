@@ -41,6 +41,8 @@ export interface GraphProto {
   initializer: TensorProto[];
   input: ValueInfoProto[];
   output: ValueInfoProto[];
+  /** Of values between the nodes. */
+  valueInfo?: ValueInfoProto[];
 }
 
 /** TensorProto.DataType. */
@@ -94,6 +96,7 @@ const root = protobuf.Root.fromJSON({
         initializer: repeated('Tensor', 5),
         input: repeated('ValueInfo', 11),
         output: repeated('ValueInfo', 12),
+        valueInfo: repeated('ValueInfo', 13),
       },
     },
     Model: {
