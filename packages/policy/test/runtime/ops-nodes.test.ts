@@ -69,11 +69,11 @@ const differing: Record<string, [cpu: string, webgpu: string]> = {
     'Mul Transpose Transpose MatMul Shape Expand Mul Transpose Transpose MatMul Mul Transpose Transpose MatMul',
   ],
   'gatherRows with repeated ids': [
-    'Gather Shape Expand Reshape Shape ConstantOfShape Cast Reshape Shape Expand ScatterElements',
+    'Gather Shape Expand Reshape Shape Mul Shape Add ConstantOfShape Cast Reshape Shape Expand ScatterElements',
     'Gather Shape Expand Reshape Shape Expand Reshape Shape Expand ScatterElements',
   ],
   'gatherRows with distinct ids': [
-    'Gather Shape Expand Shape ConstantOfShape Cast Reshape ScatterND',
+    'Gather Shape Expand Shape Mul Shape Add ConstantOfShape Cast Reshape ScatterND',
     'Gather Shape Expand Shape Expand Reshape Cast ScatterND',
   ],
   'logProbability with repeated ids': [

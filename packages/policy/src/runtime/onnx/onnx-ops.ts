@@ -243,9 +243,9 @@ export class OnnxOps implements Ops<Value> {
     const pullback = (g: Value) => {
       const gathered = ids.shape.length === 1 ? ids.shape[0]! : ids.shape.join('·');
       const flat = this.reshape(g, [gathered, ...table.shape.slice(1)]);
-      const zeros = this.#zerosLike(table);
+      const zeros = this.#zerosLike(table, ids);
       if (distinct) {
-        const places = this.#idColumn(ids, ['gathered', 1]);
+        const places = this.#idColumn(ids, [gathered, 1]);
         return this.graph.node(
           'ScatterND',
           [zeros, this.#cast(places, 'int64'), flat],
@@ -253,7 +253,7 @@ export class OnnxOps implements Ops<Value> {
           table.shape,
         );
       }
-      const column = this.#idColumn(ids, ['gathered', ...table.shape.slice(1).map(() => 1)]);
+      const column = this.#idColumn(ids, [gathered, ...table.shape.slice(1).map(() => 1)]);
       const indices = this.graph.node('Expand', [column, this.#runtimeShape(flat)], column.type, flat.shape);
       // ScatterND would add to one row from several threads at once, and lose some of the sum.
       return this.#addElements(zeros, indices, flat, 0);
@@ -609,9 +609,14 @@ export class OnnxOps implements Ops<Value> {
     return this.#once(`shape ${x.name}`, () => this.graph.node('Shape', [x], 'int64', [x.shape.length]));
   }
 
-  #zerosLike(x: Value): Value {
-    const shape = this.#runtimeShape(x);
-    if (this.#isWebGpu) return webgpu.zeros(this.graph, x, shape);
+  /**
+   * @param changing A value whose length no program knows before it runs. ONNX Runtime would keep zeros of a known shape for as long as the
+   * program, and copy them in each run: a hundred million bytes for a vocabulary.
+   */
+  #zerosLike(x: Value, changing: Value): Value {
+    if (this.#isWebGpu) return webgpu.zeros(this.graph, x, this.#runtimeShape(x));
+    const nothing = this.graph.node('Mul', [this.#lengthOf(changing, 0), this.#ints([0])], 'int64', [1]);
+    const shape = this.graph.node('Add', [this.#runtimeShape(x), nothing], 'int64', [x.shape.length]);
     return this.graph.node('ConstantOfShape', [shape], 'float32', x.shape);
   }
 
