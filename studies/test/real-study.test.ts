@@ -155,8 +155,9 @@ test('the page counts the episodes of GRPO that add 0, as no demonstration does'
   expect(pageOf(found, {})).toContain('these have one: 2 of 3 (seed 1), 0 of 1 (seed 2).');
   expect(pageOf([resultOf(1, ['3 + 0.5'])], {})).not.toContain('these have one');
   const file = join(folder, 'zeros.jsonl');
-  await using env = await openEnv(environments.arithmetic!.ref);
-  await demonstrate(file, env, arithmetic, { count: 150, seed: 1, score: 'correct' });
+  const { ref, demonstrator } = environments.arithmetic!;
+  await using env = await openEnv(ref);
+  await demonstrate(file, env, demonstrator, { count: 150, seed: 1, score: 'correct' });
   expect(await readFile(file, 'utf8')).not.toMatch(/[+-] 0\b/);
 });
 

@@ -1,6 +1,5 @@
 /** A screened tool: what a policy reads, what a record keeps, and what neither may hold. */
 import { defineTool, defineToolEnv, failure, playTask, text } from '@toolenv/core';
-import { encodeTrajectory } from '@toolenv/core/recording';
 import { type Screen, screenTool } from '@toolenv/core/tools';
 import { expect, test } from 'vitest';
 
@@ -69,7 +68,7 @@ test('the screen sees the call, may refuse it, and a long result is cut in the r
   const [record] = steps[0]!.calls;
   expect(record).toMatchObject({ text: 'Error: Not this page.', result: { isError: true } });
   expect(record!.result!.screened!.length).toBeLessThan(4_200);
-  expect(() => encodeTrajectory({ ...({} as never), outcome: { kind: 'running' }, steps })).not.toThrow();
+  expect(JSON.stringify(steps).length).toBeLessThan(20_000);
 });
 
 test('a screen that throws is a fault of the tool, and gives nothing of the result away', async () => {
