@@ -75,6 +75,7 @@ test.each<[StoredType, LearnerOptions]>([
     await using policy = await loadPolicy(folder, { runtime, learner });
     await train(policy, 2);
     await policy.learner.save(saved);
+    await policy.learner.completeExport(saved);
     const exact = structuredClone(policy.model.weights);
     const { tensors, types } = await readSafetensors(join(saved, modelFile));
     const name = 'model.layers.1.mlp.up_proj.weight';
