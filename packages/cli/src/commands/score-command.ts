@@ -5,7 +5,6 @@ import { resolve } from 'node:path';
 import {
   type OpenEnvSettings,
   type OpenedEnv,
-  openEnv,
   type RewardDeclarations,
   ToolEnvError,
   type Trajectory,
@@ -19,7 +18,7 @@ import { Progress } from '../display/progress.ts';
 import { rescoredTable } from '../display/rescored-table.ts';
 import { safeLine } from '../display/terminal-text.ts';
 import { completeFlags, schemaFlags } from '../flags/schema-flags.ts';
-import { environmentHelp, readTools } from '../run/open-run.ts';
+import { environmentHelp, openSource, readTools } from '../run/open-run.ts';
 import { findEnv } from '../subject/find-subject.ts';
 import { importModule } from '../subject/import-module.ts';
 import type { MakeCommand } from './commands.ts';
@@ -107,11 +106,7 @@ async function openScored(
     ...(facts.prompts !== undefined && { prompts: facts.prompts as Record<string, string> }),
     ...(replay !== undefined && { tap: await replayEnv(replay) }),
   };
-  const opening =
-    typeof found.source === 'string'
-      ? openEnv(found.source, options, settings)
-      : openEnv(found.source, options, settings);
-  return opening.catch((error: unknown) => {
+  return openSource({ source: found.source, options }, settings).catch((error: unknown) => {
     // The rewards are not the environment's own.
     if (!ToolEnvError.isInstance(error) || error.code !== 'bug.environment') throw error;
     throw new ToolEnvError('usage.bad_flag', `--rewards ${file}: ${error.message}`, { cause: error });

@@ -1,5 +1,12 @@
 /** Opens what a run needs: the environment, whose tools may be recorded or replayed, and the policy. */
-import { type Observation, type OpenedEnv, openEnv, type Split, ToolEnvError } from '@toolenv/core';
+import {
+  type Observation,
+  type OpenEnvSettings,
+  type OpenedEnv,
+  openEnv,
+  type Split,
+  ToolEnvError,
+} from '@toolenv/core';
 import { changeableOptions, type OpeningRun, type PolicyHandle } from '@toolenv/core/plugins';
 import { readPrompts, recordEnv, replayEnv, type ToolTap } from '@toolenv/core/recording';
 import { untilAborted } from '@toolenv/core/tools';
@@ -129,7 +136,14 @@ export async function openRunEnv(
   { seed, tap, tool, prompts: file, from }: EnvFlags & OpeningSettings,
 ): Promise<OpenedEnv<unknown>> {
   const prompts = file === undefined ? undefined : await readPrompts(file);
-  const settings = { seed, tools: readTools(tool), tap, prompts, from };
+  return openSource({ source, options }, { seed, tools: readTools(tool), tap, prompts, from });
+}
+
+/** Opens an environment by its reference or from its definition, whichever the source is. */
+export function openSource(
+  { source, options }: Pick<ResolvedPlugin<'envs'>, 'source' | 'options'>,
+  settings: OpenEnvSettings,
+): Promise<OpenedEnv<unknown>> {
   return typeof source === 'string' ? openEnv(source, options, settings) : openEnv(source, options, settings);
 }
 

@@ -230,7 +230,7 @@ export class OnnxOps implements Ops<Value> {
     const pieces = this.graph.nodes('Split', inputs, outputs, attributes);
     const pull: TapeEntry['pull'] = (arriving) => {
       const all = pieces.map((piece, index) => arriving[index] ?? this.mul(piece, this.scalar(0)));
-      // The concatenated gradient would have a sum of names for the length. The input has its own name for it.
+      // Unequal parts would give the concatenated gradient a sum of names for the length. The input has its own name for it.
       return [{ ...this.concat(all, at), shape: x.shape }];
     };
     this.tape.push({ inputs: [x], outputs: pieces, pull });
