@@ -18,17 +18,18 @@ export interface RescoredSummary {
   episodes: number;
   /** Episodes that infrastructure faults ended. They have no scores. */
   aborted: number;
-  /** Episodes whose weighted reward is another. */
+  /** Episodes whose weighted reward changed. */
   changed: number;
   reward: RescoredScore;
-  /** Those that were there before, then those that are new. */
+  /** The recorded components first, then the new components. */
   components: Record<string, RescoredScore>;
 }
 
 type Sides = Record<'before' | 'after', Map<string, number[]>>;
 
 export class RescoredScores {
-  readonly #scores: Map<string, Sides> = new Map();
+  readonly #reward: Sides = newSides();
+  readonly #components: Map<string, Sides> = new Map();
   #episodes = 0;
   #aborted = 0;
   #changed = 0;
@@ -43,27 +44,32 @@ export class RescoredScores {
     if (!Object.is(before.reward, after.reward)) this.#changed += 1;
     const task = digestOf(after.task);
     for (const [side, { reward, rewards }] of Object.entries({ before, after })) {
-      this.#note('', side as keyof Sides, task, reward);
-      for (const [name, value] of Object.entries(rewards)) this.#note(name, side as keyof Sides, task, value);
+      note(this.#reward[side as keyof Sides], task, reward);
+      for (const [name, value] of Object.entries(rewards)) {
+        const sides = this.#components.get(name) ?? newSides();
+        this.#components.set(name, sides);
+        note(sides[side as keyof Sides], task, value);
+      }
     }
   }
 
   summary(): RescoredSummary {
-    const { '': reward, ...components } = Object.fromEntries(
-      [...this.#scores].map(([name, sides]) => [name, scoreOf(sides)]),
-    );
+    const components = [...this.#components].map(([name, sides]) => [name, scoreOf(sides)] as const);
     return {
       ...{ episodes: this.#episodes, aborted: this.#aborted, changed: this.#changed },
-      reward: reward ?? { before: null, after: null, difference: null },
-      components,
+      reward: scoreOf(this.#reward),
+      components: Object.fromEntries(components),
     };
   }
+}
 
-  #note(name: string, side: keyof Sides, task: string, value: number | null): void {
-    const sides = this.#scores.get(name) ?? { before: new Map(), after: new Map() };
-    this.#scores.set(name, sides);
-    if (value !== null) sides[side].set(task, [...(sides[side].get(task) ?? []), value]);
-  }
+const newSides = (): Sides => ({ before: new Map(), after: new Map() });
+
+function note(scores: Map<string, number[]>, task: string, value: number | null): void {
+  if (value === null) return;
+  const values = scores.get(task);
+  if (values) values.push(value);
+  else scores.set(task, [value]);
 }
 
 function scoreOf({ before, after }: Sides): RescoredScore {
