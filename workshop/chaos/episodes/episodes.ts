@@ -44,10 +44,15 @@ export async function run({ quick: isQuick, seed }: PartInput, { say, report }: 
     ),
   );
 
-  say(`${servers} episodes on servers that die`);
-  const mcp = await playServers(servers, seed, limits.limit);
-  const served = `${mcp.episodes} episodes, ${mcp.faulty} with faults, ${mcp.aborted} aborted, ${mcp.seconds.toFixed(0)} s`;
-  report(checkNone('servers that die', mcp.wrong, served));
+  for (const [name, reset] of [
+    ['servers that die', false],
+    ['servers that die and are reset', true],
+  ] as const) {
+    say(`${servers} episodes on ${name}`);
+    const played = await playServers(servers, { seed, limit: limits.limit, reset });
+    const counts = `${played.episodes} episodes, ${played.faulty} with faults, ${played.aborted} aborted, ${played.seconds.toFixed(0)} s`;
+    report(checkNone(name, played.wrong, counts));
+  }
 }
 
 /** Each fault in two episodes, so that a failure names the fault. */

@@ -1,5 +1,6 @@
 /** Everything that a tool may do wrong: each fault is the body of a tool call. */
-import { failure, type ToolContext, ToolEnvError } from '@toolenv/core';
+import { defineTool, failure, type ToolContext, ToolEnvError } from '@toolenv/core';
+import { type Screen, screenTool } from '@toolenv/core/tools';
 
 export interface Fault {
   readonly name: string;
@@ -27,12 +28,23 @@ function thrower(name: string, makes: () => unknown): Fault {
   };
 }
 
-function malformed(name: string, act: () => unknown): Fault {
+function malformed(name: string, act: Fault['act']): Fault {
   return { name, kind: 'malformed', means: 'aborts', act };
 }
 
 function hanging(name: string, act: Fault['act']): Fault {
   return { name, kind: 'hangs', means: 'aborts', act };
+}
+
+/** A tool that answers as it should, and its screen, which does not. */
+function screened(screen: Screen, said: unknown = 'ok'): Fault['act'] {
+  const tool = defineTool({
+    name: 'page',
+    description: 'A page.',
+    inputSchema: { type: 'object' },
+    execute: () => ({ content: [block(said)] }) as never,
+  });
+  return (context) => screenTool(tool, screen).execute({}, context);
 }
 
 const throws: Fault[] = [
@@ -55,6 +67,7 @@ const throws: Fault[] = [
     () => new ToolEnvError('infrastructure.search', 'The index is gone.'),
   ),
   thrower('throws an Error of 10 MB', () => new Error(huge)),
+  { name: 'its screen throws', kind: 'throws', means: 'aborts', act: screened(throwing) },
   {
     name: 'rejects',
     kind: 'throws',
@@ -73,6 +86,10 @@ const late = ({ signal }: ToolContext, goOn: () => void) =>
 const hangs: Fault[] = [
   hanging('never answers', () => new Promise(() => {})),
   hanging(
+    'its screen never answers',
+    screened(() => new Promise(() => {})),
+  ),
+  hanging(
     'rejects after the deadline',
     (context) => new Promise((_resolve, reject) => late(context, () => reject(new Error('late')))),
   ),
@@ -90,6 +107,8 @@ const hangs: Fault[] = [
 
 const hugeResults: Fault[] = [
   { name: 'answers with 10 MB', kind: 'huge', means: 'data', act: () => ({ content: [block(huge)] }) },
+  { name: 'its screen answers with 10 MB', kind: 'huge', means: 'data', act: screened(() => huge) },
+  { name: 'its screen withholds 10 MB', kind: 'huge', means: 'data', act: screened(() => 'withheld', huge) },
   {
     name: 'fails with 10 MB',
     kind: 'huge',
@@ -103,6 +122,18 @@ const malformedResults: Fault[] = [
   malformed('null', () => null),
   malformed('a number', () => 7),
   malformed('no content', () => ({})),
+  malformed(
+    'a number of a screen',
+    screened(() => 7 as never),
+  ),
+  malformed(
+    'a null block of a screen',
+    screened(() => ({ content: [null] }) as never),
+  ),
+  malformed(
+    'a Proxy of a screen that throws',
+    screened(() => hostileProxy() as never),
+  ),
   malformed('content that is a text', () => ({ content: 'ok' })),
   malformed('content that is an object', () => ({ content: { 0: block('ok'), length: 1 } })),
   malformed('a null block', () => ({ content: [null] })),

@@ -1,11 +1,12 @@
-/** An MCP server over stdio whose tool `work` does what its argument says, which is often to die. */
+/** An MCP server over stdio whose tools do what their argument says, which is often to die. It counts the calls of `work`; `forget` begins again. */
 import { createInterface } from 'node:readline';
 
-const tool = {
-  name: 'work',
-  description: 'Works.',
-  inputSchema: { type: 'object', properties: { what: { type: 'string' } }, required: ['what'] },
-};
+const inputSchema = { type: 'object', properties: { what: { type: 'string' } }, required: ['what'] };
+const tools = [
+  { name: 'work', description: 'Works.', inputSchema },
+  { name: 'forget', description: 'Forgets all calls.', inputSchema },
+];
+let calls = 0;
 const text = (said) => ({ content: [{ type: 'text', text: said }] });
 const protocol = { protocolVersion: '2025-06-18', capabilities: { tools: {} } };
 
@@ -15,7 +16,7 @@ function work(what) {
       return process.kill(process.pid, 'SIGKILL');
     case 'answers and dies':
       setTimeout(() => process.kill(process.pid, 'SIGKILL'), 5);
-      return text('done');
+      return text(`call ${calls}`);
     case 'hangs':
       // As deaf as an endless loop, without a core of its own.
       return Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
@@ -31,9 +32,9 @@ function work(what) {
       return { ...text('There is no such account.'), isError: true };
     case 'chatters':
       process.stdout.write('this is not a message\n{"jsonrpc":"2.0"}\n[]\nnull\n');
-      return text('done');
+      return text(`call ${calls}`);
     default:
-      return text('done');
+      return text(`call ${calls}`);
   }
 }
 
@@ -42,8 +43,9 @@ createInterface({ input: process.stdin }).on('line', (line) => {
   if (id === undefined) return;
   const reply = (result) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id, result })}\n`);
   if (method === 'initialize') reply({ ...protocol, serverInfo: { name: 'mortal', version: '1.0.0' } });
-  else if (method === 'tools/list') reply({ tools: [tool] });
+  else if (method === 'tools/list') reply({ tools });
   else if (method === 'tools/call') {
+    calls = params.name === 'forget' ? 0 : calls + 1;
     const result = work(params.arguments.what);
     if (result) reply(result);
   } else reply({});

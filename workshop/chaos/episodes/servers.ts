@@ -1,7 +1,7 @@
 /** Episodes whose tools are MCP servers that are killed, hang and answer nonsense. */
 import { join } from 'node:path';
-import { createRng, openEnv, rollout, scriptedPolicy } from '@toolenv/core';
-import { defineMcpEnv } from '@toolenv/mcp';
+import { createRng, openEnv, rollout, scriptedPolicy, type Trajectory } from '@toolenv/core';
+import { defineMcpEnv, type EnvReset } from '@toolenv/mcp';
 import { type Played, withinLimit } from './play.ts';
 
 /** What a server's tool does, its share of the calls, and what it means for the episode. */
@@ -18,8 +18,17 @@ const deeds = [
   { what: 'works', share: 1, means: 'data' },
 ] as const;
 
-/** Plays episodes of two calls each, on at most eight servers at a time. */
-export async function playServers(count: number, seed: number, limit: number): Promise<Played> {
+/** How long a server may start, and how long a reset may take. */
+const connectTimeout = 5_000;
+
+/**
+ * Plays episodes of two calls each, on at most eight servers at a time. With `reset`, servers serve one episode after the other, and their
+ * resets fail as often as their calls.
+ */
+export async function playServers(
+  count: number,
+  { seed, limit, reset: isReset }: { seed: number; limit: number; reset: boolean },
+): Promise<Played> {
   const tasks = Array.from({ length: count }, (_, number) => ({ prompt: `Task ${number}.`, answer: 'done' }));
   const plans = tasks.map((_task, number) => {
     const rng = createRng(seed, 'servers', number);
@@ -29,6 +38,8 @@ export async function playServers(count: number, seed: number, limit: number): P
   const definition = defineMcpEnv({
     name: 'mortal-v1',
     server: { command: process.execPath, args: [join(import.meta.dirname, 'mortal-server.js')] },
+    only: ['work'],
+    ...(isReset && { reset: resetOf(seed), connectTimeout }),
     // A call to a server that works must not take as long, even on a busy machine.
     limits: { toolTimeout: 10_000 },
     tasks,
@@ -52,8 +63,10 @@ export async function playServers(count: number, seed: number, limit: number): P
       seed,
       retries: 0,
     });
-    for await (const { group, outcome, reward } of trajectories) {
+    for await (const trajectory of trajectories) {
+      const { group, outcome, reward } = trajectory;
       seen.add(group);
+      wrong.push(...foreignCalls(trajectory));
       if (outcome.kind === 'aborted') aborted += 1;
       const fault = plans[group]!.find(({ means }) => means === 'aborts')?.what;
       const may = plans[group]!.some(({ means }) => means === 'either');
@@ -68,6 +81,23 @@ export async function playServers(count: number, seed: number, limit: number): P
   if (seen.size < count) wrong.push(`${count - seen.size} episodes have no trajectory`);
   const faulty = plans.filter((plan) => plan.some(({ what }) => what !== 'works')).length;
   return { episodes: seen.size, aborted, faulty, seconds: (performance.now() - started) / 1000, wrong };
+}
+
+function resetOf(seed: number): EnvReset {
+  let resets = 0;
+  return ({ call }) => {
+    resets += 1;
+    return call('forget', { what: draw(createRng(seed, 'reset', resets).float()).what });
+  };
+}
+
+/** An episode's own calls are the first and the second that its server counts. */
+function foreignCalls({ group, steps }: Trajectory): string[] {
+  return steps.flatMap(({ calls }, turn) => {
+    const said = JSON.stringify(calls[0]?.result?.content ?? '');
+    const isForeign = /call \d/.test(said) && !said.includes(`call ${turn + 1}"`);
+    return isForeign ? [`call ${turn + 1} of episode ${group} answers ${said}`] : [];
+  });
 }
 
 function draw(drawn: number): (typeof deeds)[number] {

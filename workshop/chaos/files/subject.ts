@@ -47,6 +47,8 @@ export function wrongError(error: unknown): string | undefined {
     return error instanceof Error ? `${error.name}: ${error.message}` : 'threw no Error';
   const { code, message } = error;
   if (code.startsWith('bug.')) return `is reported as a bug of the program: ${code} ${message}`;
-  if (message.includes('\n')) return `is reported in several lines: ${JSON.stringify(message)}`;
+  // What turns out otherwise is shown line by line.
+  if (message.includes('\n') && code !== 'usage.other_episode')
+    return `is reported in several lines: ${JSON.stringify(message)}`;
   return message.length > longest ? `is reported in ${message.length} characters: ${code}` : undefined;
 }

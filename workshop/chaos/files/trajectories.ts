@@ -1,13 +1,43 @@
-/** Files of trajectories: read as programs read them, and shown as `toolenv show` does. */
+/** Files of trajectories: read as programs read them, shown as `toolenv show` does, and scored under other rewards. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { defineTool, defineToolEnv, openEnv, playTask, type Trajectory } from '@toolenv/core';
+import {
+  defineTool,
+  defineToolEnv,
+  openEnv,
+  playTask,
+  type RewardDeclarations,
+  type Trajectory,
+} from '@toolenv/core';
 import { encodeTrajectory, readTrajectories } from '@toolenv/core/recording';
+import { rescore } from '@toolenv/training';
 import { runProgram } from '../../../packages/cli/src/program.ts';
 import { mutateBytes, mutateJson } from './mutate.ts';
 import { type Subject, withoutOutput } from './subject.ts';
 
 const file = 'trajectories.jsonl';
+const add = defineTool(
+  'add',
+  'Adds.',
+  { a: { type: 'integer' }, b: { type: 'integer' } },
+  ({ a, b }) => `${a + b}`,
+);
+const sums = defineToolEnv({
+  name: 'sums-v1',
+  description: 'Sums.',
+  tasks: { test: [{ a: 1, b: 2 }] },
+  rewards: { right: { kind: 'outcome' } },
+  episode: ({ task }) => ({
+    messages: `${task.a} + ${task.b}?`,
+    tools: [add],
+    onAnswer: (answer) => ({ end: 'answered', rewards: { right: Number(answer === '3') } }),
+  }),
+});
+/** A reward function that sees each turn, beside the recorded reward. */
+const withBrief = (declared: RewardDeclarations): RewardDeclarations => ({
+  ...declared,
+  brief: { kind: 'process', score: ({ turn }) => 1 / (1 + turn) },
+});
 const lines = await makeLines();
 
 export const trajectories: Subject = {
@@ -26,30 +56,15 @@ export const trajectories: Subject = {
     // Both are tried: show may refuse what reading accepts.
     await withoutOutput(() => runProgram(['show', path, '--count', '10'], signal));
     for await (const _trajectory of readTrajectories(path));
+    await using env = await openEnv(sums, {}, { rewards: withBrief });
+    const read = readTrajectories(path) as AsyncIterable<Trajectory<{ a: number; b: number }>>;
+    for await (const _rescored of rescore({ env, trajectories: read, deadline: 5_000 }));
   },
 };
 
 /** An episode with calls, a mistake, an answer and tokens, three times. */
 async function makeLines(): Promise<string[]> {
-  const add = defineTool(
-    'add',
-    'Adds.',
-    { a: { type: 'integer' }, b: { type: 'integer' } },
-    ({ a, b }) => `${a + b}`,
-  );
-  const env = await openEnv(
-    defineToolEnv({
-      name: 'sums-v1',
-      description: 'Sums.',
-      tasks: { test: [{ a: 1, b: 2 }] },
-      rewards: { right: { kind: 'outcome' } },
-      episode: ({ task }) => ({
-        messages: `${task.a} + ${task.b}?`,
-        tools: [add],
-        onAnswer: (answer) => ({ end: 'answered', rewards: { right: Number(answer === '3') } }),
-      }),
-    }),
-  );
+  const env = await openEnv(sums);
   const call = (args: Record<string, unknown>) => [{ name: 'add', arguments: args }];
   const played: Trajectory = await playTask(env, { a: 1, b: 2 }, [
     call({ a: 1, b: 2 }),

@@ -4,12 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createRng } from '@toolenv/core';
 import type { Reporter } from '../part.ts';
+import { adapters } from './adapters.ts';
 import { checkpoints } from './checkpoints.ts';
 import { manifests } from './manifests.ts';
 import { type Subject, wrongError } from './subject.ts';
 import { trajectories } from './trajectories.ts';
 
-const subjects = { checkpoints, trajectories, manifests };
+const subjects = { checkpoints, adapters, trajectories, manifests };
 
 export interface FileRange {
   kind: keyof typeof subjects;

@@ -5,6 +5,7 @@ import { type ReadOptions, readJsonLines, wholeLines } from '../files/jsonl.ts';
 import { ToolEnvError } from '../protocol/errors.ts';
 import { jsonWithoutSecrets } from '../protocol/secrets.ts';
 import type { Trajectory } from '../protocol/trajectory.ts';
+import { jsonMistake, recordBounds } from '../schemas/json-bounds.ts';
 import { wireSchemas } from '../schemas/wire-schemas.ts';
 import { type PlainAction, plainAction, restoreAction } from './plain-action.ts';
 import { readRecord } from './read-record.ts';
@@ -33,8 +34,14 @@ export function encodeTrajectory(trajectory: Trajectory): string {
  *   of another version.
  */
 export function decodeTrajectory(line: string, place = 'trajectory'): Trajectory {
-  const kind = { kind: 'trajectory', schema: wireSchemas.trajectory, remedy: 'Remove that line.' } as const;
-  return restore(readRecord({ text: line, place }, kind) as PlainTrajectory);
+  const remedy = 'Remove that line.';
+  const kind = { kind: 'trajectory', schema: wireSchemas.trajectory, remedy } as const;
+  const value = readRecord({ text: line, place }, kind) as PlainTrajectory;
+  // An environment may play the task again, and no code of an author expects thousands of levels.
+  const wrong = jsonMistake(value.task, recordBounds);
+  if (!wrong) return restore(value);
+  const message = `${place}/task${wrong.path}: expected ${wrong.expected}; received ${wrong.received}. ${remedy}`;
+  throw new ToolEnvError('usage.broken_record', message);
 }
 
 /**

@@ -176,6 +176,15 @@ test.each([
     'usage.broken_record',
     'x:1/outcome/kind',
   ],
+  [
+    // Deeper than JSON.stringify can write.
+    encodeTrajectory({ ...sample, task: 'deep' }).replace(
+      '"deep"',
+      `${'['.repeat(20_000)}${']'.repeat(20_000)}`,
+    ),
+    'usage.broken_record',
+    'x:1/task: expected at most 64 levels',
+  ],
 ])('%.20s… is refused with a path', (line, code, message) => {
   expect(() => decodeTrajectory(line, 'x:1')).toThrow(message);
   expect(() => decodeTrajectory(line, 'x:1')).toThrow(expect.objectContaining({ code }));

@@ -323,9 +323,13 @@ describe('with a reset', () => {
     await pool.close();
   });
 
-  test('a reset that is never answered ends with its server', async () => {
-    const reset: ServerReset = (callTool) => callTool('wait');
-    const options = { lifetime: 'episode', reset, callTimeout: 200, onWarning: () => {} } as const;
+  test.each([
+    ['calls a tool that never answers', (callTool) => callTool('wait')],
+    ['never ends', () => new Promise(() => {})],
+  ] satisfies [string, ServerReset][])('a reset that %s ends with its server', async (_, reset) => {
+    const warnings: string[] = [];
+    const onWarning = (message: string) => warnings.push(message);
+    const options = { lifetime: 'episode', reset, connectTimeout: 5_000, onWarning } as const;
     const pool = await openMcpPool(badServer, { size: 1, ...options });
     const first = await pool.acquire();
     await first.ready();
@@ -334,6 +338,7 @@ describe('with a reset', () => {
     const second = await pool.acquire();
     await second.ready();
     expect(second.pid).not.toBe(first.pid);
+    expect(warnings).toEqual([expect.stringContaining('was not reset, so it ends (not done after 5 s)')]);
     await second.release();
     await pool.close();
     // A pool that closes does not wait for a reset.

@@ -21,7 +21,7 @@ export interface McpPoolOptions extends Omit<McpOptions, 'signal'> {
   serverPerLease?: boolean;
   /**
    * Brings a server back to its first state by calling its tools. With lifetime `episode`, the server then serves the next episode, and no
-   * process starts. It ends if this throws, which a call that fails does, or if its tools have changed. Default: each episode starts a server.
+   * process starts. It ends if this throws, which a call that fails does, takes longer than `connectTimeout`, or changes its tools. Default: each episode starts a server.
    */
   reset?: ServerReset | undefined;
 }

@@ -1,9 +1,9 @@
 /** PooledServer: a server of a pool. It starts in the background, and can be ended at any time, even while it starts. */
 import { isDeepStrictEqual } from 'node:util';
 import { createRng, excerpt, ToolEnvError, type ToolResult } from '@toolenv/core';
-import { untilAborted } from '@toolenv/core/tools';
+import { Deadline, untilAborted } from '@toolenv/core/tools';
 import { connectMcp } from './connect-mcp.ts';
-import type { McpConnection, McpOptions } from './mcp-connection.ts';
+import { defaultConnectTimeout, type McpConnection, type McpOptions } from './mcp-connection.ts';
 import { describeServer, type McpEndpoint } from './mcp-server.ts';
 import type { McpTool } from './mcp-tool.ts';
 
@@ -14,6 +14,7 @@ export type ServerReset = (call: CallOfReset, server: McpEndpoint) => unknown;
 
 export class PooledServer {
   readonly endpoint: McpEndpoint;
+  readonly #connectTimeout: number;
   readonly #starting: Promise<McpConnection>;
   readonly #ending = new AbortController();
   /** `undefined` while the server starts. */
@@ -26,6 +27,7 @@ export class PooledServer {
 
   constructor(server: McpEndpoint, options: McpOptions) {
     this.endpoint = server;
+    this.#connectTimeout = options.connectTimeout ?? defaultConnectTimeout;
     this.#starting = connectMcp(server, { ...options, signal: this.#ending.signal });
     this.#starting.then(
       (connection) => {
@@ -58,22 +60,31 @@ export class PooledServer {
   }
 
   /**
-   * Brings the server back to its first state, so that it counts as unused.
+   * Brings the server back to its first state, so that it counts as unused. A new server would take its place in `connectTimeout`, so a reset may
+   * take no longer.
    * @param listed The tools that it must have.
-   * @throws What `reset` throws; ToolEnvError `infrastructure.mcp_tool` if its tools have changed or a call fails.
+   * @throws What `reset` throws; ToolEnvError `infrastructure.mcp_tool` if it takes too long, if its tools have changed or a call fails.
    */
   async reset(reset: ServerReset, listed: readonly McpTool[]): Promise<void> {
     const { tools } = await this.#starting;
+    const reason = () => failed(`not done after ${this.#connectTimeout / 1000} s`);
+    const deadline = new Deadline({ after: this.#connectTimeout, parent: this.#ending.signal, reason });
     let callIndex = 0;
-    await reset(async (name, args = {}) => {
+    const call: CallOfReset = async (name, args = {}) => {
       const tool = tools.find((each) => each.name === name);
       if (!tool) throw failed(`there is no tool "${name}"`);
-      const context = { signal: this.#ending.signal, rng: createRng(0, name), episodeId: 'reset', callIndex };
+      const { signal } = deadline;
+      const context = { signal, rng: createRng(0, name), episodeId: 'reset', callIndex };
       callIndex += 1;
       const result = await tool.execute(args, context);
       if (result.isError) throw failed(`"${name}" answers ${excerpt(JSON.stringify(result.content))}`);
       return result;
-    }, this.endpoint);
+    };
+    try {
+      await deadline.waitFor(async () => reset(call, this.endpoint));
+    } finally {
+      deadline.clear();
+    }
     const names = (of: readonly McpTool[]) => of.map(({ name }) => name).sort();
     if (!isDeepStrictEqual(names(this.connection!.tools), names(listed)))
       throw failed('its tools have changed');

@@ -77,7 +77,8 @@ export interface McpEnvDefinition<
   readonly servers?: Readonly<Record<string, McpServerOf<Task, Options>>>;
   /**
    * Brings a server back to its first state after an episode, by calls of its own tools, and by emptying its folder if it bears that:
-   * `({ call }) => call('reset')`. The server then serves the next episode, and no process starts. It ends if this throws. A function as `server`
+   * `({ call }) => call('reset')`. The server then serves the next episode, and no process starts. It ends if this throws or takes longer than
+   * `connectTimeout`. A function as `server`
    * is then called for each process: the server has its own folder, which episodes receive one after the other, and must not depend on the task.
    * Default: each episode starts its servers.
    */

@@ -4,7 +4,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { excerpt, messageOf, ToolEnvError } from '@toolenv/core';
 import { readRegular } from '@toolenv/core/files';
-import { isObject, tryJson } from '@toolenv/core/schemas';
+import { isObject, jsonMistake, recordBounds, tryJson } from '@toolenv/core/schemas';
 import { parameterShapes } from '../model/decoder.ts';
 import type { ModelConfig } from '../model/model-config.ts';
 import type { Tensor, Tensors } from '../runtime/runtime.ts';
@@ -55,6 +55,8 @@ export async function readAdapterConfig(folder: string): Promise<AdapterConfig> 
   });
   const fields = tryJson(text);
   if (!isObject(fields)) throw damaged(file, 'it is not a JSON object');
+  const beyond = jsonMistake(fields, recordBounds);
+  if (beyond) throw damaged(file, `it is ${beyond.received}`);
   refuseOtherKinds(file, fields);
   const { base_model_name_or_path: base, revision, lora_alpha: alpha, alpha_pattern: alphas } = fields;
   if (typeof base !== 'string' || base === '') throw damaged(file, 'it names no base_model_name_or_path');

@@ -1,7 +1,7 @@
 /** tokenizer.json: checks it against the supported kinds and the model's vocabulary, and opens the tokenizer. */
 import { join } from 'node:path';
 import { Tokenizer } from '@huggingface/tokenizers';
-import { messageOf, ToolEnvError } from '@toolenv/core';
+import { excerpt, messageOf, ToolEnvError } from '@toolenv/core';
 import { checkFields } from '../model/check-fields.ts';
 import { boundSteps } from './bounded-steps.ts';
 import { gpt2 } from './linear-patterns.ts';
@@ -179,7 +179,7 @@ export function openTokenizer(
     opened.decode(opened.encode('a 1.', { add_special_tokens: false }).ids);
     return opened;
   } catch (error) {
-    throw ToolEnvError.isInstance(error) ? error : refuse(messageOf(error));
+    throw ToolEnvError.isInstance(error) ? error : refuse(excerpt(messageOf(error), 200));
   }
 }
 

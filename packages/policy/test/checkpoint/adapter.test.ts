@@ -134,6 +134,10 @@ test.each([
   [{ base_model_name_or_path: null }, 'it names no base_model_name_or_path'],
   [{ lora_alpha: 'much' }, 'lora_alpha is no number'],
   [{ alpha_pattern: { k_proj: null } }, 'k_proj is no number'],
+  [
+    { fan_in_fan_out: JSON.parse(`${'['.repeat(65)}${']'.repeat(65)}`) },
+    'it is a value with more than 64 levels',
+  ],
 ])('an adapter with %j is damaged', async (fields, what) => {
   await expect(readAdapterConfig(await adapterOn(tiny, 'adapter', fields))).rejects.toMatchObject({
     code: 'usage.checkpoint_damaged',
