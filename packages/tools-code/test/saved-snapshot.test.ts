@@ -44,6 +44,16 @@ test('a saved snapshot is read back, in the folder of caches, which only the use
   for (const path of [file.path, dirname(file.path)]) expect((await stat(path)).mode & 0o077, path).toBe(0);
 });
 
+test('each version of V8 has a snapshot of its own', async () => {
+  const versions = { value: { ...process.versions, v8: '13.6.233.17-node.49' } };
+  vi.stubGlobal('process', Object.create(process, { versions }));
+  const other = await snapshotFile();
+  expect(other.key).not.toBe(file.key);
+  expect(other.path).not.toBe(file.path);
+  vi.unstubAllGlobals();
+  expect(await snapshotFile()).toEqual(file);
+});
+
 test('a damaged snapshot, and that of another interpreter, are not read', async () => {
   await saveSnapshot(file, memory(1000));
   const whole = await readFile(file.path);

@@ -21,13 +21,16 @@ export interface SnapshotFile {
   key: string;
 }
 
-/** The sources of the interpreter, Pyodide's version and the time zone decide what is in the memory of an interpreter. */
+/**
+ * The sources of the interpreter, Pyodide's version, the time zone and Node decide what is in the memory of an interpreter: CPython keeps functions that it compiles
+ * only where V8 knows the instructions.
+ */
 export async function snapshotFile(): Promise<SnapshotFile> {
   const { version } = createRequire(import.meta.url)('pyodide/package.json');
   const names = ['interpreter.js', 'context-prelude.js'];
   const sources = await Promise.all(names.map((name) => readFile(new URL(name, import.meta.url), 'utf8')));
   const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
-  const key = digest(JSON.stringify([version, timeZone, ...sources]));
+  const key = digest(JSON.stringify([version, timeZone, process.versions.v8, ...sources]));
   return {
     path: join(cacheFolder(), `${prefix}${version}-${key.toString('hex', 0, 8)}`),
     key: key.toString('hex'),
