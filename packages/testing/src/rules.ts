@@ -102,6 +102,20 @@ const hints = {
   'WARN-11': 'Name the field of the task as the task has it, and write an object by JSON.stringify.',
   'WARN-12':
     'Give the split tasks, or leave it out. Where it is a slice, count the tasks: all.slice(0, 80) of 80 tasks leaves none for all.slice(80).',
+  'CERT-1':
+    'Give an oracle that has a script for every task: oracle: (task) => [task.answer]. Do not let the seed of an episode decide what it earns.',
+  'CERT-2':
+    'Score what the task asks for, and nothing else: compare the whole answer instead of searching it (answer === task.answer), and reward no format, length or call by itself.',
+  'CERT-3':
+    'Limit what repeated or useless calls can earn, or correct the oracle: with defineToolEnv, declare best(task) and score the state at the end.',
+  'CERT-4':
+    'Remove the answer from descriptions, prompts and error messages: say what was wrong, and not what would be right.',
+  'CERT-5':
+    'Score differently whether the task was done. A reward that is the same for everybody teaches nothing.',
+  'CERT-6':
+    'Show the policy, in the first messages or by tools, what decides the right action: a question of its own, a hint after a wrong answer, or a tool that finds out.',
+  'CERT-7':
+    'Split by what makes tasks different, not by their place in a list, and remove copies: a test of learned tasks shows what was learned by heart.',
   'POL-1': 'Give the policy a spec { name, contextLength } with a name and a whole number above 0.',
   'POL-2': 'Return { text, toolCalls, stopReason } that follows action.schema.json, with distinct call ids.',
   'POL-3':

@@ -10,6 +10,7 @@ import { brokenSandboxes } from './broken-sandboxes.ts';
 import { brokenScorers } from './broken-scorers.ts';
 import { brokenTools } from './broken-tools.ts';
 import { brokenTrajectories } from './broken-trajectories.ts';
+import { wrongEnvs } from './certify/wrong-envs.ts';
 import { brokenEnvs } from './env/broken-envs.ts';
 import { brokenLearners } from './learner/broken-learners.ts';
 import { brokenTrainers } from './trainer/broken-trainers.ts';
@@ -17,7 +18,7 @@ import { brokenTrainers } from './trainer/broken-trainers.ts';
 const root = join(import.meta.dirname, '../../..');
 const spec = readFileSync(join(root, 'packages/core/spec/v1.md'), 'utf8');
 const known = Object.keys(rules) as RuleId[];
-const id = /'((?:TOOL|ENV|WARN|POL|LRN|TRN|SBX|SCR|TRAJ|PLUG)-\d+)'/g;
+const id = /'((?:TOOL|ENV|WARN|CERT|POL|LRN|TRN|SBX|SCR|TRAJ|PLUG)-\d+)'/g;
 
 /** Rule ids that the checks cite, by file. */
 const kit = join(root, 'packages/testing/src');
@@ -56,6 +57,7 @@ test('each rule has a broken example', () => {
     brokenScorers,
     brokenTrajectories,
     brokenPlugins,
+    Object.entries(wrongEnvs).map(([name, [rule]]) => [name, rule] as const),
   ];
   const shown = new Set(broken.flatMap((examples) => examples.map(([, rule]) => rule)));
   expect(known.filter((rule) => !shown.has(rule))).toEqual([]);

@@ -44,6 +44,7 @@ export type { PromptTrainOptions, TrainOptions } from './run/prepare-run.ts';
 export { train } from './run/train.ts';
 export { bestCheckpoint, type CheckpointPart } from './run-folder/checkpoints.ts';
 export { curveGroups, trainingCurves } from './run-folder/curves.ts';
+export { type RunVersions, runVersions } from './run-folder/run-config.ts';
 export { refuseUsedFolder } from './run-folder/run-folder.ts';
 export { type MetricsLine, RunLog, readMetrics } from './run-folder/run-log.ts';
 export type {

@@ -3,7 +3,7 @@ import { check, checkNone, type PartInput, type Reporter } from '../part.ts';
 import { faults } from './faults.ts';
 import { flat, growthOf, heapInUse } from './memory.ts';
 import { drawPlan, type EpisodeFault, type EpisodePlan, episodeFaults } from './plan.ts';
-import { play } from './play.ts';
+import { type Played, play } from './play.ts';
 import { playServers } from './servers.ts';
 
 const full = { atOnce: 10_000, waves: 10, perWave: 1_000, servers: 200, toolTimeout: 1_000, limit: 300_000 };
@@ -21,8 +21,7 @@ export async function run({ quick: isQuick, seed }: PartInput, { say, report }: 
     Array.from({ length: count }, (_, number) => drawPlan(seed + wave, number));
   const { atOnce, waves, perWave, servers, ...limits } = size;
   const all = await play(plans(atOnce, 0), limits);
-  const counts = `${all.episodes} episodes, ${all.faulty} with faults, ${all.aborted} aborted, ${all.seconds.toFixed(0)} s`;
-  report(checkNone(`${atOnce} episodes at once`, all.wrong, counts));
+  report(checkNone(`${atOnce} episodes at once`, all.wrong, countsOf(all)));
 
   say(`${waves} waves of ${perWave} episodes`);
   const heap: number[] = [];
@@ -44,15 +43,18 @@ export async function run({ quick: isQuick, seed }: PartInput, { say, report }: 
     ),
   );
 
-  for (const [name, reset] of [
-    ['servers that die', false],
-    ['servers that die and are reset', true],
-  ] as const) {
+  const played = (name: string, reset: boolean) => {
     say(`${servers} episodes on ${name}`);
-    const played = await playServers(servers, { seed, limit: limits.limit, reset });
-    const counts = `${played.episodes} episodes, ${played.faulty} with faults, ${played.aborted} aborted, ${played.seconds.toFixed(0)} s`;
-    report(checkNone(name, played.wrong, counts));
-  }
+    return playServers(servers, { seed, limit: limits.limit, reset });
+  };
+  const alone = await played('servers that die', false);
+  report(checkNone('servers that die', alone.wrong, countsOf(alone)));
+  const again = await played('servers that die and are reset', true);
+  report(checkNone('servers that die and are reset', again.wrong, countsOf(again)));
+}
+
+function countsOf({ episodes, faulty, aborted, seconds }: Played): string {
+  return `${episodes} episodes, ${faulty} with faults, ${aborted} aborted, ${seconds.toFixed(0)} s`;
 }
 
 /** Each fault in two episodes, so that a failure names the fault. */

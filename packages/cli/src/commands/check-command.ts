@@ -1,9 +1,10 @@
 /** `toolenv check`: checks a plugin, a package, a checkpoint or a file of trajectories against the rules of the spec. */
 import { ToolEnvError } from '@toolenv/core';
-import { type Report, type RuleId, rules } from '@toolenv/testing';
+import { type CertificateReport, type Report, type RuleId, rules } from '@toolenv/testing';
 import { CheckProgress, reportView } from '../display/report-view.ts';
 import { addPluginFlags } from '../flags/plugin-flags.ts';
 import { completeFlags, parseJson, schemaFlags } from '../flags/schema-flags.ts';
+import { writeCertificates } from '../run/certificate-files.ts';
 import { checkSubject } from './check-subject.ts';
 import type { MakeCommand } from './commands.ts';
 
@@ -12,6 +13,8 @@ interface OwnFlags {
   option?: string[];
   skip?: string[];
   material?: string;
+  adversarial?: boolean;
+  certificate?: string;
 }
 
 const schema = {
@@ -24,6 +27,12 @@ const schema = {
       exclusiveMinimum: 0,
       default: 10,
       description: 'longest time for an answer, in seconds',
+    },
+    panel: {
+      type: 'integer',
+      minimum: 4,
+      default: 32,
+      description: 'tasks that the players of --adversarial play, from all splits',
     },
   },
 } as const;
@@ -43,6 +52,14 @@ export const make: MakeCommand = async (command, { words, signal }) => {
       'set options of the environment, policy or trainer; the options of an environment are also flags',
     )
     .option('--material <json>', "make the tool from this material, instead of its example's")
+    .option(
+      '--adversarial',
+      'also play each environment with players that do none of its work: their rewards must stay far below those of the oracle, and no answer may leak',
+    )
+    .option(
+      '--certificate <folder>',
+      'with --adversarial, write a certificate (JSON) and a badge (SVG) for each environment that passes, and show the badges in the README of a package',
+    )
     .option('--skip <rule...>', 'do not check these rules and warnings');
   for (const flag of schemaFlags(schema)) command.addOption(flag);
   const { env } = await addPluginFlags(command, words, { anySubject: true });
@@ -57,8 +74,9 @@ async function check(
   envOptions: Record<string, unknown>,
   signal: AbortSignal,
 ): Promise<void> {
-  const { seed, actions, timeout } = completeFlags(schema, given);
-  const reports: Report[] = [];
+  const { seed, actions, timeout, panel } = completeFlags(schema, given);
+  const { certificate: folder, adversarial = folder !== undefined } = given;
+  const reports: (Report | CertificateReport)[] = [];
   const progress = new CheckProgress(actions);
   const options = {
     seed,
@@ -71,6 +89,8 @@ async function check(
     signal,
     onRules: (checked: readonly RuleId[], name: string) => progress.rules(checked, name),
     onActions: (done: number) => progress.actions(done),
+    panelTasks: adversarial ? panel : undefined,
+    onPlayer: (player: string, done: number, total: number) => progress.players(player, done, total),
   };
   try {
     for await (const report of checkSubject(subject, options)) {
@@ -81,7 +101,9 @@ async function check(
   } finally {
     progress.stop();
   }
+  const files = folder === undefined ? [] : await writeCertificates(folder, reports, subject);
   if (given.json) process.stdout.write(`${JSON.stringify(reports)}\n`);
+  else for (const file of files) process.stdout.write(`${file}\n`);
   if (reports.some(({ ok, warnings }) => !ok || warnings.length > 0)) process.exitCode = 1;
 }
 

@@ -2,11 +2,13 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { type JsonSchema, ToolEnvError } from '@toolenv/core';
+import { type EnvDefinition, type JsonSchema, ToolEnvError } from '@toolenv/core';
 import { completeOptions, loadPlugin, type PluginKind, type PolicyDefinition } from '@toolenv/core/plugins';
 import {
+  type CertificateReport,
   type CheckEnvOptions,
   type CheckOptions,
+  certifyEnv,
   checkEnv,
   checkLearner,
   checkPlugin,
@@ -39,12 +41,15 @@ export interface SubjectOptions {
   /** Material for the tool, instead of the material of its example. */
   material: unknown;
   skip: readonly RuleId[];
+  /** Tasks that a panel of players plays in an environment that keeps its rules; `undefined`: none, and no certificate. */
+  panelTasks: number | undefined;
+  onPlayer(player: string, done: number, total: number): void;
   signal: AbortSignal;
   onRules: NonNullable<CheckOptions['onRules']>;
   onActions: NonNullable<CheckEnvOptions['onActions']>;
 }
 
-type Reports = AsyncGenerator<Report, void, void>;
+type Reports = AsyncGenerator<Report | CertificateReport, void, void>;
 
 /**
  * The reports on a subject, one after another.
@@ -81,14 +86,27 @@ async function* checkReference(
 ): Reports {
   const found = { kind, plugin: await loadPlugin(kind, ref, { from }) } as AnyPlugin;
   if (found.kind !== 'envs') yield* checkAny(found, ref, options);
-  else yield await checkEnv(ref, { ...given(found.plugin, options, options.envOptions), from });
+  else yield* checkEnvironment(ref, { ...given(found.plugin, options, options.envOptions), from });
+}
+
+/** Its rules, and then its certificate: players that do none of its work say nothing of an environment that breaks rules. */
+async function* checkEnvironment(
+  env: string | EnvDefinition,
+  options: SubjectOptions & { options: Record<string, unknown>; from?: string },
+): Reports {
+  const plain = typeof env === 'string' ? await checkEnv(env, options) : await checkEnv(env, options);
+  yield plain;
+  const { panelTasks: tasks } = options;
+  if (tasks === undefined || !plain.ok) return;
+  const given = { ...options, tasks };
+  yield await (typeof env === 'string' ? certifyEnv(env, given) : certifyEnv(env, given));
 }
 
 async function* checkAny({ kind, plugin }: AnyPlugin, name: string, options: SubjectOptions): Reports {
   const { actions: calls, material } = options;
   switch (kind) {
     case 'envs':
-      yield await checkEnv(plugin, given(plugin, options, options.envOptions));
+      yield* checkEnvironment(plugin, given(plugin, options, options.envOptions));
       break;
     case 'tools': {
       const tool = material === undefined ? plugin : () => plugin.create(material);

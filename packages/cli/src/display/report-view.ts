@@ -1,13 +1,21 @@
 /** A conformance report in a terminal: which rules are broken, what else is likely wrong, and how to fix it. */
 import type { Ability } from '@toolenv/core/plugins';
-import { type Finding, type Report, type RuleId, rules } from '@toolenv/testing';
+import {
+  type Certificate,
+  type CertificateReport,
+  type Finding,
+  type Report,
+  type RuleId,
+  rules,
+} from '@toolenv/testing';
 import { paint } from './guarded-output.ts';
 import { plural } from './number-text.ts';
 import { Progress, type ProgressOptions } from './progress.ts';
 import { safeLine } from './terminal-text.ts';
 
-export function reportView(report: Report): string {
+export function reportView(report: Report | CertificateReport): string {
   const { subject, ok, findings, warnings, passed, skipped, abilities } = report;
+  const certificate = 'certificate' in report ? report.certificate : undefined;
   if (abilities) return abilitiesView(subject, abilities);
   const counts = [`${plural(passed.length, 'rule')} hold${passed.length === 1 ? 's' : ''}`];
   if (findings.length > 0) counts.push(paint('red', `${findings.length} broken`));
@@ -18,7 +26,22 @@ export function reportView(report: Report): string {
   );
   const found = findings.map((finding) => findingView(finding, cross()));
   const warned = warnings.map((warning) => findingView(warning, exclamation()));
-  return [head, ...found, ...warned, ...left].join('\n');
+  return [head, ...found, ...warned, ...left, ...(certificate ? panelView(certificate) : [])].join('\n');
+}
+
+/** Players that are shown. */
+const shownPlayers = 5;
+
+/** The players of the panel with the largest shares, beside the oracle. */
+function panelView({ tasks, panel }: Certificate): string[] {
+  const best = panel.players.toSorted((a, b) => b.share - a.share).slice(0, shownPlayers);
+  const rows = best.map(({ name, does, share, reward }) => {
+    const shared = `${Math.round(100 * share)} %`.padStart(6);
+    return `  ${shared}  ${(reward === null ? '–' : reward.toFixed(2)).padStart(6)}  ${name}: ${does}`;
+  });
+  const oracle = `   100 %  ${(panel.oracle === null ? '–' : panel.oracle.toFixed(2)).padStart(6)}  oracle`;
+  const head = `  share   reward  of ${plural(tasks, 'task')}, the best of ${panel.players.length} players without the work`;
+  return [paint('dim', head), paint('dim', oracle), ...rows];
 }
 
 function abilitiesView(subject: string, abilities: readonly Ability[]): string {
@@ -78,6 +101,11 @@ export class CheckProgress {
 
   actions(done: number): void {
     this.#show(`${this.#subject}, actions`, this.#actions, Math.min(done, this.#actions));
+  }
+
+  players(player: string, done: number, total: number): void {
+    this.#status = player;
+    this.#show(`${this.#subject}, players`, total, done);
   }
 
   /** Removes the bar until there is something else to show. */

@@ -12,7 +12,7 @@ import { expectNoLeaks, networkUseOf } from '../leaks.ts';
 import { type CheckOptions, type Report, Reporter } from '../report.ts';
 import { thrown, Violation } from '../violation.ts';
 import { checkBaselines, checkLabels } from './env-baseline-checks.ts';
-import { checkDefinition, checkSpec, checkTasks, splits, spread } from './env-definition-checks.ts';
+import { checkDefinition, checkSpec, checkTasks } from './env-definition-checks.ts';
 import { checkCancellation, checkFaults, shortLimit } from './env-fault-checks.ts';
 import { fuzzEnv, fuzzRules, maxFuzzLength } from './env-fuzz.ts';
 import { checkOrder } from './env-order-checks.ts';
@@ -20,6 +20,8 @@ import { checkReplay } from './env-replay-checks.ts';
 import { checkSignals } from './env-signals.ts';
 import { type AnyEnvDefinition, EnvSubject, FaultyTools } from './env-subject.ts';
 import { checkWarnings } from './env-warnings.ts';
+import { scriptedSeats } from './scripted-seats.ts';
+import { someTasks } from './some-tasks.ts';
 
 export interface CheckEnvOptions<Options = Record<string, unknown>> extends CheckOptions {
   /** The environment's own options. */
@@ -138,32 +140,13 @@ function noTasks(subject: string): ToolEnvError {
   return new ToolEnvError('usage.no_tasks', `${subject} has no tasks in any split: ${remedy}`);
 }
 
-/** Tasks of all splits that have any, about `count` in all. */
-async function someTasks({ tasks }: EnvHandle<unknown>, count: number): Promise<unknown[]> {
-  const sets = await Promise.all(
-    splits.map(async (split) => ({ set: tasks[split], length: await tasks[split].length })),
-  );
-  const filled = sets.filter(({ length }) => length > 0);
-  const share = Math.ceil(count / Math.max(1, filled.length));
-  const some = filled.flatMap(({ set, length }) => spread(length, share).map((index) => set.get(index)));
-  return await Promise.all(some);
-}
-
-/**
- * An oracle that lists its turns has those of the first player. So the environment is opened with the first script of each player whom the
- * oracle would play too. `undefined` if there is none.
- */
+/** The environment with scripted seats; `undefined` if it has none. */
 async function openForOracle(
   { definition, open: opened, tasks }: EnvSubject,
   open: (changes: Record<string, string>) => Promise<OpenedEnv<unknown>>,
 ): Promise<OpenedEnv<unknown> | undefined> {
-  const { players = [] } = opened.episode().spec;
-  const seats = players.flatMap((player) => {
-    const script = definition.players?.[player]?.[0];
-    return script === undefined ? [] : [[player, script] as const];
-  });
-  const isList = tasks.some((task) => Array.isArray(definition.oracle?.(task)));
-  return isList && seats.length > 0 ? open(Object.fromEntries(seats)) : undefined;
+  const seats = scriptedSeats(definition, opened, tasks);
+  return seats && (await open(seats));
 }
 
 function hasOption({ options }: AnyEnvDefinition, name: string): boolean {

@@ -6,7 +6,6 @@ import type {
   EnvSpec,
   JsonSchema,
   RewardSpec,
-  Split,
   TaskSet,
 } from '@toolenv/core';
 import { validate, wireSchemas } from '@toolenv/core/schemas';
@@ -15,8 +14,7 @@ import { checkOptionsSchema } from '../options-schema.ts';
 import type { Reporter } from '../report.ts';
 import { brief, Violation } from '../violation.ts';
 import type { AnyEnvDefinition, EnvSubject } from './env-subject.ts';
-
-export const splits: readonly Split[] = ['train', 'validation', 'test'];
+import { splits, spread } from './some-tasks.ts';
 
 export async function checkDefinition(definition: AnyEnvDefinition, report: Reporter): Promise<void> {
   await report.check(['ENV-2'], () => checkOptionsSchema('ENV-2', definition.options));
@@ -103,10 +101,4 @@ async function checkTask(
   if (first === reopened) return;
   const expected = `the same task from ${where} for the same seed: ${brief(task)}`;
   throw new Violation('ENV-3', expected, brief(reopened));
-}
-
-/** Indices of at most `count` tasks, spread evenly. */
-export function spread(length: number, count: number): number[] {
-  const size = Math.min(length, count);
-  return Array.from({ length: size }, (_, i) => Math.floor((i * length) / size));
 }

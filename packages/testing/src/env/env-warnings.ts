@@ -11,9 +11,9 @@ import {
 import { canonical } from '@toolenv/core/recording';
 import fc from 'fast-check';
 import { brief, Violation } from '../violation.ts';
-import { spread } from './env-definition-checks.ts';
 import type { EnvSubject } from './env-subject.ts';
 import { validCalls } from './fuzz-actions.ts';
+import { spread } from './some-tasks.ts';
 
 /** Number of different actions that should not all be answered alike. */
 const several = 3;
