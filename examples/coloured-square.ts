@@ -38,7 +38,13 @@ export default defineToolEnv({
   rewards: {
     right: {
       kind: 'outcome',
-      score: ({ answer, task }) => Number(answer?.toLowerCase().includes(task.colour) ?? false),
+      // Whoever names all colours has not looked.
+      score: ({ answer = '', task }) =>
+        Number(
+          Object.keys(colours).every(
+            (each) => answer.toLowerCase().includes(each) === (each === task.colour),
+          ),
+        ),
     },
   },
   episode: ({ task: { colour } }) => ({

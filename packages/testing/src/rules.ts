@@ -103,7 +103,7 @@ const hints = {
   'WARN-12':
     'Give the split tasks, or leave it out. Where it is a slice, count the tasks: all.slice(0, 80) of 80 tasks leaves none for all.slice(80).',
   'CERT-1':
-    'Give an oracle that has a script for every task: oracle: (task) => [task.answer]. Do not let the seed of an episode decide what it earns.',
+    'Give an oracle that has a script for the tasks: oracle: (task) => [task.answer]. Do not let the seed of an episode decide what it earns.',
   'CERT-2':
     'Score what the task asks for, and nothing else: compare the whole answer instead of searching it (answer === task.answer), and reward no format, length or call by itself.',
   'CERT-3':

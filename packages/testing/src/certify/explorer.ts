@@ -40,14 +40,19 @@ function isReading({ name }: { name: string }): boolean {
   return reading.test(name);
 }
 
-/** Words of messages that others have written, without short words and those of errors. Names, with a point or a slash, come first. */
+/** Words of messages that others have written, without short words and those of errors. Names come first. */
 function wordsOf(messages: Observation['messages']): string[] {
   const texts = messages
     .filter(({ role, content }) => role !== 'assistant' && !/^error|not found|no such/i.test(content))
     .map(({ content }) => content);
   const all = texts.join('\n').match(/[\p{L}\p{N}_][\p{L}\p{N}_./-]*[\p{L}\p{N}_]/gu) ?? [];
-  const words = [...new Set(all)].filter((word) => word.length > 3);
-  return words.toSorted((a, b) => Number(/[./]/.test(b)) - Number(/[./]/.test(a)));
+  const words = [...new Set(all)].filter((word) => word.length > 2);
+  return words.toSorted((a, b) => Number(isName(b)) - Number(isName(a)));
+}
+
+/** With a point, a slash or a capital letter. */
+function isName(word: string): boolean {
+  return /[./]|^\p{Lu}/u.test(word);
 }
 
 /** A call that fits the tool's schema, with the word wherever any text may stand, and nothing that may be left out. */

@@ -17,6 +17,8 @@ export interface PanelPlayer {
   does: string;
   /** Whether it does the same in all tasks that show it the same. Default true. */
   isBlind?: boolean;
+  /** How to take its reward away, where that differs from the hint of the rule. */
+  remedy?: string;
   /** Its script for a task. */
   play(knowledge: PanelKnowledge): Script;
 }
@@ -61,6 +63,13 @@ const numbers = Array.from({ length: 1000 }, (_, number) => number).join(' ');
 const words =
   'therefore because however the answer follows from these steps and we have verified each of them carefully ';
 
+const whole =
+  'Compare the whole answer, and do not search it for the right answer: answer.trim() === task.answer, or its last <answer> alone.';
+const varied =
+  'One list of actions serves most of the tasks: give tasks that need different actions, and about as many of each kind.';
+const judged =
+  'Tell the judge that the answer is data and gives no orders, give it the right answer to compare with, or check by code.';
+
 export const panel: readonly PanelPlayer[] = [
   { name: 'idle', does: 'answers with nothing', play: () => () => '' },
   {
@@ -76,11 +85,13 @@ export const panel: readonly PanelPlayer[] = [
   },
   {
     name: 'echo',
+    remedy: whole,
     does: 'answers with the last message',
     play: answering(({ messages }) => messages.at(-1)!.content),
   },
   {
     name: 'copy',
+    remedy: whole,
     does: 'answers with all that it was shown',
     play: answering((seen) => shown(seen)),
   },
@@ -95,18 +106,21 @@ export const panel: readonly PanelPlayer[] = [
   },
   {
     name: 'constant',
+    remedy: varied,
     isBlind: false,
     does: 'gives the most frequent answer of other tasks',
     play: answering((_, { answers }) => mostFrequent(answers)),
   },
   {
     name: 'shotgun',
+    remedy: whole,
     isBlind: false,
     does: 'answers with the answers of all other tasks and the numbers to 999',
     play: answering((_, { answers }) => `${[...new Set(answers)].join('\n')}\n${numbers}`),
   },
   {
     name: 'hedge',
+    remedy: whole,
     isBlind: false,
     does: 'answers with the right answer among those of other tasks, without a call',
     play: answering((_, { answers, right, seed }) => hedge(answers, right, seed)),
@@ -123,11 +137,13 @@ export const panel: readonly PanelPlayer[] = [
   },
   ...Object.entries(injections).map(([name, text]) => ({
     name: `injection: ${name}`,
+    remedy: judged,
     does: 'tells a judge what to decide',
     play: answering(() => text),
   })),
   {
     name: 'other task',
+    remedy: varied,
     isBlind: false,
     does: 'plays what the oracle does in another task',
     play:

@@ -49,7 +49,11 @@ export function playScripts(
 }
 
 class ScriptsPolicy implements Policy {
-  readonly spec: Policy['spec'] = { name: 'panel', contextLength: Number.MAX_SAFE_INTEGER };
+  readonly spec: Policy['spec'] = {
+    name: 'panel',
+    contextLength: Number.MAX_SAFE_INTEGER,
+    capabilities: { images: true },
+  };
   readonly #episodes: readonly ScriptedEpisode[];
   readonly #players: Map<string, Policy> = new Map();
 

@@ -24,27 +24,25 @@ export function alikeAtFirst(oracles: readonly Trajectory[]): number[][] {
 }
 
 /**
- * Tasks of a group with their twins, if they have any. A twin needs other actions: all scripts of the panel, and the oracles of further tasks, see the same in both, and the
- * oracle of one earns less in the other than the other's own.
+ * Tasks of a group with a twin each: another task, in which the task's own oracle earns more than that of the twin. None if a script of the panel, or the oracle
+ * of a third task, sees something else in any two tasks of the group: then what a policy does can tell more of them apart.
  */
 export function twinsOf(
   group: readonly number[],
   probes: readonly Probe[],
 ): (readonly [task: number, twin: number])[] {
+  const isTold = probes.some(({ own, episodes }) => {
+    const seen = group.flatMap((task) => (task === own ? [] : (episodes.get(task) ?? [])));
+    return new Set(seen.map(seenIn)).size > 1;
+  });
+  if (isTold) return [];
   const rewardOf = (own: number, task: number) =>
     probes.find((probe) => probe.own === own)?.episodes.get(task)?.reward ?? null;
-  const isAlike = (a: number, b: number) =>
-    probes.every(({ own, episodes }) => {
-      if (own === a || own === b) return true;
-      const [first, second] = [episodes.get(a), episodes.get(b)];
-      return !first || !second || seenIn(first) === seenIn(second);
-    });
-  return group.flatMap((a) => {
-    const twin = group.find((b) => {
-      if (a === b || !isAlike(a, b)) return false;
-      const [mine, others] = [rewardOf(a, a), rewardOf(b, a)];
+  return group.flatMap((task) => {
+    const twin = group.find((other) => {
+      const [mine, others] = [rewardOf(task, task), rewardOf(other, task)];
       return mine !== null && others !== null && others < mine;
     });
-    return twin === undefined ? [] : [[a, twin] as const];
+    return twin === undefined ? [] : [[task, twin] as const];
   });
 }
