@@ -105,6 +105,16 @@ export const environments: Readonly<Record<string, RealEnvironment>> = {
     components: ['database', 'closed'],
     maxTokens: 96,
   },
+  lookup: {
+    ref: '@toolenv/envs-qa/lookup-v1',
+    options: { topK: 1 },
+    count: 200,
+    demonstrator: bridge,
+    demonstrations: 32,
+    epochs: 16,
+    components: ['em', 'f1'],
+    maxTokens: 64,
+  },
   bridge: {
     ref: '@toolenv/envs-qa/bridge-v1',
     options: { topK: 1 },

@@ -68,7 +68,9 @@ export async function useTemplate({ template, plugin, train }: Template, sandbox
   await attempt(at('npm run release'), async () => {
     await rm(join(folder, 'dist'), { recursive: true });
     const released = await sandbox.runAll('npm', ['run', 'release', '--', '--dry-run'], folder);
-    if (!released.includes(`dist/${plugin}.js`)) throw new Error(`dist/${plugin}.js is not in ${released}`);
+    const badges = template === 'env' || template === 'mcp-env' ? [`certificates/${plugin}.svg`] : [];
+    for (const file of [`dist/${plugin}.js`, ...badges])
+      if (!released.includes(file)) throw new Error(`${file} is not in ${released}`);
   });
   await attempt(at('toolenv list'), async () => {
     const listed: { ref: string }[] = JSON.parse(await toolenv('list', '--json'));

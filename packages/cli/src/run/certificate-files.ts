@@ -58,7 +58,7 @@ export function withBadges(readme: string, badges: readonly string[]): string {
   if (from >= 0 && to > from) return readme.slice(0, from) + block + readme.slice(to + end.length);
   const heading = /^# .*\n/m.exec(readme);
   const at = heading ? heading.index + heading[0].length : 0;
-  return `${readme.slice(0, at)}\n${block}\n${readme.slice(at)}`;
+  return `${readme.slice(0, at)}\n${block}\n\n${readme.slice(at).trimStart()}`;
 }
 
 /** Width of a letter of the badge in pixels, on average. */

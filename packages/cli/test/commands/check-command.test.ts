@@ -1,5 +1,6 @@
 /** `toolenv check`: subjects that pass, subjects that break a rule, and mistakes of the user. */
-import { mkdtemp, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Report } from '@toolenv/testing';
@@ -65,6 +66,42 @@ describe('toolenv check', () => {
     expect(stdout).toContain('\n  ! WARN-9 Tests that are learned\n');
     expect(stdout).toContain('received 30 of 30 tasks of validation, such as {"presses":0}\n');
     expect(stdout).toContain('Add to the definition: oracle: (task) => [task.answer],');
+  });
+
+  it('certifies an environment, and writes its certificate and its badge', async () => {
+    const ref = '@toolenv/envs-classic/wordle-v1';
+    const certificates = join(folder, 'certificates');
+    const args = ['--actions', '20', '--panel', '8', '--certificate', certificates];
+    const { code, stdout } = await runCli('check', ref, ...args);
+    expect(code, stdout).toBe(0);
+    expect(stdout).toContain(
+      `✔ ${ref}, its certificate  7 rules hold\n  share   reward  of 9 tasks, the best of 16 `,
+    );
+    expect(stdout).toMatch(/\n {3}100 % {4}1\.10 {2}oracle\n/);
+    const [json, badge] = ['json', 'svg'].map((kind) => join(certificates, `wordle-v1.${kind}`));
+    expect(stdout.endsWith(`${json}\n${badge}\n`)).toBe(true);
+    const certificate = JSON.parse(await readFile(json!, 'utf8'));
+    expect(certificate).toMatchObject({
+      env: ref,
+      version: '0.0.0',
+      tasks: 9,
+      twins: 0,
+      node: process.version,
+    });
+    expect(certificate.rules).toHaveLength(7);
+    expect(certificate.panel.players).toHaveLength(16);
+    expect(certificate.packages['@toolenv/core']).toBe('0.0.0');
+    expect(await readFile(badge!, 'utf8')).toContain('aria-label="toolenv certified: wordle-v1 0.0.0"');
+  });
+
+  it('gives no certificate without an oracle, and fails', async () => {
+    const certificates = join(folder, 'none');
+    const args = ['--actions', '20', '--option', 'size=9', '--skip', 'WARN-5', 'WARN-9'];
+    const { code, stdout } = await runCli('check', fixture.env, ...args, '--certificate', certificates);
+    expect(code).toBe(1);
+    expect(stdout).toContain('✘ fixture-plugin/lamp-v1, its certificate');
+    expect(stdout).toContain('✘ CERT-1 A steady oracle');
+    expect(existsSync(certificates)).toBe(false);
   });
 
   const wrong: [what: string, args: string[], message: RegExp][] = [
