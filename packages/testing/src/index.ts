@@ -6,6 +6,7 @@ export {
   type CertificateReport,
   type CertifyEnvOptions,
   certifyEnv,
+  type Learned,
 } from './certify/certify-env.ts';
 export type { PanelScores, PlayerScore } from './certify/panel-scores.ts';
 export { type CheckPluginOptions, checkPlugin } from './check-plugin.ts';

@@ -116,6 +116,8 @@ const hints = {
     'Show the policy, in the first messages or by tools, what decides the right action: a question of its own, a hint after a wrong answer, or a tool that finds out.',
   'CERT-7':
     'Split by what makes tasks different, not by their place in a list, and remove copies: a test of learned tasks shows what was learned by heart.',
+  'CERT-8':
+    'Look at what the policy says: toolenv eval --out, then toolenv show. Give it more minutes, a larger policy (--policy), or tasks whose prompts say what they ask.',
   'POL-1': 'Give the policy a spec { name, contextLength } with a name and a whole number above 0.',
   'POL-2': 'Return { text, toolCalls, stopReason } that follows action.schema.json, with distinct call ids.',
   'POL-3':

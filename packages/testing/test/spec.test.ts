@@ -10,7 +10,7 @@ import { brokenSandboxes } from './broken-sandboxes.ts';
 import { brokenScorers } from './broken-scorers.ts';
 import { brokenTools } from './broken-tools.ts';
 import { brokenTrajectories } from './broken-trajectories.ts';
-import { wrongEnvs } from './certify/wrong-envs.ts';
+import { unlearnableEnvs, wrongEnvs } from './certify/wrong-envs.ts';
 import { brokenEnvs } from './env/broken-envs.ts';
 import { brokenLearners } from './learner/broken-learners.ts';
 import { brokenTrainers } from './trainer/broken-trainers.ts';
@@ -57,7 +57,7 @@ test('each rule has a broken example', () => {
     brokenScorers,
     brokenTrajectories,
     brokenPlugins,
-    Object.entries(wrongEnvs).map(([name, [rule]]) => [name, rule] as const),
+    Object.entries({ ...wrongEnvs, ...unlearnableEnvs }).map(([name, [rule]]) => [name, rule] as const),
   ];
   const shown = new Set(broken.flatMap((examples) => examples.map(([, rule]) => rule)));
   expect(known.filter((rule) => !shown.has(rule))).toEqual([]);

@@ -14,6 +14,7 @@ export { baselinePolicy } from './evaluation/baseline-policy.ts';
 export type { Estimate, Interval } from './evaluation/confidence-interval.ts';
 export { type EvaluateOptions, type Evaluation, evaluate } from './evaluation/evaluate.ts';
 export type { EvaluatedTask } from './evaluation/evaluated-task.ts';
+export { pairedDifference } from './evaluation/paired-difference.ts';
 export { readEvaluation } from './evaluation/read-evaluation.ts';
 export { type Rescored, type RescoreOptions, rescore } from './evaluation/rescore.ts';
 export { type RescoredScore, RescoredScores, type RescoredSummary } from './evaluation/rescored-scores.ts';

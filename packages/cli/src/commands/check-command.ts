@@ -34,6 +34,17 @@ const schema = {
       default: 32,
       description: 'tasks that the players of --adversarial play, from all splits',
     },
+    learnable: {
+      type: 'number',
+      exclusiveMinimum: 0,
+      description:
+        'with --adversarial, also train a policy on the episodes of the oracle for this many minutes: it must then earn more in test tasks',
+    },
+    policy: {
+      type: 'string',
+      default: 'node_modules/@toolenv/checkpoints/small',
+      description: 'checkpoint that --learnable trains',
+    },
   },
 } as const;
 
@@ -74,8 +85,8 @@ async function check(
   envOptions: Record<string, unknown>,
   signal: AbortSignal,
 ): Promise<void> {
-  const { seed, actions, timeout, panel } = completeFlags(schema, given);
-  const { certificate: folder, adversarial = folder !== undefined } = given;
+  const { seed, actions, timeout, panel, learnable, policy } = completeFlags(schema, given);
+  const { certificate: folder, adversarial = folder !== undefined || learnable !== undefined } = given;
   const reports: (Report | CertificateReport)[] = [];
   const progress = new CheckProgress(actions);
   const options = {
@@ -90,6 +101,8 @@ async function check(
     onRules: (checked: readonly RuleId[], name: string) => progress.rules(checked, name),
     onActions: (done: number) => progress.actions(done),
     panelTasks: adversarial ? panel : undefined,
+    learning: learnable === undefined ? undefined : { minutes: learnable, policy },
+    onStatus: (status: string, share: number) => progress.learning(status, share),
     onPlayer: (player: string, done: number, total: number) => progress.players(player, done, total),
   };
   try {

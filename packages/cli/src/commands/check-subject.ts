@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { type EnvDefinition, type JsonSchema, ToolEnvError } from '@toolenv/core';
+import { type EnvDefinition, type JsonSchema, openEnv, ToolEnvError } from '@toolenv/core';
 import { completeOptions, loadPlugin, type PluginKind, type PolicyDefinition } from '@toolenv/core/plugins';
 import {
   type CertificateReport,
@@ -18,12 +18,14 @@ import {
   checkTool,
   checkTrainer,
   checkTrajectoryFile,
+  type Learned,
   type Report,
   type RuleId,
 } from '@toolenv/testing';
 import type { AdvantageEstimator } from '@toolenv/training';
 import { readPairs } from '../flags/schema-flags.ts';
 import { trainerWithPart } from '../flags/trainer-parts.ts';
+import { learningTest } from '../run/learning-test.ts';
 import { type AnyPlugin, findSubject, importPlugin, packagePlugins } from '../subject/find-subject.ts';
 import { criticTrainer, defaultTrainer, policyReference } from '../subject/load-named.ts';
 import { packedCopy } from '../subject/packed-copy.ts';
@@ -43,6 +45,9 @@ export interface SubjectOptions {
   skip: readonly RuleId[];
   /** Tasks that a panel of players plays in an environment that keeps its rules; `undefined`: none, and no certificate. */
   panelTasks: number | undefined;
+  /** The policy that learns in an environment for a certificate, and for how long; `undefined`: none. */
+  learning: { policy: string; minutes: number } | undefined;
+  onStatus(status: string, share: number): void;
   onPlayer(player: string, done: number, total: number): void;
   signal: AbortSignal;
   onRules: NonNullable<CheckOptions['onRules']>;
@@ -96,10 +101,33 @@ async function* checkEnvironment(
 ): Reports {
   const plain = typeof env === 'string' ? await checkEnv(env, options) : await checkEnv(env, options);
   yield plain;
-  const { panelTasks: tasks } = options;
+  const { panelTasks: tasks, learning } = options;
   if (tasks === undefined || !plain.ok) return;
-  const given = { ...options, tasks };
+  const given = {
+    ...options,
+    tasks,
+    ...(learning && { learn: () => learnIn(env, { ...options, ...learning }) }),
+  };
   yield await (typeof env === 'string' ? certifyEnv(env, given) : certifyEnv(env, given));
+}
+
+async function learnIn(
+  env: string | EnvDefinition,
+  options: SubjectOptions & {
+    options: Record<string, unknown>;
+    from?: string;
+    policy: string;
+    minutes: number;
+  },
+): Promise<Learned> {
+  const { seed, from } = options;
+  const definition = typeof env === 'string' ? await loadPlugin('envs', env, { from }) : env;
+  const settings = { seed, ...(from !== undefined && { from }) };
+  const open = () =>
+    typeof env === 'string'
+      ? openEnv(env, options.options, settings)
+      : openEnv(env as EnvDefinition<unknown, Record<string, unknown>>, options.options, settings);
+  return learningTest({ ...options, definition, open });
 }
 
 async function* checkAny({ kind, plugin }: AnyPlugin, name: string, options: SubjectOptions): Reports {

@@ -4,6 +4,7 @@ import {
   type Certificate,
   type CertificateReport,
   type Finding,
+  type Learned,
   type Report,
   type RuleId,
   rules,
@@ -33,7 +34,7 @@ export function reportView(report: Report | CertificateReport): string {
 const shownPlayers = 5;
 
 /** The players of the panel with the largest shares, beside the oracle. */
-function panelView({ tasks, panel }: Certificate): string[] {
+function panelView({ tasks, panel, learned }: Certificate): string[] {
   const best = panel.players.toSorted((a, b) => b.share - a.share).slice(0, shownPlayers);
   const rows = best.map(({ name, does, share, reward }) => {
     const shared = `${Math.round(100 * share)} %`.padStart(6);
@@ -41,7 +42,7 @@ function panelView({ tasks, panel }: Certificate): string[] {
   });
   const oracle = `   100 %  ${(panel.oracle === null ? '–' : panel.oracle.toFixed(2)).padStart(6)}  oracle`;
   const head = `  share   reward  of ${plural(tasks, 'task')}, the best of ${panel.players.length} players without the work`;
-  return [paint('dim', head), paint('dim', oracle), ...rows];
+  return [paint('dim', head), paint('dim', oracle), ...rows, ...(learned ? [learnedLine(learned)] : [])];
 }
 
 function abilitiesView(subject: string, abilities: readonly Ability[]): string {
@@ -68,6 +69,13 @@ function findingView({ rule, title, expected, received, hint }: Finding, mark: s
     line('received', received),
     line('hint', hint),
   ].join('\n');
+}
+
+/** `learned: 0.05, 0.31, 0.62, 0.74 by 0.0, 1.7, 3.3, 5.0 minutes`. */
+function learnedLine({ policy, tasks, curve }: Learned): string {
+  const rewards = curve.map(({ reward }) => (reward === null ? '–' : reward.toFixed(2))).join(', ');
+  const minutes = curve.map((point) => point.minutes.toFixed(1)).join(', ');
+  return `  learned: ${rewards} after ${minutes} minutes, of ${plural(tasks, 'test task')}, by ${safeLine(policy)}`;
 }
 
 /** The progress bars of `toolenv check`: the rules of a subject, and the actions that fuzz it. */
@@ -106,6 +114,12 @@ export class CheckProgress {
   players(player: string, done: number, total: number): void {
     this.#status = player;
     this.#show(`${this.#subject}, players`, total, done);
+  }
+
+  /** @param share Of the time for learning. */
+  learning(status: string, share: number): void {
+    this.#status = status;
+    this.#show(`${this.#subject}, % of the time to learn`, 100, Math.round(100 * share));
   }
 
   /** Removes the bar until there is something else to show. */

@@ -75,8 +75,9 @@ describe('toolenv check', () => {
     const { code, stdout } = await runCli('check', ref, ...args);
     expect(code, stdout).toBe(0);
     expect(stdout).toContain(
-      `✔ ${ref}, its certificate  7 rules hold\n  share   reward  of 9 tasks, the best of 16 `,
+      `✔ ${ref}, its certificate  7 rules hold\n  – CERT-8 Learnable: not checked, no policy`,
     );
+    expect(stdout).toContain('\n  share   reward  of 9 tasks, the best of 16 players without the work\n');
     expect(stdout).toMatch(/\n {3}100 % {4}1\.10 {2}oracle\n/);
     const [json, badge] = ['json', 'svg'].map((kind) => join(certificates, `wordle-v1.${kind}`));
     expect(stdout.endsWith(`${json}\n${badge}\n`)).toBe(true);

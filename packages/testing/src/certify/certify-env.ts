@@ -34,6 +34,8 @@ export interface CertifyEnvOptions<Options = Record<string, unknown>> extends Ch
   tasks?: number;
   /** Milliseconds that an episode may take. Default 60,000. */
   deadline?: number;
+  /** Trains a policy in the environment, for CERT-8. Default: the rule is not checked. */
+  learn?(): Promise<Learned>;
   /** Called before each player plays. */
   onPlayer?(player: string, done: number, total: number): void;
 }
@@ -52,6 +54,28 @@ export interface Certificate {
   /** Tried tasks with a twin, and test tasks that are near a training task. */
   twins: number;
   duplicates: { found: number; of: number };
+  /** Absent if no policy has trained. */
+  learned?: Learned;
+}
+
+/** A policy before and after it has imitated the oracle in training tasks. */
+export interface Learned {
+  policy: string;
+  /** Of training. */
+  minutes: number;
+  updates: number;
+  /** Episodes of the oracle that it has imitated. */
+  demonstrations: number;
+  /** The split of the tasks that tested it, and their number. */
+  split: string;
+  tasks: number;
+  /** Mean rewards of these tasks. */
+  before: number | null;
+  after: number | null;
+  /** 95 % interval of `after` − `before`, over tasks. */
+  interval: readonly [low: number, high: number] | null;
+  /** Mean rewards by minutes of training. */
+  curve: readonly { minutes: number; reward: number | null }[];
 }
 
 export interface CertificateReport extends Report {
@@ -144,10 +168,19 @@ export async function certifyEnv(
     const received = `${twins} of ${tasks.length} tasks that look like another and need other actions, such as ${a} and ${b}`;
     throw new Violation('CERT-6', 'something that tells tasks apart', received);
   });
+  const { learn } = options;
+  let learned: Learned | undefined;
+  if (!learn) report.skip(['CERT-8'], 'no policy has trained: toolenv check --learnable trains one');
+  else {
+    await report.check(['CERT-8'], async () => {
+      learned = await learn();
+      checkLearned(learned);
+    });
+  }
   const version = plain.packageVersion;
   const certificate: Certificate = {
     ...{ env: name, ...(version !== undefined && { version }), options: given, seed },
-    ...{ tasks: tasks.length, panel: panelScores, twins, duplicates },
+    ...{ tasks: tasks.length, panel: panelScores, twins, duplicates, ...(learned && { learned }) },
   };
   return { ...report.report, certificate };
 }
@@ -346,6 +379,18 @@ async function splitsOf({ tasks }: EnvHandle<unknown>): Promise<{ train: unknown
     Promise.all(spread(await tasks[split].length, most).map((index) => tasks[split].get(index)));
   const [train, test] = await Promise.all([some('train', trainingTasks), some('test', testTasks)]);
   return { train, test };
+}
+
+/** @throws Violation `CERT-8`. */
+function checkLearned({ policy, minutes, split, tasks, before, after, interval }: Learned): void {
+  if (interval && interval[0] > 0) return;
+  const [from, to] = [before, after].map((reward) => (reward === null ? 'none' : reward.toFixed(3)));
+  const expected = `a higher reward after ${minutes.toFixed(1)} minutes of imitation of the oracle, beyond chance`;
+  throw new Violation(
+    'CERT-8',
+    expected,
+    `${from} before and ${to} after, of ${tasks} tasks of ${split}, for ${policy}`,
+  );
 }
 
 function percent(share: number): string {

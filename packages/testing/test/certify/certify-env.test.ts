@@ -17,3 +17,21 @@ test.each(Object.entries(wrongEnvs))('no certificate for %s', async (_, [rule, c
     reportText(report),
   ).toContain(rule);
 });
+
+const learned = {
+  ...{ policy: 'small', minutes: 5, updates: 100, demonstrations: 512, split: 'test', tasks: 64 },
+  curve: [{ minutes: 0, reward: 0.1 }],
+};
+
+test.each([
+  ['a policy that learns', 0.1, 0.4, [0.2, 0.4], []],
+  ['a gain that may be chance', 0.1, 0.2, [-0.01, 0.2], ['CERT-8']],
+  ['a loss', 0.4, 0.1, [-0.4, -0.2], ['CERT-8']],
+  ['too few tasks', 0, 1, null, ['CERT-8']],
+] as const)('%s', async (_, before, after, interval, found) => {
+  const learn = async () => ({ ...learned, before, after, interval });
+  const report = await certifyEnv(shop(), { tasks: 4, learn });
+  expect(report.findings.map(({ rule }) => rule)).toEqual(found);
+  expect(report.passed).toHaveLength(8 - found.length);
+  expect(report.certificate!.learned).toMatchObject({ before, after });
+});

@@ -165,6 +165,11 @@ export const wrongEnvs: Readonly<Record<string, [rule: RuleId, changes: ShopChan
   ],
 };
 
+/** Their questions differ, and nothing tells their answers. Only a policy that tries shows it. */
+export const unlearnableEnvs: Readonly<Record<string, [rule: RuleId, changes: ShopChanges]>> = {
+  'hidden prices': ['CERT-8', { price: () => failure('It is closed.'), oracle: ({ answer }) => [answer] }],
+};
+
 function known({ prices }: ShopTask, kind: string): string | undefined {
   return Object.hasOwn(prices, kind) ? `${prices[kind]}` : undefined;
 }
