@@ -6,6 +6,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openEnv, playTask } from '@toolenv/core';
 import { findPlugin } from '@toolenv/core/plugins';
+import { certifyEnv } from '@toolenv/testing';
 import { type MetricsLine, trainingCurves } from '@toolenv/training';
 import { svgChart } from '@toolenv/training/reports';
 import type { Result } from '../../studies/library/results.ts';
@@ -19,6 +20,8 @@ interface Entry extends Environment {
   hasCurve: boolean;
   /** What the study of the library says. */
   scores?: string | undefined;
+  /** What its certificate says. */
+  certified?: string | undefined;
 }
 
 const head = `# Environments
@@ -39,12 +42,12 @@ function galleryPage(entries: readonly Entry[]): string {
   return [head, ...sections].join('\n');
 }
 
-function sectionOf({ ref, name, description, flags, task, isRemote, hasCurve, run, scores }: Entry): string {
+function sectionOf({ ref, name, description, flags, task, isRemote, hasCurve, run, ...said }: Entry): string {
   const drawn = task === undefined ? `An episode of ${name}` : `A task of ${name} and its solution`;
   const policy = run ? 'node_modules/@toolenv/checkpoints/tiny --max-tokens 64' : 'my-checkpoint';
   const command = ['npx toolenv eval', ref, flags, '--policy', policy].filter((part) => part !== undefined);
   const curve = hasCurve ? `\n![A training in ${name}](${name}-curve.svg)` : '';
-  const measured = scores ? `${scores}\n\n` : '';
+  const measured = [said.scores, said.certified].flatMap((text) => (text ? [`${text}\n\n`] : [])).join('');
   const picture = isRemote ? '' : `![${drawn}](${name}.svg)${curve}\n\n`;
   return `### ${name}\n\n${description}\n\n${picture}${measured}\`\`\`sh\n${command.join(' ')}\n\`\`\`\n`;
 }
@@ -68,10 +71,31 @@ for (const environment of declaredEnvironments().map(playable)) {
   const library = libraryResults(name, results);
   const curve = library?.chart ?? (await curveOf(environment));
   if (curve !== undefined) await writeFile(join(out, `${name}-curve.svg`), curve);
-  written.push({ ...environment, description, hasCurve: curve !== undefined, scores: library?.text });
+  // A task of containers needs Docker or Podman.
+  const isHere = !environment.isRemote && environment.task === undefined;
+  const certified = isHere ? await certificateOf(environment) : undefined;
+  written.push({
+    ...environment,
+    description,
+    hasCurve: curve !== undefined,
+    scores: library?.text,
+    certified,
+  });
   console.log(environment.ref);
 }
 await writeFile(join(out, 'README.md'), galleryPage(written));
+
+/** `Certified: of 16 players that do none of the work, …`; `undefined` without a certificate. */
+async function certificateOf({ ref, options }: Environment): Promise<string | undefined> {
+  const { certificate, ok } = await certifyEnv(ref, { options: await options, tasks: 16, from });
+  if (!certificate || !ok) return undefined;
+  const { players } = certificate.panel;
+  const [best] = players.toSorted((a, b) => b.share - a.share);
+  const share = Math.round(100 * best!.share);
+  const most =
+    share === 0 ? 'none earns anything' : `the best ("${best!.name}") has ${share} % of the oracle's reward`;
+  return `[Certified](../guides/publish.md#a-certificate): of ${players.length} players that do none of the work, ${most}.`;
+}
 
 /** What the oracle does in the first test task. */
 async function episodeOf({ ref, options, task }: Environment): Promise<readonly Line[]> {

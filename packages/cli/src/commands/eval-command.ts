@@ -43,6 +43,7 @@ import {
 } from '../run/open-run.ts';
 import { beginPolicy } from '../run/recorded-options.ts';
 import { runTournament } from '../run/run-tournament.ts';
+import { compareSkills, skillLine } from '../run/skill-verdicts.ts';
 import { isKnownPlayer, openForPlayer } from '../subject/known-player.ts';
 import type { MakeCommand } from './commands.ts';
 
@@ -63,6 +64,8 @@ export interface Entrant {
   /** Its name in reports, and in the folder. */
   label: string;
   plugin: PluginFlags<'policies'>;
+  /** What `--skill` names for it. */
+  skill?: string;
   /** Plays the policy in another way. */
   adapt?(policy: Policy): Policy;
 }
@@ -116,9 +119,12 @@ export const make: MakeCommand = async (command, { words, signal }) => {
         'Give --policy <folder>, or --players <name=policy,...> for policies that play each other.';
       throw new ToolEnvError('usage.arguments', message);
     }
-    const entrants = given.policy.map(
-      (policy, index): Entrant => ({ policy, label: policy, plugin: plugins.policies[index]! }),
-    );
+    const { skill: skills = [] } = given;
+    const entrants = given.policy.flatMap((policy, index): Entrant[] => {
+      const plain = { policy, label: policy, plugin: plugins.policies[index]! };
+      if (skills.length < 2) return [plain];
+      return skills.map((skill) => ({ ...plain, skill, label: `${policy} with ${skill}` }));
+    });
     const gates = await EvaluationGates.open(given);
     await evaluateEntrants(ref, entrants, given, plugins.env!, signal, gates);
   });
@@ -180,8 +186,14 @@ export async function evaluateEntrants(
     }
     const compared = compare(evaluated);
     const differences = compared.slice(1).map(({ policy, difference }) => ({ policy, ...difference }));
-    const summary = { policies: evaluated.map((each) => each.summary), differences };
-    print(summary, `${title}, differences by task\n${comparisonTable(compared)}`, given.json);
+    const skills = compareSkills(entrants, evaluated);
+    const summary = {
+      ...{ policies: evaluated.map((each) => each.summary), differences },
+      ...(skills.length > 0 && { skills }),
+    };
+    const table = [comparisonTable(compared), ...skills.map(skillLine)].join('\n');
+    print(summary, `${title}, differences by task\n${table}`, given.json);
+    if (skills.some(({ verdict }) => verdict === 'worse')) process.exitCode = 1;
     if (out !== undefined) await writeJson(join(out, 'comparison.json'), summary);
     for (const { policy, evaluation } of evaluated) refuseUnscored(policy, evaluation);
     await gates?.judge(ref, evaluated);
@@ -230,16 +242,24 @@ async function evaluateEntrant(
   const chosenEnv = namedEnv.chosen(given);
   const { options } = chosenEnv;
   const open = (tap: ToolTap | undefined) =>
-    openForPlayer(chosen.plugin, chosenEnv.plugin, () => openRunEnv(chosenEnv, { ...given, seed, tap }));
+    openForPlayer(chosen.plugin, chosenEnv.plugin, () =>
+      openRunEnv(chosenEnv, {
+        ...given,
+        ...(entrant.skill !== undefined && { skill: [entrant.skill] }),
+        seed,
+        tap,
+      }),
+    );
   const limits = { signal, deadline: flags.deadline };
   const { opened: env, policy, finish, close } = await openRun(open, chosen, { ...given, seed, ...limits });
   try {
     const { split, temperature, maxTokens, topP, topK, minP, constrainCalls } = flags;
-    const { prompts } = env.identity ?? {};
+    const { prompts, skill } = env.identity ?? {};
     const ofRevision = policy.revision === undefined ? {} : { revision: policy.revision };
     const identity = {
       ...{ env: ref, envVersion: env.packageVersion, envOptions: options, tools: given.tool ?? [] },
       ...(prompts !== undefined && { prompts }),
+      ...(skill !== undefined && { skill }),
       ...{ policy: name, policyOptions: identityOptions(chosen), ...ofRevision },
       ...{ split, temperature, maxTokens, topP, topK, minP, seed, ...(constrainCalls && { constrainCalls }) },
     };
@@ -254,6 +274,7 @@ async function evaluateEntrant(
     const summary = {
       ...{ env: ref, envVersion: env.packageVersion, envOptions: options },
       ...(prompts !== undefined && { prompts }),
+      ...(skill !== undefined && { skill }),
       ...{ policy: name, policyOptions: chosen.options, ...ofRevision },
       ...flags,
       ...evaluation,

@@ -1,4 +1,5 @@
 /** Opens what a run needs: the environment, whose tools may be recorded or replayed, and the policy. */
+
 import {
   type Observation,
   type OpenEnvSettings,
@@ -10,9 +11,11 @@ import {
 import { changeableOptions, type OpeningRun, type PolicyHandle } from '@toolenv/core/plugins';
 import { readPrompts, recordEnv, replayEnv, type ToolTap } from '@toolenv/core/recording';
 import { untilAborted } from '@toolenv/core/tools';
+import { withSkill } from '@toolenv/core/wrappers';
 import { Option } from 'commander';
 import type { ResolvedPlugin } from '../flags/plugin-flags.ts';
 import { fullName } from '../subject/full-name.ts';
+import { readSkill } from './read-skill.ts';
 
 /** The argument of a command that opens an environment. */
 export const environmentHelp =
@@ -23,6 +26,7 @@ export interface EnvFlags {
   envOption?: string[];
   tool?: string[];
   prompts?: string;
+  skill?: string[];
 }
 
 /** The flags of every command that opens an environment. */
@@ -40,6 +44,10 @@ export function envFlags(): Option[] {
       '--prompts <file>',
       'replace open texts of the environment by those of a JSON file, such as the prompts.json of a run',
     ),
+    new Option(
+      '--skill <folder>',
+      'add a skill, a folder with SKILL.md, to the system message; none: no skill. eval compares the skills of several --skill on the same tasks',
+    ).argParser((folder: string, before: string[] = []) => [...before, folder]),
   ];
 }
 
@@ -130,14 +138,27 @@ interface OpeningSettings {
   from?: string;
 }
 
-/** @throws ToolEnvError What `openEnv` and `readPrompts` throw. */
+/** @throws ToolEnvError What `openEnv`, `readPrompts` and `readSkill` throw; `usage.bad_flag` for several skills. */
 export async function openRunEnv(
   { source, options }: Pick<ResolvedPlugin<'envs'>, 'source' | 'options'>,
-  { seed, tap, tool, prompts: file, from }: EnvFlags & OpeningSettings,
+  { seed, tap, tool, prompts: file, skill: skills = [], from }: EnvFlags & OpeningSettings,
 ): Promise<OpenedEnv<unknown>> {
-  const prompts = file === undefined ? undefined : await readPrompts(file);
-  return openSource({ source, options }, { seed, tools: readTools(tool), tap, prompts, from });
+  if (skills.length > 1)
+    throw new ToolEnvError(
+      'usage.bad_flag',
+      `--skill ${skills[1]}: only eval takes several skills. Give one.`,
+    );
+  const [path = noSkill] = skills;
+  const skill = path === noSkill ? undefined : await readSkill(path);
+  const texts = file === undefined ? undefined : await readPrompts(file);
+  const { skill: ofSkill, ...others } = texts ?? {};
+  const prompts = skill && ofSkill !== undefined ? others : texts;
+  const env = await openSource({ source, options }, { seed, tools: readTools(tool), tap, prompts, from });
+  return skill ? withSkill(env, { ...skill, text: ofSkill ?? skill.text }) : env;
 }
+
+/** What `--skill` names for an environment without a skill. */
+export const noSkill = 'none';
 
 /** Opens an environment by its reference or from its definition, whichever the source is. */
 export function openSource(
