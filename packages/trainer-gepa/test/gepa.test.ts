@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { type EnvDefinition, openEnv, type Policy } from '@toolenv/core';
 import type { TrainEvent } from '@toolenv/core/plugins';
 import { readPrompts } from '@toolenv/core/recording';
+import { withSkill } from '@toolenv/core/wrappers';
 import { type GepaOptions, gepaWith } from '@toolenv/trainer-gepa';
 import { evaluate, type RunOptions, readMetrics, train } from '@toolenv/training';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -55,6 +56,29 @@ describe.each(environments.map((env) => [env.name, env] as const))('%s', (_, def
     expect(await score(before)).toBeLessThan(0.7);
     expect(await score(after)).toBe(1);
   });
+});
+
+test('the missing rule is found as the text of a skill, and the texts of the environment stay', async () => {
+  const out = join(folder, 'run');
+  await using env = await openEnv(dates);
+  const skilled = withSkill(env, { name: 'dates', text: 'Write dates.' });
+  const options: Options = { ...small, texts: ['skill'] };
+  for await (const _ of train({
+    ...options,
+    seed: 1,
+    env: skilled,
+    policy: obedient,
+    trainer: gepaWith(reflecting()),
+    out,
+  }));
+  const { skill, ...others } = await readPrompts(join(out, 'prompts.json'));
+  expect(others).toEqual(env.prompts);
+  const score = async (text: string) => {
+    const tested = withSkill(env, { name: 'dates', text });
+    return (await evaluate({ env: tested, policy: obedient, split: 'test' })).reward;
+  };
+  expect(await score('Write dates.')).toBeLessThan(0.7);
+  expect(await score(skill!)).toBe(1);
 });
 
 test('the folder has what other runs have, and the texts of every candidate', async () => {
