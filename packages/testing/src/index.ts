@@ -1,13 +1,8 @@
 /** @toolenv/testing: the conformance kit, for any test runner. */
 
 export { type WireSchemaName, wireSchemas } from '@toolenv/core/schemas';
-export {
-  type Certificate,
-  type CertificateReport,
-  type CertifyEnvOptions,
-  certifyEnv,
-  type Learned,
-} from './certify/certify-env.ts';
+export type { Certificate, CertificateReport, Learned } from './certify/certificate.ts';
+export { type CertifyEnvOptions, certifyEnv } from './certify/certify-env.ts';
 export type { PanelScores, PlayerScore } from './certify/panel-scores.ts';
 export { type CheckPluginOptions, checkPlugin } from './check-plugin.ts';
 export { type CheckPolicyOptions, checkPolicy } from './check-policy.ts';

@@ -31,6 +31,7 @@ export function twinsOf(
   group: readonly number[],
   probes: readonly Probe[],
 ): (readonly [task: number, twin: number])[] {
+  if (group.some((task) => isClosed(task, probes))) return [];
   const isTold = probes.some(({ own, episodes }) => {
     const seen = group.flatMap((task) => (task === own ? [] : (episodes.get(task) ?? [])));
     return new Set(seen.map(seenIn)).size > 1;
@@ -45,4 +46,17 @@ export function twinsOf(
     });
     return twin === undefined ? [] : [[task, twin] as const];
   });
+}
+
+/** Whether a task's oracle makes a call that works, and nobody else has found one: then nothing is known of what others could see. */
+function isClosed(task: number, probes: readonly Probe[]): boolean {
+  const finds = ({ episodes }: Probe) => hasResult(episodes.get(task)!);
+  const [own, others] = [true, false].map((isOwn) =>
+    probes.filter((probe) => (probe.own === task) === isOwn),
+  );
+  return own!.some(finds) && !others!.filter((probe) => probe.own === undefined).some(finds);
+}
+
+function hasResult({ steps }: Trajectory): boolean {
+  return steps.some(({ calls }) => calls.some(({ result }) => result && !result.isError));
 }
