@@ -78,10 +78,28 @@ function sectionOf(name: string, results: readonly Result[], kinds: readonly str
     ? `![A test task before and after training, and the score of training episodes over the steps](${figureFile(name)})`
     : '';
   const start = `\`${ref}\`: the supervised start learns from ${demonstrations.toLocaleString('en')} demonstrations, ${epochs === 1 ? 'once' : `${epochs} times`} each.`;
-  const tables = [markdownTable(header, lines), byKind(results, kinds), differencesOf(results)];
+  const tables = [
+    markdownTable(header, lines),
+    fewerSeeds(results),
+    byKind(results, kinds),
+    differencesOf(results),
+  ];
   return [`## ${name}`, start, figure, ...tables, zerosOf(results), episodesOf(results)]
     .filter((part) => part !== '')
     .join('\n\n');
+}
+
+/** Why some rows have fewer than three seeds. Rows that are the same for each seed need one. */
+function fewerSeeds(results: readonly Result[]): string {
+  const few = rows.flatMap(({ name, from }) => {
+    const own = results.filter(({ row }) => row === name);
+    return from === undefined || own.length === 0 || own.length >= 3 ? [] : [{ name, own }];
+  });
+  if (few.length === 0) return '';
+  const names = few.map(({ name, own }) => `${name} (${own.length})`).join(', ');
+  const minutes = few.flatMap(({ own }) => own.map(({ seconds }) => Math.round(seconds / 60)));
+  const took = [...new Set([Math.min(...minutes), Math.max(...minutes)])].join(' to ');
+  return `Fewer than three seeds: ${names}. A run of these took ${took} minutes, and the rows that the comparison with GRPO needs came first.`;
 }
 
 /** Nothing if the row was not measured there. */

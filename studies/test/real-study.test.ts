@@ -136,6 +136,9 @@ test('the page compares GRPO with its start, seed by seed, and shows what only G
   expect(page).toContain('| Supervised | 0.167 (one seed) | 1 | 10 |');
   expect(page).toContain('| GRPO | 0.917 [0.000, 1.000] | 2 | 10 |');
   expect(page).toContain('| Supervised | +0.750 [−0.309, +1.809] | [+0.000, +1.000] |');
+  expect(page).toContain('Fewer than three seeds: GRPO (2). A run of these took 10 minutes, and the rows');
+  const three = [1, 2, 3].map((seed) => resultOf('GRPO', seed, [1, 1, 1, 1, 1, 1]));
+  expect(pageOf([results[0]!, ...three], {})).not.toContain('Fewer than three seeds');
   const shown = [...page.matchAll(/question \d/g)].map(([text]) => text);
   expect(shown).toEqual(['question 2', 'question 3', 'question 4']);
   expect(page).toContain('before\nSupervised says 2\n\nafter\nGRPO says 2\n');
