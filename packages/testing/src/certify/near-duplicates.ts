@@ -42,31 +42,48 @@ export function nearDuplicates(train: readonly unknown[], test: readonly unknown
   for (const words of trained) for (const word of new Set(words)) usage.set(word, (usage.get(word) ?? 0) + 1);
   const isRare = (word: string) => (usage.get(word) ?? 0) <= Math.max(1, common * trained.length);
   const rare = trained.map((words) => words.filter(isRare));
+  const holders = new Map<string, number[]>();
+  rare.forEach((words, index) => {
+    for (const word of new Set(words)) holders.set(word, [...(holders.get(word) ?? []), index]);
+  });
   return tested.flatMap((words, index): NearDuplicate[] => {
     const same = places.get(words.join(' '));
     if (same !== undefined) return [{ test: index, train: same }];
     if (words.length < enough) return [];
-    const own = words.filter(isRare);
-    // The words of the template alone say nothing.
+    // The rarest first. The words of the template alone say nothing.
+    const own = words.filter(isRare).sort((a, b) => (usage.get(a) ?? 0) - (usage.get(b) ?? 0));
     if (own.length < 3) return [];
-    const near = trained.findIndex(
-      (others, at) => overlap(own, rare[at]!) >= closest && overlap(words, others) >= closest,
+    // Whoever shares nine in ten of these words shares one of any tenth and one more (Chaudhuri et al. 2006, prefix filter).
+    const prefix = own.slice(0, own.length - Math.ceil(closest * own.length) + 1);
+    const candidates = new Set(prefix.flatMap((word) => holders.get(word) ?? []));
+    const [ownCounts, counts] = [countsOf(own), countsOf(words)];
+    const near = [...candidates].find(
+      (at) => areClose(ownCounts, own.length, rare[at]!) && areClose(counts, words.length, trained[at]!),
     );
-    return near < 0 ? [] : [{ test: index, train: near }];
+    return near === undefined ? [] : [{ test: index, train: near }];
   });
 }
 
-function overlap(a: readonly string[], b: readonly string[]): number {
-  // Most pairs end here.
-  if (Math.min(a.length, b.length) < closest * Math.max(a.length, b.length)) return 0;
-  const left = new Map<string, number>();
-  for (const word of a) left.set(word, (left.get(word) ?? 0) + 1);
-  let shared = 0;
-  for (const word of b) {
-    const count = left.get(word) ?? 0;
-    if (count === 0) continue;
-    left.set(word, count - 1);
-    shared += 1;
-  }
-  return shared / (a.length + b.length - shared);
+/** How often each word occurs. */
+function countsOf(words: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
+  return counts;
 }
+
+/** Whether `words`, as counted in `counts`, and `others` share enough. Ends as soon as too many of the others are not shared. */
+function areClose(counts: ReadonlyMap<string, number>, words: number, others: readonly string[]): boolean {
+  // A Jaccard index J of sets of a and b words means that J / (1 + J) of a + b are shared.
+  const needed = Math.ceil((closest / (1 + closest)) * (words + others.length) - tolerance);
+  let missable = others.length - needed;
+  if (words < needed || missable < 0) return false;
+  const used = new Map<string, number>();
+  for (const word of others) {
+    const before = used.get(word) ?? 0;
+    if (before < (counts.get(word) ?? 0)) used.set(word, before + 1);
+    else if (missable-- === 0) return false;
+  }
+  return true;
+}
+
+const tolerance = 1e-9;
