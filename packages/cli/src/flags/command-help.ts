@@ -168,7 +168,13 @@ export const helpTexts: Readonly<Record<string, HelpText>> = {
     ],
   },
   skill: { examples: ['toolenv skill add', 'toolenv skill add --to ~/.claude/skills'] },
-  check: { examples: [`toolenv check ${bridge}`, 'toolenv check my-env.ts --actions 100'] },
+  check: {
+    examples: [
+      `toolenv check ${bridge}`,
+      'toolenv check my-env.ts --actions 100',
+      `toolenv check ${bridge} --adversarial`,
+    ],
+  },
   tools: {
     examples: [
       "toolenv tools --mcp 'npx -y @modelcontextprotocol/server-everything'",
@@ -236,6 +242,7 @@ const headings: Readonly<Record<string, string>> = {
     'advantage scale-rewards credit gamma zero-variance normalise-process-rewards max-completion-length overlong-buffer overlong-penalty length-penalty truncated max-resamples',
   'Loss:':
     'algorithm loss clip delta ratio-level ratio-cap sapo-temperatures vespo-positive vespo-negative beta kl-in kl-estimator kl-clamp kl-every bias-corrected-kl entropy-coefficient top-entropy-quantile off-policy-threshold mismatch-correction mismatch-cap mismatch-floor',
+  'Certificate:': 'adversarial certificate panel learnable',
   'Gate:': 'fail-below against junit metric margin confidence',
   'Files:': 'record replay no-trajectories tensorboard rollouts report-to checkpoint-every keep-checkpoints',
 };

@@ -41,7 +41,7 @@ export function playScripts(
     policy,
     sampling,
     seed,
-    concurrency: 16,
+    concurrency: 8,
     retries: 1,
     onBug: 'abort-episode',
   } as const;
