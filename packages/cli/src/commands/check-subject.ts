@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { type EnvDefinition, type JsonSchema, openEnv, ToolEnvError } from '@toolenv/core';
+import { type EnvDefinition, type JsonSchema, ToolEnvError } from '@toolenv/core';
 import { completeOptions, loadPlugin, type PluginKind, type PolicyDefinition } from '@toolenv/core/plugins';
 import {
   type CertificateReport,
@@ -26,6 +26,7 @@ import type { AdvantageEstimator } from '@toolenv/training';
 import { readPairs } from '../flags/schema-flags.ts';
 import { trainerWithPart } from '../flags/trainer-parts.ts';
 import { learningTest } from '../run/learning-test.ts';
+import { openSource } from '../run/open-run.ts';
 import { type AnyPlugin, findSubject, importPlugin, packagePlugins } from '../subject/find-subject.ts';
 import { criticTrainer, defaultTrainer, policyReference } from '../subject/load-named.ts';
 import { packedCopy } from '../subject/packed-copy.ts';
@@ -122,11 +123,8 @@ async function learnIn(
 ): Promise<Learned> {
   const { seed, from } = options;
   const definition = typeof env === 'string' ? await loadPlugin('envs', env, { from }) : env;
-  const settings = { seed, ...(from !== undefined && { from }) };
-  const open = () =>
-    typeof env === 'string'
-      ? openEnv(env, options.options, settings)
-      : openEnv(env as EnvDefinition<unknown, Record<string, unknown>>, options.options, settings);
+  const opening = { seed, ...(from !== undefined && { from }) };
+  const open = () => openSource({ source: env, options: options.options }, opening);
   return learningTest({ ...options, definition, open });
 }
 
