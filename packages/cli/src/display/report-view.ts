@@ -38,9 +38,9 @@ function panelView({ tasks, panel, learned }: Certificate): string[] {
   const best = panel.players.toSorted((a, b) => b.share - a.share).slice(0, shownPlayers);
   const rows = best.map(({ name, does, share, reward }) => {
     const shared = `${Math.round(100 * share)} %`.padStart(6);
-    return `  ${shared}  ${(reward === null ? '–' : reward.toFixed(2)).padStart(6)}  ${name}: ${does}`;
+    return `  ${shared}  ${rewardText(reward).padStart(6)}  ${name}: ${does}`;
   });
-  const oracle = `   100 %  ${(panel.oracle === null ? '–' : panel.oracle.toFixed(2)).padStart(6)}  oracle`;
+  const oracle = `   100 %  ${rewardText(panel.oracle).padStart(6)}  oracle`;
   const head = `  share   reward  of ${plural(tasks, 'task')}, the best of ${panel.players.length} players without the work`;
   return [paint('dim', head), paint('dim', oracle), ...rows, ...(learned ? [learnedLine(learned)] : [])];
 }
@@ -71,9 +71,13 @@ function findingView({ rule, title, expected, received, hint }: Finding, mark: s
   ].join('\n');
 }
 
-/** `learned: 0.05, 0.31, 0.62, 0.74 by 0.0, 1.7, 3.3, 5.0 minutes`. */
+function rewardText(reward: number | null): string {
+  return reward === null ? '–' : reward.toFixed(2);
+}
+
+/** `learned: 0.05, 0.31, 0.62, 0.74 after 0.0, 1.7, 3.3, 5.0 minutes, of 64 test tasks, by my-checkpoint`. */
 function learnedLine({ policy, tasks, curve }: Learned): string {
-  const rewards = curve.map(({ reward }) => (reward === null ? '–' : reward.toFixed(2))).join(', ');
+  const rewards = curve.map(({ reward }) => rewardText(reward)).join(', ');
   const minutes = curve.map((point) => point.minutes.toFixed(1)).join(', ');
   return `  learned: ${rewards} after ${minutes} minutes, of ${plural(tasks, 'test task')}, by ${safeLine(policy)}`;
 }

@@ -52,7 +52,7 @@ function slashes(path: string): string {
 const [begin, end] = ['<!-- certificates -->', '<!-- /certificates -->'];
 
 /** The README with the badges between their marks, or below its first heading if it has no marks. */
-export function withBadges(readme: string, badges: readonly string[]): string {
+function withBadges(readme: string, badges: readonly string[]): string {
   const block = `${begin}\n${badges.join('\n')}\n${end}`;
   const [from, to] = [readme.indexOf(begin), readme.indexOf(end)];
   if (from >= 0 && to > from) return readme.slice(0, from) + block + readme.slice(to + end.length);
@@ -65,7 +65,7 @@ export function withBadges(readme: string, badges: readonly string[]): string {
 const letter = 6.6;
 
 /** `toolenv certified | safe-v1 1.2.0`. */
-export function badgeOf({ env, version: own }: Pick<Certificate, 'env' | 'version'>): string {
+function badgeOf({ env, version: own }: Pick<Certificate, 'env' | 'version'>): string {
   const label = 'toolenv certified';
   const text = [env.split('/').at(-1)!, ...(own === undefined ? [] : [own])].join(' ');
   const [left, right] = [label, text].map((said) => Math.round(said.length * letter + 12)) as [

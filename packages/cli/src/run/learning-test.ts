@@ -10,7 +10,7 @@ import {
   type Split,
   ToolEnvError,
 } from '@toolenv/core';
-import { loadPlugin, openPolicy } from '@toolenv/core/plugins';
+import { loadPlugin, openPolicy, type PolicyHandle } from '@toolenv/core/plugins';
 import { encodeTrajectory } from '@toolenv/core/recording';
 import type { Learned } from '@toolenv/testing';
 import { type Evaluation, evaluate, pairedDifference } from '@toolenv/training';
@@ -45,58 +45,72 @@ const sftOptions = { learningRate: 2e-4, batchSize: 16, epochs: 10_000 };
  * @throws ToolEnvError `usage.learning_test` without training or test tasks, or for a policy that cannot learn.
  */
 export async function learningTest(options: LearningOptions): Promise<Learned> {
-  const { minutes, seed, signal, onStatus } = options;
+  const { seed, signal } = options;
   const out = await mkdtemp(join(tmpdir(), 'toolenv-learning-'));
-  const opened = await openPolicy(options.policy, { seed });
-  await using env = await options.open();
   try {
-    const { learner } = opened;
-    if (!learner) throw unusable(`${options.policy} has no weights to train: name a checkpoint by --policy`);
-    const split = await testSplit(env);
-    let [updates, trained] = [0, 0];
-    const tell = (status: string) => onStatus?.(status, Math.min(1, trained / minutes));
-    const test = (part: string) => {
-      tell(`plays test tasks ${part}`);
-      return evaluate({ env, policy: opened, split, count: tested, maxTokens: 128, signal });
-    };
-    tell('plays the oracle');
-    const data = join(out, 'demonstrations.jsonl');
-    const demonstrations = await demonstrate(data, options);
-    const before = await test('before training');
-    const curve = [{ minutes: 0, reward: before.reward }];
-    let latest = before;
-    let resumed = performance.now();
-    const { train } = await loadPlugin('trainers', trainer);
-    const run = { policy: opened, learner, out, seed, signal };
-    for await (const { type } of train(run, { ...sftOptions, data })) {
-      if (type !== 'update') continue;
-      updates += 1;
-      trained += (performance.now() - resumed) / 60_000;
-      const isOver = trained >= minutes || updates >= (options.updates ?? Number.POSITIVE_INFINITY);
-      if (isOver || trained >= (curve.length * minutes) / marks) {
-        latest = await test(`after ${updates} updates`);
-        curve.push({ minutes: trained, reward: latest.reward });
-      }
-      if (isOver) break;
-      tell(`${updates} updates`);
-      resumed = performance.now();
+    await using env = await options.open();
+    const policy = await openPolicy(options.policy, { seed, signal });
+    try {
+      return await learn(env, policy, out, options);
+    } finally {
+      await policy.close?.();
     }
-    const difference = pairedDifference(...([before, latest].map(rewardsOf) as [number[][], number[][]]));
-    return {
-      ...{
-        policy: options.policy,
-        minutes: trained,
-        updates,
-        demonstrations,
-        split,
-        tasks: before.tasks.length,
-      },
-      ...{ before: before.reward, after: latest.reward, interval: difference?.interval ?? null, curve },
-    };
   } finally {
-    await opened.close?.();
     await rm(out, { recursive: true, force: true });
   }
+}
+
+/** @param out Folder for the demonstrations and the run. */
+async function learn(
+  env: OpenedEnv<unknown>,
+  policy: PolicyHandle,
+  out: string,
+  options: LearningOptions,
+): Promise<Learned> {
+  const { minutes, seed, signal, onStatus } = options;
+  const { learner } = policy;
+  if (!learner) throw unusable(`${options.policy} has no weights to train: name a checkpoint by --policy`);
+  const split = await testSplit(env);
+  let [updates, trained] = [0, 0];
+  const tell = (status: string) => onStatus?.(status, Math.min(1, trained / minutes));
+  const test = (part: string) => {
+    tell(`plays test tasks ${part}`);
+    return evaluate({ env, policy, split, count: tested, maxTokens: 128, signal });
+  };
+  tell('plays the oracle');
+  const data = join(out, 'demonstrations.jsonl');
+  const demonstrations = await demonstrate(data, options);
+  const before = await test('before training');
+  const curve = [{ minutes: 0, reward: before.reward }];
+  let latest = before;
+  let resumed = performance.now();
+  const { train } = await loadPlugin('trainers', trainer);
+  for await (const { type } of train({ policy, learner, out, seed, signal }, { ...sftOptions, data })) {
+    if (type !== 'update') continue;
+    updates += 1;
+    trained += (performance.now() - resumed) / 60_000;
+    const isOver = trained >= minutes || updates >= (options.updates ?? Number.POSITIVE_INFINITY);
+    if (isOver || trained >= (curve.length * minutes) / marks) {
+      latest = await test(`after ${updates} updates`);
+      curve.push({ minutes: trained, reward: latest.reward });
+    }
+    if (isOver) break;
+    tell(`${updates} updates`);
+    resumed = performance.now();
+  }
+  const difference = pairedDifference(rewardsOf(before), rewardsOf(latest));
+  return {
+    policy: options.policy,
+    minutes: trained,
+    updates,
+    demonstrations,
+    split,
+    tasks: before.tasks.length,
+    before: before.reward,
+    after: latest.reward,
+    interval: difference?.interval ?? null,
+    curve,
+  };
 }
 
 function rewardsOf({ tasks }: Evaluation): number[][] {

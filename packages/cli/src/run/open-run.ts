@@ -1,5 +1,4 @@
 /** Opens what a run needs: the environment, whose tools may be recorded or replayed, and the policy. */
-
 import {
   type Observation,
   type OpenEnvSettings,

@@ -1,6 +1,7 @@
 /** certifyEnv: plays an environment with players that do none of its work, and says whether its rewards can be trusted. */
 import { type EnvDefinition, type EnvHandle, openEnv, type Trajectory } from '@toolenv/core';
-import { findPlugin, type ToolSource } from '@toolenv/core/plugins';
+import { findPlugin } from '@toolenv/core/plugins';
+import type { CheckEnvOptions } from '../env/check-env.ts';
 import type { AnyEnvDefinition } from '../env/env-subject.ts';
 import { scriptedSeats } from '../env/scripted-seats.ts';
 import { someTasks, spread } from '../env/some-tasks.ts';
@@ -13,15 +14,9 @@ import { panel } from './panel.ts';
 import type { PanelScores } from './panel-scores.ts';
 import { Trial, type Twins } from './trial.ts';
 
-export interface CertifyEnvOptions<Options = Record<string, unknown>> extends CheckOptions {
-  /** The environment's own options. */
-  options?: Partial<Options>;
-  /** Tools for its roles, in place of the defaults. */
-  tools?: Record<string, ToolSource>;
-  /** Seeds the environment and the players. Default 1. */
-  seed?: number;
-  /** Folder from which plugins are searched for. Default: the working folder. */
-  from?: string;
+export interface CertifyEnvOptions<Options = Record<string, unknown>>
+  extends CheckOptions,
+    Pick<CheckEnvOptions<Options>, 'options' | 'tools' | 'seed' | 'from'> {
   /** Tasks to play, of all splits. Default 32. */
   tasks?: number;
   /** Milliseconds that an episode may take. Default 60,000. */

@@ -2,6 +2,7 @@
 import type { Observation, Script, ToolCall, Trajectory } from '@toolenv/core';
 import { wrongCall } from '../env/env-subject.ts';
 import { randomCall } from '../env/fuzz-actions.ts';
+import { findWords } from '../find-words.ts';
 
 /**
  * Makes a mistake of each kind: a tool that does not exist; calls without arguments, with wrong arguments, and with arguments that fit the
@@ -76,12 +77,13 @@ export function leakOf(
   if (known.length === 0) return undefined;
   for (const { name, textOf } of roads) {
     const texts = known.map(({ episode }) => textOf(episode));
-    const found = known.map(({ answer }, task) => says(texts[task]!, answer));
+    const says = (task: number, answer: string) => findWords(texts[task]!, answer) >= 0;
+    const found = known.map(({ answer }, task) => says(task, answer));
     const own = shareOf(found);
     const others = shareOf(
       known.flatMap(({ answer }, task) => {
         const other = known[(task + 1) % known.length]!.answer;
-        return other === answer ? [] : [says(texts[task]!, other)];
+        return other === answer ? [] : [says(task, other)];
       }),
     );
     const leaked = found.indexOf(true);
@@ -95,12 +97,6 @@ const telling = 0.25;
 
 function shareOf(found: readonly boolean[]): number {
   return found.length === 0 ? 0 : found.filter(Boolean).length / found.length;
-}
-
-/** Whether the text has the answer as whole words, ignoring case. */
-function says(text: string, answer: string): boolean {
-  const escaped = answer.normalize('NFKC').replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-  return new RegExp(`(?<![\\p{L}\\p{N}])${escaped}(?![\\p{L}\\p{N}])`, 'iu').test(text.normalize('NFKC'));
 }
 
 /** What follows a word for an answer, as in a task that was printed as a whole. */

@@ -11,6 +11,7 @@ import {
   type Transition,
   weigh,
 } from '@toolenv/core';
+import { findWords } from '../find-words.ts';
 import type { RuleId } from '../rules.ts';
 import { brief, causeText, Violation } from '../violation.ts';
 import { type EnvSubject, failedElsewhere, nothing, wrongCall } from './env-subject.ts';
@@ -164,10 +165,7 @@ function unearned(subject: EnvSubject, task: unknown): Promise<string[]> {
 
 /** The place where the text contains the label as whole words, ignoring case; `undefined` if there is none. */
 function excerpt(text: string, label: string): string | undefined {
-  const json = JSON.stringify(label.normalize('NFKC')).slice(1, -1);
-  const escaped = json.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-  const pattern = new RegExp(`(?<![\\p{L}\\p{N}])${escaped}(?![\\p{L}\\p{N}])`, 'iu');
-  const at = text.normalize('NFKC').search(pattern);
+  const at = findWords(text, JSON.stringify(label.normalize('NFKC')).slice(1, -1));
   if (at < 0) return undefined;
   return `…${text.slice(Math.max(0, at - 60), at + label.length + 60)}…`;
 }
