@@ -51,7 +51,11 @@ const longest = 10 * 1024 * 1024;
 export class MessageLines<Message> {
   readonly #parse: (value: unknown) => Message;
   readonly #onError: (error: Error) => void;
-  #waiting: Buffer = Buffer.alloc(0);
+  /** Whole lines that wait. */
+  #whole: Buffer = Buffer.alloc(0);
+  /** The line after them, in the chunks that have come. They are joined at its end: a line of 10 MB has thousands. */
+  #begun: Buffer[] = [];
+  #length = 0;
 
   /**
    * @param parse Throws for JSON that is not a message.
@@ -64,19 +68,26 @@ export class MessageLines<Message> {
 
   /** @throws Error for a message that is too long. Then the start of the next message is unknown. */
   append(chunk: Buffer): void {
-    const length = this.#waiting.length + chunk.length;
-    if (length > longest) {
+    this.#length += chunk.length;
+    if (this.#length > longest) {
       this.clear();
       throw new Error(`it has more than ${longest} bytes`);
     }
-    this.#waiting = Buffer.concat([this.#waiting, chunk]);
+    const end = chunk.lastIndexOf('\n') + 1;
+    if (end > 0) {
+      this.#whole = Buffer.concat([this.#whole, ...this.#begun, chunk.subarray(0, end)]);
+      this.#begun = [];
+    }
+    this.#begun.push(chunk.subarray(end));
   }
 
   /** The next message as `exactMessage` reads it; `undefined` if none is complete. Skips lines that are no messages. */
   next(): Message | undefined {
-    for (let end = this.#waiting.indexOf('\n'); end >= 0; end = this.#waiting.indexOf('\n')) {
-      const line = this.#waiting.toString('utf8', 0, end);
-      this.#waiting = this.#waiting.subarray(end + 1);
+    while (this.#whole.length > 0) {
+      const end = this.#whole.indexOf('\n') + 1;
+      const line = this.#whole.toString('utf8', 0, end);
+      this.#whole = this.#whole.subarray(end);
+      this.#length -= end;
       let message: unknown;
       try {
         message = exactMessage(line);
@@ -93,6 +104,8 @@ export class MessageLines<Message> {
   }
 
   clear(): void {
-    this.#waiting = Buffer.alloc(0);
+    this.#whole = Buffer.alloc(0);
+    this.#begun = [];
+    this.#length = 0;
   }
 }

@@ -5,6 +5,7 @@ import type { Observation } from '../protocol/message.ts';
 import { replacePrompts } from '../protocol/prompts.ts';
 import { withChanges, wrap } from './wrap.ts';
 
+/** Instructions for an agent, as SKILL.md has them. */
 export interface Skill {
   name: string;
   /** The instructions: SKILL.md without its front matter. */

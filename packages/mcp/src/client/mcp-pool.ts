@@ -93,7 +93,7 @@ class Pool implements McpPool {
   readonly #closing = new AbortController();
   /** Wakes the waiting calls of acquire, in their order. */
   readonly #waiting: (() => void)[] = [];
-  /** Lost servers, whose processes may still be running. */
+  /** Servers that are lost or were not reset, whose processes may still be running. */
   readonly #ending = new Set<Promise<void>>();
   tools: readonly McpTool[] = [];
   instructions: string | undefined;
@@ -188,13 +188,14 @@ class Pool implements McpPool {
   }
 
   async #giveBack(slot: Slot): Promise<void> {
-    if (this.#exclusive && !(await this.#servesAgain(slot.server))) await end(slot);
+    if (this.#exclusive && !(await this.#servesAgain(slot))) await end(slot);
     slot.episodes -= 1;
     this.#waiting.shift()?.();
   }
 
-  /** Whether the next episode may have the server: no call has reached it, or it is as it was. */
-  async #servesAgain(server: PooledServer | undefined): Promise<boolean> {
+  /** Whether the next episode may have the slot as it is: no call has reached its server, or the server is as it was. */
+  async #servesAgain(slot: Slot): Promise<boolean> {
+    const { server } = slot;
     if (!server || (this.#serverPerLease && !this.#reset)) return false;
     if (!server.isUsed) return true;
     if (!this.#reset || server.lost) return false;
@@ -206,17 +207,22 @@ class Pool implements McpPool {
       if (this.#closing.signal.aborted) return false;
       const name = describeServer(this.#endpoint);
       this.#options.onWarning!(`${name} was not reset, so it ends (${messageOf(error)}): correct \`reset\`.`);
-      return false;
+      // The episode does not wait for it: a reset and an end that take all of their time last longer than an episode may close.
+      this.#endAlone(slot);
+      return true;
     }
+  }
+
+  /** Empties the slot. Its server ends in the background. */
+  #endAlone(slot: Slot): void {
+    const ending = slot.server!.end().finally(() => this.#ending.delete(ending));
+    this.#ending.add(ending);
+    slot.server = undefined;
   }
 
   /** The slot's server. Starts it if there is none or if it is lost. */
   #serverOf(slot: Slot, own: McpEndpoint = this.#endpoint): PooledServer {
-    if (slot.server?.lost) {
-      const ending = slot.server.end().finally(() => this.#ending.delete(ending));
-      this.#ending.add(ending);
-      slot.server = undefined;
-    }
+    if (slot.server?.lost) this.#endAlone(slot);
     // The command line of a lease's own server may differ from the first in nothing but a folder.
     const onWarning = (message: string) =>
       this.#options.onWarning!(message.replaceAll(describeServer(own), describeServer(this.#endpoint)));
