@@ -131,11 +131,12 @@ export const environments: Readonly<Record<string, RealEnvironment>> = {
   },
 };
 
-/** Real questions over real passages. */
+/** Real questions over real passages. All questions of the file are test tasks: no row trains on them. */
 function questions(name: 'hotpotqa' | 'musique'): Test {
+  const path = `multihop/${name}_train.json`;
   return {
     ref: `@toolenv/envs-qa/${name}-v1`,
-    files: { path: `multihop/${name}_train.json` },
+    files: { path, testPath: path },
     ...{ options: { topK: 2 }, count: 100 },
   };
 }

@@ -38,16 +38,23 @@ export async function playRow(
   means: Means,
 ): Promise<Played> {
   if (row.train) await trainRow(environment, row, seed, means);
-  const { values, ...own } = await examine(environment, row, seed, means, ownTest, environment);
-  const tests: Record<string, TestValues> = { [ownTest]: values };
-  for (const [name, test] of Object.entries(environment.transfer ?? {})) {
-    if (test.files && means.data === undefined) continue;
-    tests[name] = (await examine(environment, row, seed, means, name, test)).values;
+  const tests: Record<string, TestValues> = {};
+  let own = { episodes: [] as Line[][], tokens: 0 };
+  for (const [name, test] of testsOf(environment, means)) {
+    const { values, ...rest } = await examine(environment, row, seed, means, name, test);
+    tests[name] = values;
+    if (name === ownTest) own = rest;
   }
   const course = row.train
     ? await courseOf(folderOf(means, row, seed), environment)
     : { curve: [], seconds: 0 };
   return { tests, ...own, ...course };
+}
+
+/** The environment's own test, and those of other tasks. Files of published tasks may be missing. */
+export function testsOf(environment: RealEnvironment, { data }: Means): [name: string, test: Test][] {
+  const others = Object.entries(environment.transfer ?? {});
+  return [[ownTest, environment], ...others.filter(([, { files }]) => !files || data !== undefined)];
 }
 
 /** The folder of the policy that a row trains. */

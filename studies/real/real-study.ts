@@ -1,6 +1,6 @@
 /**
  * `npm run real-study`: a pretrained model learns to use tools, from demonstrations and then from rewards. A run that exists in the file of
- * results is not repeated, and an interrupted run resumes.
+ * results is not repeated, but takes the tests that it lacks. An interrupted run resumes.
  */
 import { dirname, join } from 'node:path';
 import { writeAtomic } from '@toolenv/core/files';
@@ -18,8 +18,8 @@ import { appendResult, readResults } from '../shared/result-file.ts';
 import { environments } from './environments.ts';
 import { figureFile, figureOf } from './figure.ts';
 import { pageOf } from './page.ts';
-import { type Means, playRow, trainRow } from './play-row.ts';
-import type { Played, Result } from './results.ts';
+import { type Means, playRow, testsOf, trainRow } from './play-row.ts';
+import { keyOf, newest, type Played, type Result } from './results.ts';
 import { rowOf, rows, seedOf } from './rows.ts';
 import { testKinds } from './test-kinds.ts';
 
@@ -70,17 +70,11 @@ await runAsProcess(async (signal) => {
   makeModelFolder();
   // The commands find libtorch in this Python.
   if (flags.runtime === 'libtorch') process.env.TOOLENV_PYTHON = pythonWith('transformers');
-  const known = await readResults<Result>(flags.results);
-  const missing = runsOf(flags).filter(
-    ({ environment, row, seed }) =>
-      !known.some(
-        (each) =>
-          each.environment === environment &&
-          each.row === row &&
-          each.seed === seed &&
-          each.steps === flags.steps,
-      ),
-  );
+  const known = newest(await readResults<Result>(flags.results));
+  const missing = runsOf(flags).filter((run) => {
+    const result = known.find((each) => keyOf(each) === keyOf({ ...run, steps: flags.steps }));
+    return !result || lacksTests(result, meansOf(run, flags, signal));
+  });
   if (flags.atOnce > 1) {
     await trainStarts(missing, flags, signal);
     const own = { ...flags, threads: flags.threads ?? 1, atOnce: 1 };
@@ -90,7 +84,7 @@ await runAsProcess(async (signal) => {
     await atOnce(flags.atOnce, jobs);
   } else for (const run of missing) await measure(run, flags, signal);
   if (flags.seed !== undefined) return;
-  const results = await readResults<Result>(flags.results);
+  const results = newest(await readResults<Result>(flags.results));
   await writeAtomic(flags.page, pageOf(results, await testKinds()));
   for (const name of Object.keys(environments)) {
     const figure = figureOf(name, results);
@@ -113,6 +107,14 @@ async function trainStarts(runs: readonly Run[], flags: Flags, signal: AbortSign
 
 function meansOf({ environment }: Run, flags: Flags, signal: AbortSignal): Means {
   return { ...flags, model: modelFolder, work: join(flags.work, environment), signal };
+}
+
+/** Whether tests were added since, or have more tasks. */
+function lacksTests({ environment, tests }: Result, means: Means): boolean {
+  return testsOf(environments[environment]!, means).some(([name, { count }]) => {
+    const [values] = Object.values(tests[name] ?? {});
+    return (values?.length ?? 0) < Math.min(count, means.count ?? count);
+  });
 }
 
 async function measure(run: Run, flags: Flags, signal: AbortSignal): Promise<void> {

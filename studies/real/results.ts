@@ -33,6 +33,16 @@ export interface Result extends Played {
   commit: string;
 }
 
+/** What tells runs apart. */
+export function keyOf({ environment, row, seed, steps }: Omit<Result, keyof Played | 'machine' | 'commit'>): string {
+  return JSON.stringify([environment, row, seed, steps]);
+}
+
+/** The last result of each run: a run that took tests later is in the file again. */
+export function newest(results: readonly Result[]): Result[] {
+  return [...new Map(results.map((result) => [keyOf(result), result])).values()];
+}
+
 /** The scores of the environment's own test tasks. */
 export function scoresOf({ environment, tests }: Result): readonly number[] {
   return tests[ownTest]![environments[environment]!.components[0]]!;
