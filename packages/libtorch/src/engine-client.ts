@@ -1,6 +1,10 @@
 /** EngineClient: the engine in a process of its own. */
 import { type ChildProcess, fork } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ToolEnvError } from '@toolenv/core';
 import type { Engine } from './engine.ts';
@@ -14,9 +18,11 @@ export type Request =
   | { id: number; method: 'open'; given: ConstructorParameters<typeof Engine> }
   | { id: number; method: Method; given: readonly unknown[] };
 
-export type Answer =
-  | { id: number; result: unknown }
-  | { id: number; error: { message: string; code: string | undefined } };
+/** `isWorn`: memory is so full of gaps that another process would be faster. */
+export type Answer = { id: number; isWorn: boolean } & (
+  | { result: unknown }
+  | { error: { message: string; code: string | undefined } }
+);
 
 interface Waiting {
   resolve(result: unknown): void;
@@ -46,23 +52,40 @@ export interface EngineOptions {
   signal?: AbortSignal | undefined;
   /** Milliseconds without work after which the memory of freed tensors goes back to the system, where that is Linux with glibc. Default: 60,000. */
   rest?: number | undefined;
+  /**
+   * Microseconds to find memory for a large tensor, after an update of the optimizer, from which on another process takes the tensors over.
+   * Default: 20. After dozens of updates, memory can be so full of gaps that most of the time goes into this search.
+   */
+  wear?: number | undefined;
 }
 
 export class EngineClient {
-  readonly #child: ChildProcess;
+  readonly #options: EngineOptions;
+  #child: ChildProcess;
   readonly #waiting: Map<number, Waiting> = new Map();
   #count = 0;
   #lastWords = '';
+  #opened: ConstructorParameters<typeof Engine> | undefined;
   /** The library that is being loaded. */
   #opening: string | undefined;
+  #mayRenew = true;
+  /** Another process takes the tensors over. Requests wait for it. */
+  #renewing: Promise<void> | undefined;
   /** Why no further request can be answered. */
   #ended: unknown;
 
-  constructor({ threads, signal, rest = 60_000 }: EngineOptions = {}) {
+  constructor(options: EngineOptions = {}) {
+    this.#options = options;
+    this.#child = this.#start();
+    this.#rest();
+  }
+
+  #start(): ChildProcess {
+    const { threads, signal, rest = 60_000, wear = 20 } = this.#options;
     const isSource = import.meta.url.endsWith('.ts');
-    this.#child = fork(
+    const child = fork(
       fileURLToPath(new URL(`./engine-process.${isSource ? 'ts' : 'js'}`, import.meta.url)),
-      [String(rest), process.env.GLIBC_TUNABLES ? 'own settings' : ''],
+      [String(rest), String(wear), process.env.GLIBC_TUNABLES ? 'own settings' : ''],
       {
         execArgv: isSource ? ['--import', 'tsx', '--conditions=@toolenv/source'] : [],
         serialization: 'advanced',
@@ -75,20 +98,20 @@ export class EngineClient {
         stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
       },
     );
-    running.add(this.#child);
-    this.#child.stderr!.setEncoding('utf8').on('data', (text: string) => {
+    running.add(child);
+    child.stderr!.setEncoding('utf8').on('data', (text: string) => {
       this.#lastWords = (this.#lastWords + text).slice(-maxLastWords);
     });
-    (this.#child.stderr as unknown as { unref(): void }).unref();
-    this.#child.on('message', (answer: Answer) => this.#take(answer));
-    this.#child.on('error', ({ message }) => this.#endSoon(message));
-    this.#child.on('close', (code, name) => {
+    (child.stderr as unknown as { unref(): void }).unref();
+    child.on('message', (answer: Answer) => this.#take(answer));
+    child.on('error', ({ message }) => this.#endSoon(child, message));
+    child.on('close', (code, name) => {
       signal?.removeEventListener('abort', killIfHung);
-      this.#end(name ?? `exit code ${code}`);
+      this.#end(child, name ?? `exit code ${code}`);
     });
     const killIfHung = () => void this.#killIfHung(signal!.reason);
     signal?.addEventListener('abort', killIfHung);
-    this.#rest();
+    return child;
   }
 
   /**
@@ -105,14 +128,22 @@ export class EngineClient {
 
   /** Loads the library. @returns Its version. @throws ToolEnvError `usage.libtorch`. */
   async open(...given: ConstructorParameters<typeof Engine>): Promise<string> {
+    this.#opened = given;
     this.#opening = libraryIn(given[0]);
-    const version = await this.#ask({ id: ++this.#count, method: 'open', given });
+    const version = await this.#send({ id: ++this.#count, method: 'open', given });
     this.#opening = undefined;
     return version as string;
   }
 
   async close(): Promise<void> {
     this.#ended ??= new ToolEnvError('infrastructure.libtorch', 'The engine is closed.');
+    await this.#endChild();
+    // A renewal may wait for an answer.
+    this.#end(this.#child, 'it is closed');
+    await this.#renewing;
+  }
+
+  async #endChild(): Promise<void> {
     const child = this.#child;
     const hasEnded = child.exitCode !== null || child.signalCode !== null || child.pid === undefined;
     if (hasEnded) return;
@@ -126,12 +157,17 @@ export class EngineClient {
   }
 
   #ask(request: Request): Promise<unknown> {
+    return this.#renewing ? this.#renewing.then(() => this.#ask(request)) : this.#send(request);
+  }
+
+  #send(request: Request): Promise<unknown> {
     if (this.#ended) return Promise.reject(this.#ended);
     return new Promise((resolve, reject) => {
       this.#waiting.set(request.id, { resolve, reject });
       this.#child.ref();
       this.#child.channel?.ref();
-      this.#child.send(request, (error) => error && this.#endSoon(error.message));
+      const child = this.#child;
+      child.send(request, (error) => error && this.#endSoon(child, error.message));
     });
   }
 
@@ -139,8 +175,42 @@ export class EngineClient {
     const waiting = this.#waiting.get(answer.id);
     this.#waiting.delete(answer.id);
     if (this.#waiting.size === 0) this.#rest();
+    if (answer.isWorn && this.#waiting.size === 0 && this.#mayRenew && !this.#renewing && !this.#ended) {
+      this.#renewing = this.#renew().finally(() => {
+        this.#renewing = undefined;
+      });
+    }
     if ('result' in answer) waiting?.resolve(answer.result);
     else waiting?.reject(errorOf(answer.error));
+  }
+
+  /**
+   * Another process takes over programs and tensors, through a file. If there is no room for the file, the engine stays as it is. If the other
+   * process does not start, the engine has ended.
+   */
+  async #renew(): Promise<void> {
+    const file = join(tmpdir(), `toolenv-engine-${randomUUID()}`);
+    const request = (method: Request['method'], given: readonly unknown[]) =>
+      this.#send({ id: ++this.#count, method, given } as Request);
+    try {
+      this.#mayRenew = await request('save', [file]).then(
+        () => true,
+        () => false,
+      );
+      if (!this.#mayRenew || this.#ended) return;
+      const worn = this.#child;
+      this.#child = this.#start();
+      // The memory may not hold all tensors twice.
+      const end = once(worn, 'exit');
+      worn.kill('SIGKILL');
+      await end;
+      await request('open', this.#opened!);
+      await request('restore', [file]);
+    } catch (error) {
+      this.#ended ??= error;
+    } finally {
+      await rm(file, { force: true });
+    }
   }
 
   /** Lets this process end while no answer is due. */
@@ -162,12 +232,13 @@ export class EngineClient {
   }
 
   /** The end of the process says more than a message that could not be sent to it. */
-  #endSoon(why: string): void {
-    setTimeout(() => this.#end(why), grace);
+  #endSoon(child: ChildProcess, why: string): void {
+    setTimeout(() => this.#end(child, why), grace);
   }
 
-  #end(why: string): void {
-    running.delete(this.#child);
+  #end(child: ChildProcess, why: string): void {
+    running.delete(child);
+    if (child !== this.#child) return;
     this.#ended ??= this.#errorOfEnd(why);
     for (const { reject } of this.#waiting.values()) reject(this.#ended as Error);
     this.#waiting.clear();

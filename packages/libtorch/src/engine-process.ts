@@ -7,16 +7,19 @@ import { messageOf, ToolEnvError } from '@toolenv/core';
 import { dieWithParent } from './die-with-parent.ts';
 import { Engine } from './engine.ts';
 import type { Answer, Request } from './engine-client.ts';
-import { giveBackIfLittle, giveMemoryBack, leaveSettings, saveMemory } from './freed-memory.ts';
+import { giveBackIfLittle, giveMemoryBack, leaveSettings, saveMemory, searchTime } from './freed-memory.ts';
 import { outOfMemory } from './out-of-memory.ts';
 
 /** Milliseconds without a request after which the engine gives free memory back. */
 const rest = Number(process.argv[2]);
+/** Microseconds to find memory for a large tensor from which on the process is worn. */
+const wear = Number(process.argv[3]);
 /** Bytes that this process may have at most. */
 const memory = Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, totalmem());
 
 let engine: Engine | undefined;
 let resting: NodeJS.Timeout | undefined;
+let isWorn = false;
 
 process.on('message', ({ id, method, given }: Request) => {
   clearTimeout(resting);
@@ -24,13 +27,15 @@ process.on('message', ({ id, method, given }: Request) => {
   try {
     if (method === 'open') engine = new Engine(...given);
     const result = method === 'open' ? engine!.version : call(engine!, method, given);
-    answer = { id, result };
+    // The gradients of an update are disposed of after it, and need not be taken along.
+    answer = { id, isWorn, result };
+    if (method === 'adamw') isWorn = searchTime() >= wear;
   } catch (thrown) {
     const lack = outOfMemory(thrown);
     if (lack) saveMemory();
     const error = lack ?? thrown;
     const code = ToolEnvError.isInstance(error) ? error.code : undefined;
-    answer = { id, error: { message: messageOf(error), code } };
+    answer = { id, isWorn, error: { message: messageOf(error), code } };
   }
   process.send!(answer);
   giveBackIfLittle(process.availableMemory(), memory, performance.now());
@@ -40,7 +45,7 @@ process.on('message', ({ id, method, given }: Request) => {
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
 process.on('disconnect', () => process.exit());
 dieWithParent();
-if (process.argv[3] === 'own settings') leaveSettings();
+if (process.argv[4] === 'own settings') leaveSettings();
 
 function call(
   engine: Engine,

@@ -6,6 +6,7 @@ import {
   type RecordedProgram,
   type Tensor,
 } from '@toolenv/policy/runtime';
+import { readState, writeState } from './engine-state.ts';
 import { mapLarge } from './freed-memory.ts';
 import { GradientTape } from './gradient-tape.ts';
 import { Kernels } from './kernels.ts';
@@ -33,9 +34,9 @@ export interface CompileRequest {
 }
 
 interface Compiled {
+  request: CompileRequest;
   program: PreparedProgram;
   inputs: readonly string[];
-  gradients: GradientRequest | undefined;
   stays: ReadonlySet<string>;
   /** Whether it samples, with a cache of keys and values. */
   samples: boolean;
@@ -50,6 +51,7 @@ export class Engine {
   /** Kept weights in the precision of products, until they change. */
   readonly #narrowed: Map<TorchTensor, TorchTensor> = new Map();
   #count = 0;
+  #earlierPeak = 0;
 
   /** @throws ToolEnvError `usage.libtorch`. */
   constructor(folder: string, precision: Precision = 'float32') {
@@ -71,13 +73,11 @@ export class Engine {
   }
 
   /** @returns The program's number, and the names of the inputs that its runs need. */
-  compile({ program, gradients, stays }: CompileRequest): { id: number; inputs: string[] } {
+  compile(request: CompileRequest): { id: number; inputs: readonly string[] } {
     this.#count += 1;
-    const prepared = new PreparedProgram(program);
-    const inputs = [...new Set([...prepared.inputs, ...(gradients?.to ?? [])])];
-    const samples = program.nodes.some(({ operation }) => operation === 'pooledAttention');
-    this.#programs.set(this.#count, { program: prepared, inputs, gradients, stays: new Set(stays), samples });
-    return { id: this.#count, inputs };
+    const compiled = prepared(request);
+    this.#programs.set(this.#count, compiled);
+    return { id: this.#count, inputs: compiled.inputs };
   }
 
   close(program: number): void {
@@ -88,9 +88,24 @@ export class Engine {
     return measureProducts(this.#kernels);
   }
 
-  /** The most memory that this process has had, in bytes. */
+  /** The most memory that this process, or a process before it, has had, in bytes. */
   peakMemory(): number {
-    return 1024 * process.resourceUsage().maxRSS;
+    return Math.max(this.#earlierPeak, 1024 * process.resourceUsage().maxRSS);
+  }
+
+  /** Writes all that another engine needs to go on. */
+  save(file: string): void {
+    const programs = new Map([...this.#programs].map(([id, { request }]) => [id, request]));
+    const state = { count: this.#count, peakMemory: this.peakMemory(), programs, kept: this.#kept };
+    writeState(file, state, this.#kernels);
+  }
+
+  /** Takes over what another engine has written. */
+  restore(file: string): void {
+    const { count, peakMemory, programs, kept } = readState(file, this.#kernels);
+    [this.#count, this.#earlierPeak] = [count, peakMemory];
+    for (const [id, request] of programs) this.#programs.set(id, prepared(request));
+    for (const [id, tensor] of kept) this.#kept.set(id, tensor);
   }
 
   /** Tensors in memory, and those of them that the other side knows by number. */
@@ -100,7 +115,7 @@ export class Engine {
 
   /** @param inputs In the order of the program's: numbers, or a tensor that the engine keeps. */
   run(id: number, inputs: readonly (Numbers | Kept['kept'] | undefined)[]): Record<string, Numbers | Kept> {
-    const { program, inputs: needed, gradients, stays, samples } = this.#programs.get(id)!;
+    const { request, program, inputs: needed, stays, samples } = this.#programs.get(id)!;
     mapLarge(samples);
     const given = new Map<string, TorchTensor>();
     for (const [index, name] of needed.entries()) {
@@ -109,7 +124,7 @@ export class Engine {
       const isKept = typeof value === 'number';
       given.set(name, isKept ? this.#tensorOf(value).keep() : this.#take(value, stays.size > 0));
     }
-    const outputs = this.#compute(program, (name) => given.get(name)!, gradients);
+    const outputs = this.#compute(program, (name) => given.get(name)!, request.gradients);
     const found = Object.entries(outputs).map(([name, value]) => [name, this.#give(value, stays.has(name))]);
     for (const [index, name] of needed.entries()) {
       const value = given.get(name)!;
@@ -248,4 +263,11 @@ export class Engine {
     this.#kept.set(this.#count, value);
     return { kept: this.#count, dims: value.shape };
   }
+}
+
+function prepared(request: CompileRequest): Compiled {
+  const program = new PreparedProgram(request.program);
+  const inputs = [...new Set([...program.inputs, ...(request.gradients?.to ?? [])])];
+  const samples = request.program.nodes.some(({ operation }) => operation === 'pooledAttention');
+  return { request, program, inputs, stays: new Set(request.stays), samples };
 }

@@ -4,6 +4,8 @@ import { none, scalarTypes, type TorchLibrary, type TorchType } from './torch-li
 import { TensorScope, TorchTensor } from './torch-tensor.ts';
 
 const cpu = 0;
+/** c10::ScalarType of 8 bytes, of which the smallest elements take a fourth. */
+const [float64, wide] = [7n, 4];
 
 export type Unary = 'neg' | 'exp' | 'sqrt' | 'rsqrt' | 'relu' | 'sigmoid' | 'silu' | 'log';
 
@@ -60,8 +62,15 @@ export class Kernels extends TensorScope {
 
   /** Overwrites the parts of a tensor at int64 `index` [N] of its first axis. */
   copyRows(to: TorchTensor, index: TorchTensor, rows: TorchTensor): void {
-    const given = [this.#own(to), 0n, this.#own(index), this.#own(rows)];
-    this.discard(this.library.call('aten::index_copy_', '', given));
+    // ATen goes over all parts once for each of their elements. Wider elements are fewer.
+    const isEven = to.shape.at(-1)! % wide === 0;
+    const [target, source] = [to, rows].map((x) => (isEven ? this.#widened(x) : this.#own(x)));
+    this.discard(this.library.call('aten::index_copy_', '', [target!, 0n, this.#own(index), source!]));
+  }
+
+  /** The same bytes as elements of 8 bytes. */
+  #widened(x: TorchTensor): bigint {
+    return this.library.call('aten::view', 'dtype', [this.#own(x), float64])[0]!;
   }
 
   /** The parts of a tensor at int64 `index` of an axis. */
