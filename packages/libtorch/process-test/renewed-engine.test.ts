@@ -32,7 +32,9 @@ async function train(runtime: LibtorchRuntime) {
   const folder = await mkdtemp(join(tmpdir(), 'saved-'));
   await learner.save(folder);
   const files = (await readdir(folder)).sort();
-  const saved = await Promise.all(files.map(async (name) => [name, await readFile(join(folder, name), 'hex')]));
+  const saved = await Promise.all(
+    files.map(async (name) => [name, await readFile(join(folder, name), 'hex')]),
+  );
   await rm(folder, { recursive: true });
   return { learner, saved, engines };
 }
@@ -43,6 +45,11 @@ async function temporaryFolder(): Promise<string> {
   vi.stubEnv('TMPDIR', folder);
   onTestFinished(() => void vi.unstubAllEnvs());
   return folder;
+}
+
+/** What engines have left there. */
+async function filesIn(folder: string): Promise<string[]> {
+  return (await readdir(folder)).filter((name) => name.startsWith('toolenv'));
 }
 
 test.runIf(canRenew)('a new process for each step trains to the same bits, and leaves no file', async () => {
@@ -56,7 +63,7 @@ test.runIf(canRenew)('a new process for each step trains to the same bits, and l
   expect(own.map(({ length }) => length)).toEqual([1, 1, 1]);
   expect(new Set(own.flat()).size).toBe(3);
   expect(await renewed.count()).toEqual(await lasting.count());
-  expect((await readdir(folder)).filter((name) => !name.startsWith('tsx'))).toEqual([]);
+  expect(await filesIn(folder)).toEqual([]);
   for (const { learner } of [expected, found]) await learner.close();
   expect(await renewed.count()).toEqual({ alive: 0, kept: 0 });
   for (const runtime of [lasting, renewed]) await runtime.close();
@@ -87,6 +94,28 @@ test.runIf(canRenew)('closing amid a renewal leaves neither a process nor a file
   await learner.step({ learningRate: 1e-2, maxGradNorm: 1 });
   await runtime.close();
   expect(enginesOf()).toEqual(before);
-  expect((await readdir(folder)).filter((name) => !name.startsWith('tsx'))).toEqual([]);
+  expect(await filesIn(folder)).toEqual([]);
   await expect(runtime.count()).rejects.toThrow('The engine is closed.');
 });
+
+test.runIf(canRenew)(
+  'a new process that dies before it has the tensors ends the run with the remedy',
+  async () => {
+    const folder = await temporaryFolder();
+    const runtime = await libtorchRuntime(worn);
+    const before = enginesOf();
+    const learner = learnerOf(tinyModel(), {}, runtime);
+    await learner.backward({ rows }, { dLogprobs });
+    await learner.step({ learningRate: 1e-2, maxGradNorm: 1 });
+    const answer = runtime.count();
+    const successor = () => enginesOf().find((each) => !before.includes(each));
+    await vi.waitFor(() => expect(successor()).toBeDefined(), { timeout: 10_000, interval: 1 });
+    process.kill(successor()!, 'SIGKILL');
+    await expect(answer).rejects.toMatchObject({
+      code: 'infrastructure.libtorch',
+      message: expect.stringContaining('--resume'),
+    });
+    expect(await filesIn(folder)).toEqual([]);
+    await runtime.close();
+  },
+);

@@ -91,7 +91,7 @@ export class EngineClient {
         serialization: 'advanced',
         env: {
           ...process.env,
-          ...reuseMemory(process.env.GLIBC_TUNABLES),
+          ...reuseMemory(process.env),
           // OpenMP reads the variable when the library is loaded.
           ...(threads !== undefined && { OMP_NUM_THREADS: String(threads) }),
         },

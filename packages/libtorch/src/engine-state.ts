@@ -2,8 +2,8 @@
 import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 import { deserialize, serialize } from 'node:v8';
 import { sizeOf } from '@toolenv/policy/runtime';
-import type { CompileRequest } from './engine.ts';
 import type { Kernels } from './kernels.ts';
+import type { CompileRequest } from './prepared-program.ts';
 import type { TorchType } from './torch-library.ts';
 import type { TorchTensor } from './torch-tensor.ts';
 
@@ -60,9 +60,9 @@ export function readState(file: string, kernels: Kernels): EngineState {
       readAll(from, numbersOf(each, kernels));
       return each;
     });
-    const owned = new Set<TorchTensor>();
-    const ownerOf = (each: TorchTensor) => (owned.has(each) ? each.keep() : (owned.add(each), each));
-    return { ...state, kept: new Map([...kept].map(([id, place]) => [id, ownerOf(made[place]!)])) };
+    const owned = new Map([...kept].map(([id, place]) => [id, made[place]!.keep()]));
+    for (const each of made) each.drop();
+    return { ...state, kept: owned };
   } finally {
     closeSync(from);
   }

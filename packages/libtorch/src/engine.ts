@@ -1,16 +1,10 @@
 /** Engine: compiles recorded programs, runs them on libtorch, and keeps tensors between runs. */
-import {
-  type AdamWUpdate,
-  type GradientRequest,
-  gradientOf,
-  type RecordedProgram,
-  type Tensor,
-} from '@toolenv/policy/runtime';
+import { type AdamWUpdate, type GradientRequest, gradientOf, type Tensor } from '@toolenv/policy/runtime';
 import { readState, writeState } from './engine-state.ts';
 import { mapLarge } from './freed-memory.ts';
 import { GradientTape } from './gradient-tape.ts';
 import { Kernels } from './kernels.ts';
-import { PreparedProgram } from './prepared-program.ts';
+import { type CompileRequest, PreparedProgram } from './prepared-program.ts';
 import { measureProducts, type ProductTimes } from './product-times.ts';
 import { type Precision, SharedValues } from './shared-values.ts';
 import { TorchLibrary } from './torch-library.ts';
@@ -24,13 +18,6 @@ export type Numbers = Pick<Tensor, 'data' | 'dims'>;
 export interface Kept {
   kept: number;
   dims: readonly number[];
-}
-
-export interface CompileRequest {
-  program: RecordedProgram;
-  gradients?: GradientRequest | undefined;
-  /** Outputs that the engine keeps. */
-  stays: readonly string[];
 }
 
 interface Compiled {

@@ -1,7 +1,14 @@
 /** A recorded program, made ready to run: without operations that nobody needs, and with the place where each value is used last. */
-import type { Argument, RecordedNode, RecordedProgram } from '@toolenv/policy/runtime';
+import type { Argument, GradientRequest, RecordedNode, RecordedProgram } from '@toolenv/policy/runtime';
 import type { TorchOps } from './torch-ops.ts';
 import type { TorchTensor } from './torch-tensor.ts';
+
+export interface CompileRequest {
+  program: RecordedProgram;
+  gradients?: GradientRequest | undefined;
+  /** Outputs that the engine keeps. */
+  stays: readonly string[];
+}
 
 interface Step {
   node: RecordedNode;
