@@ -34,7 +34,12 @@ export interface Result extends Played {
 }
 
 /** What tells runs apart. */
-export function keyOf({ environment, row, seed, steps }: Omit<Result, keyof Played | 'machine' | 'commit'>): string {
+export function keyOf({
+  environment,
+  row,
+  seed,
+  steps,
+}: Omit<Result, keyof Played | 'machine' | 'commit'>): string {
   return JSON.stringify([environment, row, seed, steps]);
 }
 

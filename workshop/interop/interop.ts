@@ -16,6 +16,7 @@ import { checkScores } from './datasets/check-scores.ts';
 import { checkDaytona } from './daytona.ts';
 import { checkGsm8k } from './gsm8k.ts';
 import { reportHarbor } from './harbor.ts';
+import { checkHarnesses } from './harnesses.ts';
 import { checkHub } from './hub.ts';
 import { checkConformance } from './mcp/check-conformance.ts';
 import { checkServe } from './mcp/check-serve.ts';
@@ -59,6 +60,7 @@ const parts: Record<
   'mcp-conformance': [undefined, checkConformance],
   daytona: [undefined, checkDaytona],
   gsm8k: [undefined, () => checkGsm8k(process.argv[3] ?? 'data')],
+  harnesses: [undefined, () => checkHarnesses(process.argv[3] ?? '.', check)],
   harbor: [undefined, () => reportHarbor(process.argv[3] ?? 'examples/harbor', check)],
   // Measures, and prints the comparison itself.
   trl: ['transformers', (python) => compareWithTrl(python, process.argv.slice(3))],

@@ -51,7 +51,7 @@ test('the heavy packages come only with the packages that need them', () => {
   expect(bringing(/@lancedb\//)).toEqual(['tools-search']);
   expect(bringing(/onnxruntime/)).toEqual(['policy']);
   expect(bringing(/node-sqlite3-wasm/)).toEqual(['envs-classic']);
-  expect(bringing(/@modelcontextprotocol\//)).toEqual(['envs-mcp', 'mcp']);
+  expect(bringing(/@modelcontextprotocol\//)).toEqual(['envs-mcp', 'harnesses', 'mcp']);
 });
 
 test('a closure follows required peers, keeps optional packages apart and leaves optional peers out', () => {

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { Exchange } from '../src/exchange.ts';
 import { type Door, Gateway } from '../src/gateway.ts';
-import type { ModelReply } from '../src/wire/model-request.ts';
+import type { ModelReply, SentMessage } from '../src/wire/model-request.ts';
 import { post } from './chat-client.ts';
 
 const tokens = {
@@ -171,6 +171,43 @@ test('Responses, whose items are stored by id', async () => {
     { role: 'tool', id: 'call_2', text: '3' },
   ];
   expect(seen).toEqual([expected, expected]);
+});
+
+test('Responses: a function in a namespace is called by both names, and stays in its namespace', async () => {
+  const parameters = { type: 'object', properties: {} };
+  const look = { type: 'function', name: 'look', description: 'Looks.', parameters };
+  const tools = [look, { type: 'namespace', name: 'mcp__env', description: 'A server.', tools: [look] }];
+  const before = answer;
+  const offered: string[][] = [];
+  const calls = [
+    { id: 'call_1', name: 'look', arguments: '{}' },
+    { id: 'call_2', name: 'mcp__env__look', arguments: '{}' },
+  ];
+  const asked: (readonly SentMessage[])[] = [];
+  answer = (exchange) => {
+    const { tools, messages } = exchange.request;
+    offered.push(tools.map(({ name }) => name));
+    asked.push(messages);
+    exchange.answer({ ...reply, text: '', calls });
+  };
+  const { output } = (await (await send('/responses', { input: 'q', tools })).json()) as { output: object[] };
+  expect(output).toMatchObject([
+    { type: 'function_call', call_id: 'call_1', name: 'look' },
+    { type: 'function_call', call_id: 'call_2', namespace: 'mcp__env', name: 'look' },
+  ]);
+  expect(output[0]).not.toHaveProperty('namespace');
+  const results = ['call_1', 'call_2'].map((call_id) => ({
+    type: 'function_call_output',
+    call_id,
+    output: '3',
+  }));
+  await send('/responses', { input: [{ role: 'user', content: 'q' }, ...output, ...results], tools });
+  answer = before;
+  expect(offered).toEqual([
+    ['look', 'mcp__env__look'],
+    ['look', 'mcp__env__look'],
+  ]);
+  expect(asked[1]![1]).toMatchObject({ role: 'assistant', calls });
 });
 
 test('Responses, streamed', async () => {

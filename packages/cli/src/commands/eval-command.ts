@@ -32,6 +32,7 @@ import {
 } from '../run/evaluation-folder.ts';
 import { addGateFlags, EvaluationGates, type GateFlags, refuseUnscored } from '../run/evaluation-gates.ts';
 import {
+  agentFlag,
   type EnvFlags,
   envFlags,
   environmentHelp,
@@ -137,7 +138,7 @@ export function addEvaluationFlags(command: Command): void {
     .option('--json', 'print one JSON object instead of the table');
   for (const schema of [evaluationOptions, budgetSchema])
     for (const flag of schemaFlags(schema)) command.addOption(flag);
-  for (const flag of [...envFlags(), ...recordingFlags()]) command.addOption(flag);
+  for (const flag of [...envFlags(), agentFlag(), ...recordingFlags()]) command.addOption(flag);
 }
 
 /**
@@ -254,12 +255,13 @@ async function evaluateEntrant(
   const { opened: env, policy, finish, close } = await openRun(open, chosen, { ...given, seed, ...limits });
   try {
     const { split, temperature, maxTokens, topP, topK, minP, constrainCalls } = flags;
-    const { prompts, skill } = env.identity ?? {};
+    const { prompts, skill, agent } = env.identity ?? {};
     const ofRevision = policy.revision === undefined ? {} : { revision: policy.revision };
     const identity = {
       ...{ env: ref, envVersion: env.packageVersion, envOptions: options, tools: given.tool ?? [] },
       ...(prompts !== undefined && { prompts }),
       ...(skill !== undefined && { skill }),
+      ...(agent !== undefined && { agent }),
       ...{ policy: name, policyOptions: identityOptions(chosen), ...ofRevision },
       ...{ split, temperature, maxTokens, topP, topK, minP, seed, ...(constrainCalls && { constrainCalls }) },
     };
@@ -275,6 +277,7 @@ async function evaluateEntrant(
       ...{ env: ref, envVersion: env.packageVersion, envOptions: options },
       ...(prompts !== undefined && { prompts }),
       ...(skill !== undefined && { skill }),
+      ...(agent !== undefined && { agent }),
       ...{ policy: name, policyOptions: chosen.options, ...ofRevision },
       ...flags,
       ...evaluation,

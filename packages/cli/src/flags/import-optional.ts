@@ -5,6 +5,7 @@ import { serveProperties } from '@toolenv/serving';
 interface Packages {
   dataset: typeof import('@toolenv/dataset');
   gateway: typeof import('@toolenv/gateway');
+  harnesses: typeof import('@toolenv/harnesses');
   libtorch: typeof import('@toolenv/libtorch');
   mcp: typeof import('@toolenv/mcp');
   openenv: typeof import('@toolenv/openenv');
@@ -15,6 +16,7 @@ interface Packages {
 const packages: { [Name in keyof Packages]: () => Promise<Packages[Name]> } = {
   dataset: () => import('@toolenv/dataset'),
   gateway: () => import('@toolenv/gateway'),
+  harnesses: () => import('@toolenv/harnesses'),
   libtorch: () => import('@toolenv/libtorch'),
   mcp: () => import('@toolenv/mcp'),
   openenv: () => import('@toolenv/openenv'),

@@ -12,6 +12,7 @@ import { readPrompts, recordEnv, replayEnv, type ToolTap } from '@toolenv/core/r
 import { untilAborted } from '@toolenv/core/tools';
 import { withSkill } from '@toolenv/core/wrappers';
 import { Option } from 'commander';
+import { importPackage } from '../flags/import-optional.ts';
 import type { ResolvedPlugin } from '../flags/plugin-flags.ts';
 import { fullName } from '../subject/full-name.ts';
 import { readSkill } from './read-skill.ts';
@@ -26,6 +27,7 @@ export interface EnvFlags {
   tool?: string[];
   prompts?: string;
   skill?: string[];
+  agent?: string;
 }
 
 /** The flags of every command that opens an environment. */
@@ -48,6 +50,14 @@ export function envFlags(): Option[] {
       'add a skill, a folder with SKILL.md, to the system message; none: no skill. eval compares the skills of several --skill on the same tasks',
     ).argParser((folder: string, before: string[] = []) => [...before, folder]),
   ];
+}
+
+/** The flag of commands that play many episodes. */
+export function agentFlag(): Option {
+  return new Option(
+    '--agent <name>',
+    'let an installed coding agent play the episodes in its own loop, with the policy as its model: claude-code, cline, codex, continue, opencode, pi or qwen-code',
+  );
 }
 
 /** What the flags of {@link recordingFlags} give. */
@@ -137,10 +147,13 @@ interface OpeningSettings {
   from?: string;
 }
 
-/** @throws ToolEnvError What `openEnv`, `readPrompts` and `readSkill` throw; `usage.bad_flag` for several skills. */
+/**
+ * @throws ToolEnvError What `openEnv`, `readPrompts` and `readSkill` throw; `usage.bad_flag` for several skills; `usage.missing_package` and
+ *   `usage.unknown_agent` for an agent.
+ */
 export async function openRunEnv(
   { source, options }: Pick<ResolvedPlugin<'envs'>, 'source' | 'options'>,
-  { seed, tap, tool, prompts: file, skill: skills = [], from }: EnvFlags & OpeningSettings,
+  { seed, tap, tool, prompts: file, skill: skills = [], agent, from }: EnvFlags & OpeningSettings,
 ): Promise<OpenedEnv<unknown>> {
   if (skills.length > 1)
     throw new ToolEnvError(
@@ -153,7 +166,18 @@ export async function openRunEnv(
   const { skill: ofSkill, ...others } = texts ?? {};
   const prompts = skill && ofSkill !== undefined ? others : texts;
   const env = await openSource({ source, options }, { seed, tools: readTools(tool), tap, prompts, from });
-  return skill ? withSkill(env, { ...skill, text: ofSkill ?? skill.text }) : env;
+  const skilled = skill ? withSkill(env, { ...skill, text: ofSkill ?? skill.text }) : env;
+  return agent === undefined ? skilled : playedBy(agent, skilled);
+}
+
+async function playedBy(agent: string, env: OpenedEnv<unknown>): Promise<OpenedEnv<unknown>> {
+  try {
+    const { harnessNamed, withHarness } = await importPackage('harnesses', '--agent');
+    return (await withHarness(env, harnessNamed(agent))) as OpenedEnv<unknown>;
+  } catch (error) {
+    await env.close();
+    throw error;
+  }
 }
 
 /** What `--skill` names for an environment without a skill. */

@@ -137,7 +137,14 @@ async function openAll(
     others: readonly ListedEnv[];
     weights: Record<string, number> | undefined;
   },
-  { tap, tool = [], prompts: file, skill, seed }: EnvFlags & { seed: number; tap?: ToolTap | undefined },
+  {
+    tap,
+    tool = [],
+    prompts: file,
+    skill,
+    agent,
+    seed,
+  }: EnvFlags & { seed: number; tap?: ToolTap | undefined },
 ): Promise<OpenedTrainingEnvs> {
   const open: OpenedEnv<unknown>[] = [];
   const given = file === undefined ? [] : Object.keys(await readPrompts(file));
@@ -146,7 +153,14 @@ async function openAll(
     // Others than the first may lack the texts.
     const hasTexts = chosen === mixed[0] || given.every((name) => chosen.texts.includes(name));
     const prompts = hasTexts ? file : undefined;
-    const env = await openRunEnv(chosen, { tool: tool.filter(isForIt), prompts, skill, seed, tap: ownTap });
+    const env = await openRunEnv(chosen, {
+      tool: tool.filter(isForIt),
+      prompts,
+      skill,
+      agent,
+      seed,
+      tap: ownTap,
+    });
     open.push(env);
     return env;
   };

@@ -28,13 +28,17 @@ import { type Item, mintId, openAiError, type StoredItems, type Wire } from './w
 /** The items of a request, which its answer is stored with; absent if the client wants nothing stored. */
 const inputs: WeakMap<ModelRequest, readonly Item[]> = new WeakMap();
 
+/** A function in a namespace: the policy calls it by both names in one. */
+type InNamespace = Pick<Item, 'namespace' | 'name'>;
+const namespaces: WeakMap<ModelRequest, ReadonlyMap<string, InNamespace>> = new WeakMap();
+
 export const responses: Wire = {
   conversation({ instructions, tools, tool_choice, ...body }, stored) {
     const first: SentMessage[] =
       typeof instructions === 'string' && instructions !== '' ? [{ role: 'system', text: instructions }] : [];
     return {
       messages: [...first, ...joinTurns(toMessages(itemsOf(body, stored)))],
-      tools: tool_choice === 'none' ? [] : distinct(arrayAt(tools ?? [], 'tools').map(readTool)),
+      tools: tool_choice === 'none' ? [] : distinct(functionsOf(tools).map(({ tool }) => tool)),
     };
   },
 
@@ -56,6 +60,7 @@ export const responses: Wire = {
       tokenIds: body.return_token_ids === true,
       logprobs: Array.isArray(include) && include.includes('message.output_text.logprobs'),
     };
+    namespaces.set(request, namesOf(body.tools));
     if (body.store !== false) inputs.set(request, itemsOf(body, stored));
     return request;
   },
@@ -137,12 +142,12 @@ export function toMessages(items: readonly Item[]): SentMessage[] {
   const messages: SentMessage[] = [];
   for (const [i, item] of items.entries()) {
     const field = `input[${i}]`;
-    const { type = 'message', role, content, call_id, name, arguments: args, output } = item;
+    const { type = 'message', role, content, call_id, namespace, name, arguments: args, output } = item;
     if (type === 'reasoning') continue;
     if (type === 'function_call') {
       const call = {
         id: stringAt(call_id, `${field}.call_id`),
-        name: stringAt(name, `${field}.name`),
+        name: nameIn(namespace, stringAt(name, `${field}.name`)),
         arguments: stringAt(args, `${field}.arguments`),
       };
       messages.push({ role: 'assistant', text: '', calls: [call] });
@@ -160,8 +165,35 @@ export function toMessages(items: readonly Item[]): SentMessage[] {
   return messages;
 }
 
-function readTool(given: unknown, index: number): ReturnType<typeof toolAt> {
-  const field = `tools[${index}]`;
+/** A function, and how its namespace has it. */
+interface Callable {
+  tool: ReturnType<typeof toolAt>;
+  as?: InNamespace;
+}
+
+/** The functions that the policy may call, those in namespaces included: Codex gives each MCP server a namespace. */
+function functionsOf(given: unknown): Callable[] {
+  return arrayAt(given ?? [], 'tools').flatMap((each, index): Callable[] => {
+    const field = `tools[${index}]`;
+    const { type, name, tools } = objectAt(each, field);
+    if (type !== 'namespace') return [{ tool: readTool(each, field) }];
+    const namespace = stringAt(name, `${field}.name`);
+    return arrayAt(tools, `${field}.tools`).map((inner, place) => {
+      const tool = readTool(inner, `${field}.tools[${place}]`);
+      return { tool: { ...tool, name: nameIn(namespace, tool.name) }, as: { namespace, name: tool.name } };
+    });
+  });
+}
+
+function namesOf(tools: unknown): ReadonlyMap<string, InNamespace> {
+  return new Map(functionsOf(tools).flatMap(({ tool, as }) => (as ? [[tool.name, as] as const] : [])));
+}
+
+function nameIn(namespace: unknown, name: string): string {
+  return typeof namespace === 'string' ? `${namespace}__${name}` : name;
+}
+
+function readTool(given: unknown, field: string): ReturnType<typeof toolAt> {
   const { type } = objectAt(given, field);
   if (type !== 'function') refuse(field, `the policy calls functions, not ${JSON.stringify(type)}`);
   return toolAt(given, field, 'parameters');
@@ -194,7 +226,7 @@ function answerOf(
       id: mintId('fc'),
       type: 'function_call',
       call_id: id,
-      name,
+      ...(namespaces.get(request)?.get(name) ?? { name }),
       arguments: args,
       status: 'completed',
     });

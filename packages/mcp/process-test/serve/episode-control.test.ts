@@ -62,6 +62,18 @@ async function records(): Promise<ScoreRecord[]> {
   return text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]));
 }
 
+test('the orchestrator answers for an agent that has said its answer, once', async () => {
+  await serve();
+  const { body: episode } = await control('POST', '', { task: 1, seed: 7 });
+  const path = `/${episode.episode}`;
+  expect(await control('POST', path, { text: 'gold' })).toMatchObject({ status: 400 });
+  const { status, body } = await control('POST', path, { answer: 'nothing' });
+  expect(status).toBe(200);
+  expect(body).toMatchObject({ outcome: { kind: 'terminated' }, turns: 1 });
+  expect((await control('POST', path, { answer: 'another' })).body).toEqual(body);
+  expect((await control('POST', path, { answer: 'x' }, 'another-token')).status).toBe(401);
+});
+
 const eras = [
   ['with a session', true],
   ['without a session', false],

@@ -7,7 +7,7 @@ import { isInfrastructure, type JsonSchema } from '@toolenv/core';
 import { validate } from '@toolenv/core/schemas';
 import { replyJson } from '@toolenv/serving';
 import { sessionView } from './agent-server.ts';
-import type { EnvSession, SessionSource } from './env-session.ts';
+import { answerName, type EnvSession, type SessionSource } from './env-session.ts';
 import type { HttpSession } from './http-session.ts';
 import { ModernEndpoint } from './modern-endpoint.ts';
 import { OpenEpisodes } from './open-episodes.ts';
@@ -15,6 +15,13 @@ import { OpenEpisodes } from './open-episodes.ts';
 const wantedSchema: JsonSchema = {
   type: 'object',
   properties: { task: { type: 'integer', minimum: 0 }, seed: { type: 'integer', minimum: 0 } },
+  additionalProperties: false,
+};
+
+const answerSchema: JsonSchema = {
+  type: 'object',
+  properties: { answer: { type: 'string' } },
+  required: ['answer'],
   additionalProperties: false,
 };
 
@@ -90,20 +97,29 @@ export class EpisodeControl {
     const episode = this.episodes.find(id);
     if (!episode) return replyJson(response, 404, { error: 'There is no such episode, or it was ended.' });
     if (method === 'GET') return replyJson(response, 200, episode.session.score!);
+    if (method === 'POST') return this.#answerFor(episode, body ?? {}, response);
     if (method !== 'DELETE')
-      return replyJson(response, 405, { error: 'GET reads an episode, DELETE ends it.' });
+      return replyJson(response, 405, {
+        error: 'GET reads an episode, POST answers for its agent, DELETE ends it.',
+      });
     await this.episodes.end(episode);
     replyJson(response, 200, episode.session.score!);
   }
 
+  /** Answers for an agent that has said its answer instead of calling a tool. An episode that has ended stays as it is. */
+  async #answerFor({ session }: ControlledEpisode, body: unknown, response: ServerResponse): Promise<void> {
+    const [wrong] = validate(answerSchema, body);
+    if (wrong) return replyJson(response, 400, { error: refusal(wrong) });
+    const leave = new AbortController();
+    response.once('close', () => leave.abort());
+    const { answer: text } = body as { answer: string };
+    if (session.isRunning) await session.call(answerName, { text }, { signal: leave.signal });
+    replyJson(response, 200, session.score!);
+  }
+
   async #open(wanted: unknown, response: ServerResponse): Promise<void> {
     const [wrong] = validate(wantedSchema, wanted);
-    if (wrong) {
-      const where = wrong.path || 'The body';
-      return replyJson(response, 400, {
-        error: `${where}: expected ${wrong.expected}; received ${wrong.received}.`,
-      });
-    }
+    if (wrong) return replyJson(response, 400, { error: refusal(wrong) });
     if (!this.#hooks.hasRoom()) {
       return replyJson(response, 503, { error: 'All places are taken (maxSessions): end an episode first.' });
     }
@@ -129,4 +145,8 @@ export class EpisodeControl {
       replyJson(response, 502, { error: error.message, code: error.code });
     }
   }
+}
+
+function refusal({ path, expected, received }: ReturnType<typeof validate>[number]): string {
+  return `${path || 'The body'}: expected ${expected}; received ${received}.`;
 }

@@ -1,0 +1,138 @@
+/** An agent that is a program plays an environment whose tools reach it over MCP. The agents of registries: `npm run interop -- harnesses`. */
+import { readdir } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  type Action,
+  type EnvHandle,
+  openEnv,
+  type Policy,
+  rollout,
+  scriptedPolicy,
+  type Trajectory,
+} from '@toolenv/core';
+import { expect, test, vi } from 'vitest';
+import bank from '../../../examples/bank.ts';
+import { type Harness, harnesses, runProgram, withHarness } from '../src/index.ts';
+import { type BankTask, bankPlayer } from './bank-player.ts';
+
+const agent: Harness = {
+  name: 'small',
+  package: 'small@1.0.0',
+  run(job) {
+    const program = join(import.meta.dirname, 'agent.js');
+    return runProgram(this, [process.execPath, program, job.tools!, job.ask], job);
+  },
+};
+
+async function bankOf(count: number): Promise<{ env: EnvHandle<BankTask>; tasks: BankTask[] }> {
+  const env = (await openEnv(bank)) as EnvHandle<BankTask>;
+  return {
+    env,
+    tasks: await Promise.all(Array.from({ length: count }, (_, index) => env.tasks.test.get(index))),
+  };
+}
+
+async function play(env: EnvHandle<BankTask>, policy: Policy, tasks: BankTask[]): Promise<Trajectory[]> {
+  const trajectories = rollout({
+    ...{ env, policy, seed: 1, retries: 0, concurrency: 2 },
+    episodes: tasks.map((task, group) => ({ task, group, sample: 0 })),
+    sampling: { maxTokens: 64, temperature: 0 },
+  });
+  const all: Trajectory[] = [];
+  for await (const trajectory of trajectories) all.push(trajectory);
+  return all.sort((a, b) => a.group - b.group);
+}
+
+/** Folders that agents have left. */
+const left = async () => (await readdir(tmpdir())).filter((name) => name.startsWith('toolenv-small-'));
+
+test('the agent calls the tools, and the environment scores what it has done', async () => {
+  const { env, tasks } = await bankOf(4);
+  const played = await withHarness(env, agent);
+  const right = await play(played, bankPlayer(tasks), tasks);
+  expect(right.map(({ reward }) => reward)).toEqual([1, 1, 1, 1]);
+  const calls = right.map(({ steps }) =>
+    steps.flatMap((step) => step.calls.map(({ call }) => 'name' in call && call.name)),
+  );
+  expect(calls).toEqual(tasks.map((task) => task.calls.map(({ name }) => name)));
+  expect(right.map(({ steps }) => steps.at(-1)!.info!.requests)).toEqual(
+    tasks.map((task) => ({ first: 1, continued: task.calls.length })),
+  );
+  const idle = await play(
+    played,
+    scriptedPolicy(() => 'Done.'),
+    tasks,
+  );
+  expect(idle.map(({ reward }) => reward)).toEqual([0, 0, 0, 0]);
+  expect(played.identity).toMatchObject({ agent: 'small@1.0.0' });
+  await played.close();
+  expect(await left()).toEqual([]);
+});
+
+test('an agent that is cut off earns nothing, and its process ends', async () => {
+  const { env, tasks } = await bankOf(1);
+  const played = await withHarness(env, agent, { maxTurns: 2 });
+  const asks = [{ name: 'look_up', arguments: { owner: 'Ada' } }];
+  const [cut] = await play(
+    played,
+    scriptedPolicy(() => asks),
+    tasks,
+  );
+  expect(cut).toMatchObject({ reward: 0, outcome: { kind: 'truncated', reason: 'max_turns' } });
+  await played.close();
+  expect(await left()).toEqual([]);
+});
+
+test('the answer counts as the policy says it, whether in words or by the tool', async () => {
+  const { env } = await bankOf(1);
+  await env.close();
+  const quiz = await openEnv((await import('./quiz-env.ts')).default);
+  const played = (await withHarness(quiz, agent)) as EnvHandle<unknown>;
+  const task = await quiz.tasks.test.get(0);
+  const rewardOf = async (act: (turn: number) => Action['toolCalls'] | string) => {
+    const policy = scriptedPolicy((_, turn) => act(turn) as string);
+    const [trajectory] = await play(played as EnvHandle<BankTask>, policy, [task as unknown as BankTask]);
+    return trajectory!.reward;
+  };
+  expect(await rewardOf(() => '42')).toBe(1);
+  expect(await rewardOf(() => '41')).toBe(0);
+  const answers = (text: string) => (turn: number) =>
+    (turn === 0 ? [{ name: 'answer', arguments: { text } }] : 'The answer is given.') as never;
+  expect(await rewardOf(answers('42'))).toBe(1);
+  // Words after the answer do not replace it.
+  expect(await rewardOf((turn) => (turn === 0 ? answers('41')(turn) : '42'))).toBe(0);
+  await played.close();
+});
+
+test('an environment that replies to answers is refused by name', async () => {
+  const bargain = await openEnv('@toolenv/envs-classic/bank-v1');
+  const played = await withHarness(bargain, agent);
+  const task = (await bargain.tasks.test.get(0)) as BankTask;
+  await expect(
+    play(
+      played as EnvHandle<BankTask>,
+      scriptedPolicy(() => 'Hello.'),
+      [task],
+    ),
+  ).rejects.toMatchObject({ code: 'usage.agent_conversation' });
+  await played.close();
+});
+
+test.each(harnesses.map((each) => [each.name, each] as const))(
+  '%s that is not installed is named, with the command that installs it',
+  async (_name, harness) => {
+    vi.stubEnv('PATH', '/nowhere');
+    const { env, tasks } = await bankOf(1);
+    const played = await withHarness(env, harness);
+    try {
+      await expect(play(played, bankPlayer(tasks), tasks)).rejects.toMatchObject({
+        code: 'usage.agent_missing',
+        message: expect.stringContaining(`npm install ${harness.package}`),
+      });
+    } finally {
+      vi.unstubAllEnvs();
+      await played.close();
+    }
+  },
+);

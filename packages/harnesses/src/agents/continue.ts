@@ -1,0 +1,39 @@
+/** Continue's command line (docs.continue.dev): chat completions. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Harness, runProgram, serverName } from '../harness.ts';
+
+const own = [
+  'Bash',
+  'Edit',
+  'Fetch',
+  'Glob',
+  'List',
+  'MultiEdit',
+  'Read',
+  'Search',
+  'Write',
+  'Checklist',
+  'Skills',
+];
+
+export const continueCli: Harness = {
+  name: 'continue',
+  package: '@continuedev/cli@1.5.47',
+  async run(job) {
+    const { ask, home, baseURL: apiBase, apiKey, tools } = job;
+    const model = { name: 'policy', provider: 'openai', model: 'policy', apiBase, apiKey, roles: ['chat'] };
+    const server = { name: serverName, type: 'streamable-http', url: tools };
+    const config = {
+      ...{ name: 'toolenv', version: '1.0.0', schema: 'v1' },
+      models: [{ ...model, capabilities: ['tool_use'] }],
+      ...(tools !== undefined && { mcpServers: [server] }),
+    };
+    // YAML, of which JSON is a part.
+    const file = join(home, 'config.yaml');
+    await writeFile(file, JSON.stringify(config));
+    const args = ['--config', file, '--auto', '--print', ask];
+    if (tools !== undefined) for (const name of own) args.push('--exclude', name);
+    return runProgram(this, ['cn', ...args], job, { CONTINUE_TELEMETRY_ENABLED: '0' });
+  },
+};

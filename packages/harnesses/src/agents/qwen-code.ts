@@ -1,0 +1,26 @@
+/** Qwen Code (github.com/QwenLM/qwen-code): chat completions. */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Harness, runProgram, serverName } from '../harness.ts';
+
+export const qwenCode: Harness = {
+  name: 'qwen-code',
+  package: '@qwen-code/qwen-code@0.24.4',
+  async run(job) {
+    const { ask, home, tools } = job;
+    const settings = {
+      security: { auth: { selectedType: 'openai' } },
+      general: { enableAutoUpdate: false },
+      privacy: { usageStatisticsEnabled: false },
+      // Its memory asks the model for another conversation.
+      memory: { enableManagedAutoMemory: false, enableManagedAutoDream: false },
+      ...(tools !== undefined && {
+        mcpServers: { [serverName]: { httpUrl: tools, trust: true } },
+        tools: { core: ['none'], toolSearch: { enabled: false } },
+      }),
+    };
+    await mkdir(join(home, '.qwen'));
+    await writeFile(join(home, '.qwen', 'settings.json'), JSON.stringify(settings));
+    return runProgram(this, ['qwen', '--yolo', '--prompt', ask], job, { OPENAI_MODEL: 'policy' });
+  },
+};

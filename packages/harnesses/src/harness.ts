@@ -1,0 +1,54 @@
+/** Harness: a coding agent as its registry has it. It is told of another model and of the environment's tools, and is not changed. */
+import { ToolEnvError } from '@toolenv/core';
+import { CommandFailed, command } from '@toolenv/gateway';
+
+/** What an agent gets for an episode. */
+export interface HarnessJob {
+  /** The task, with the instructions of the environment before it. */
+  ask: string;
+  /** An empty working folder. */
+  cwd: string;
+  /** An empty home, so that the agent finds neither your configuration nor another episode's. */
+  home: string;
+  /** The model: OpenAI's APIs at this URL, and Anthropic's at the URL without `/v1`. */
+  baseURL: string;
+  apiKey: string;
+  /** The MCP server of the environment's tools, over Streamable HTTP; absent if there are none. */
+  tools?: string | undefined;
+  signal: AbortSignal;
+}
+
+export interface Harness {
+  /** As `--agent` names it. */
+  readonly name: string;
+  /** The package that was tried, with its version: `@openai/codex@0.171.0`. */
+  readonly package: string;
+  /** Runs the agent to its end. @returns What it said last. */
+  run(job: HarnessJob): Promise<string>;
+}
+
+/** The name of the environment's server in the settings of an agent. */
+export const serverName = 'env';
+
+/**
+ * Runs the program of an agent.
+ * @returns What it wrote to stdout.
+ * @throws ToolEnvError `usage.agent_missing` if it is not installed.
+ */
+export async function runProgram(
+  { package: name }: Harness,
+  [file, ...args]: readonly [string, ...string[]],
+  job: HarnessJob,
+  env: Readonly<Record<string, string>> = {},
+): Promise<string> {
+  const { cwd, home } = job;
+  try {
+    const { stdout } = await command(file, args, { cwd, env: { HOME: home, ...env } })(job);
+    return stdout.trim();
+  } catch (error) {
+    const { cause } = Object(error);
+    if (Object(cause).code !== 'ENOENT' || error instanceof CommandFailed) throw error;
+    const message = `The program ${file} is not installed: npm install ${name}`;
+    throw new ToolEnvError('usage.agent_missing', message, { cause: error });
+  }
+}

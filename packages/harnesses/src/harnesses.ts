@@ -1,0 +1,25 @@
+/** The agents that toolenv knows. */
+import { ToolEnvError } from '@toolenv/core';
+import { didYouMean } from '@toolenv/core/schemas';
+import { claudeCode } from './agents/claude-code.ts';
+import { cline } from './agents/cline.ts';
+import { codex } from './agents/codex.ts';
+import { continueCli } from './agents/continue.ts';
+import { opencode } from './agents/opencode.ts';
+import { pi } from './agents/pi.ts';
+import { qwenCode } from './agents/qwen-code.ts';
+import type { Harness } from './harness.ts';
+
+export const harnesses: readonly Harness[] = [claudeCode, cline, codex, continueCli, opencode, pi, qwenCode];
+
+/** @throws ToolEnvError `usage.unknown_agent`. */
+export function harnessNamed(name: string): Harness {
+  const found = harnesses.find((each) => each.name === name);
+  if (found) return found;
+  const hint = didYouMean(
+    name,
+    harnesses.map((each) => each.name),
+    'Agents',
+  );
+  throw new ToolEnvError('usage.unknown_agent', `There is no agent "${name}". ${hint}`);
+}

@@ -1,0 +1,140 @@
+/** withHarness: an environment that an agent plays in a loop of its own. The policy answers the agent, and the environment scores what the agent comes to. */
+import { randomUUID } from 'node:crypto';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type EnvHandle, openEnv, type Rewards, ToolEnvError } from '@toolenv/core';
+import { type AgentContext, defineAgentEnv } from '@toolenv/gateway';
+import { type ScoreRecord, serveMcp } from '@toolenv/mcp';
+import type { Harness } from './harness.ts';
+
+export interface HarnessOptions {
+  /** Most requests of the agent in an episode. Default 20. */
+  maxTurns?: number;
+  /** Milliseconds that the agent may take from an answer to its next request. Default 120,000. */
+  toolTimeout?: number;
+  /** Agents at once: each is a process or several. Default 4. */
+  concurrent?: number;
+}
+
+/** What the agent of an episode came to. */
+interface Played {
+  said: string;
+  rewards: Rewards;
+}
+
+/**
+ * The environment, whose episodes a coding agent plays. It gets the first messages of an episode as its task, the environment's tools from an MCP
+ * server, and the policy as its model. Its last message is its answer, unless it has called `answer`. Rewards are those of the environment, at the
+ * end. The agent and its version become a part of the identity of a run. Closing it closes the environment. An episode throws
+ * `usage.agent_conversation` if the environment replies to answers, as a user does, and what the agent throws.
+ */
+export async function withHarness<Task>(
+  env: EnvHandle<Task>,
+  harness: Harness,
+  { maxTurns = 20, toolTimeout = 120_000, concurrent = 4 }: HarnessOptions = {},
+): Promise<EnvHandle<Task>> {
+  const { spec } = env.episode();
+  const definition = defineAgentEnv<Task>()({
+    name: spec.name,
+    description: `${spec.name}, played by ${harness.package}.`,
+    capabilities: { concurrent },
+    limits: { maxTurns, toolTimeout },
+    tasks: env.tasks,
+    agent: (context) => play(env, harness, context),
+    rewards: Object.fromEntries(
+      Object.entries(spec.rewards).map(([name, { kind, range, ...rest }]) => [
+        name,
+        {
+          ...rest,
+          kind: 'outcome' as const,
+          // Every turn may earn a process reward.
+          range: kind === 'outcome' ? range : sumsOf(range, spec.limits.maxTurns),
+          score: ({ result }: { result: Played | undefined }) => result?.rewards[name] ?? null,
+        },
+      ]),
+    ),
+  });
+  const played = (await openEnv(definition)) as EnvHandle<Task>;
+  return {
+    ...env,
+    ...played,
+    tasks: env.tasks,
+    ...(env.ref !== undefined && { ref: env.ref }),
+    ...(env.packageVersion !== undefined && { packageVersion: env.packageVersion }),
+    identity: { ...env.identity, agent: harness.package },
+    async close() {
+      await played.close();
+      await env.close();
+    },
+  };
+}
+
+function sumsOf([low, high]: readonly [number, number], turns: number): [number, number] {
+  return [Math.min(low, turns * low), Math.max(high, turns * high)];
+}
+
+/** Plays an episode of the environment. The agent can reach no other episode. */
+async function play<Task>(
+  env: EnvHandle<Task>,
+  harness: Harness,
+  context: AgentContext<Task>,
+): Promise<Played> {
+  const { task, baseURL, apiKey, signal, rng } = context;
+  const one = { length: 1, get: () => task };
+  const inner = env.episode();
+  let failure: unknown;
+  const controlToken = randomUUID();
+  const service = await serveMcp(
+    { ...env, tasks: { train: one, validation: one, test: one }, episode: () => inner },
+    {
+      transport: { type: 'http', port: 0, controlToken },
+      onError(error) {
+        failure = error;
+      },
+    },
+  );
+  const folder = await mkdtemp(join(tmpdir(), `toolenv-${harness.name}-`));
+  try {
+    const episodes = service.url!.replace(/\/mcp$/, '/episodes');
+    const ask = async <Answer>(method: string, url: string, body?: object): Promise<Answer> => {
+      const headers = { authorization: `Bearer ${controlToken}`, 'content-type': 'application/json' };
+      const response = await fetch(url, {
+        method,
+        headers,
+        ...(body && { body: JSON.stringify(body) }),
+        signal,
+      });
+      const answer = (await response.json()) as Answer & { error?: string };
+      if (response.ok) return answer;
+      if (failure) throw failure;
+      throw new ToolEnvError('infrastructure.agent', `The environment of the agent answers: ${answer.error}`);
+    };
+    const seed = rng.int(2 ** 31);
+    const { episode, url, messages } = await ask<{
+      episode: string;
+      url: string;
+      messages: { content: string }[];
+    }>('POST', episodes, { task: 0, seed });
+    const [cwd, home] = [join(folder, 'work'), join(folder, 'home')];
+    await Promise.all([mkdir(cwd), mkdir(home)]);
+    const hasTools = (inner.tools?.() ?? []).length > 0;
+    const text = messages.map(({ content }) => content).join('\n\n');
+    const said = await harness.run({
+      ...{ ask: text, cwd, home, baseURL, apiKey, signal },
+      tools: hasTools ? url : undefined,
+    });
+    const score = await ask<ScoreRecord>('POST', `${episodes}/${episode}`, { answer: said });
+    const { outcome, rewards } = score;
+    if (outcome.kind === 'aborted')
+      throw new ToolEnvError(outcome.code as ToolEnvError['code'], outcome.message, { cause: failure });
+    if (outcome.kind === 'running') {
+      const message = `${inner.spec.name} replies to an answer, as a user does, and the program of an agent ends with its answer: play it without --agent.`;
+      throw new ToolEnvError('usage.agent_conversation', message);
+    }
+    return { said, rewards: rewards ?? {} };
+  } finally {
+    await service.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
