@@ -18,6 +18,7 @@ export interface HarnessJob {
   signal: AbortSignal;
 }
 
+/** A coding agent. */
 export interface Harness {
   /** As `--agent` names it. */
   readonly name: string;

@@ -10,9 +10,13 @@ import { pi } from './agents/pi.ts';
 import { qwenCode } from './agents/qwen-code.ts';
 import type { Harness } from './harness.ts';
 
+/** By their names. */
 export const harnesses: readonly Harness[] = [claudeCode, cline, codex, continueCli, opencode, pi, qwenCode];
 
-/** @throws ToolEnvError `usage.unknown_agent`. */
+/**
+ * An agent that toolenv knows.
+ * @throws ToolEnvError `usage.unknown_agent`.
+ */
 export function harnessNamed(name: string): Harness {
   const found = harnesses.find((each) => each.name === name);
   if (found) return found;

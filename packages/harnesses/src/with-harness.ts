@@ -8,6 +8,7 @@ import { type AgentContext, defineAgentEnv } from '@toolenv/gateway';
 import { type ScoreRecord, serveMcp } from '@toolenv/mcp';
 import type { Harness } from './harness.ts';
 
+/** Limits of an agent. */
 export interface HarnessOptions {
   /** Most requests of the agent in an episode. Default 20. */
   maxTurns?: number;
