@@ -10,8 +10,8 @@ import { hasLibtorch } from './has-libtorch.ts';
 
 const canRenew = hasLibtorch && process.platform === 'linux';
 
-/** Any search takes longer. */
-const worn = { threads: 1, wear: 0 };
+/** Any update is later. */
+const worn = { threads: 1, lifetime: 0 };
 
 const rows = [9, 17].map((length) => ({
   tokens: Int32Array.from({ length }, (_, t) => t),

@@ -53,10 +53,10 @@ export interface EngineOptions {
   /** Milliseconds without work after which the memory of freed tensors goes back to the system, where that is Linux with glibc. Default: 60,000. */
   rest?: number | undefined;
   /**
-   * Microseconds to find memory for a large tensor, after an update of the optimizer, from which on another process takes the tensors over.
-   * Default: 20. After dozens of updates, memory can be so full of gaps that most of the time goes into this search.
+   * Milliseconds after which, at the end of an update of the optimizer, another process takes the tensors over, where that is Linux. Default:
+   * 1,800,000. After an hour, memory is so full of gaps that the search for room takes a tenth to a third of the time.
    */
-  wear?: number | undefined;
+  lifetime?: number | undefined;
 }
 
 export class EngineClient {
@@ -81,11 +81,11 @@ export class EngineClient {
   }
 
   #start(): ChildProcess {
-    const { threads, signal, rest = 60_000, wear = 20 } = this.#options;
+    const { threads, signal, rest = 60_000, lifetime = 1_800_000 } = this.#options;
     const isSource = import.meta.url.endsWith('.ts');
     const child = fork(
       fileURLToPath(new URL(`./engine-process.${isSource ? 'ts' : 'js'}`, import.meta.url)),
-      [String(rest), String(wear), process.env.GLIBC_TUNABLES ? 'own settings' : ''],
+      [String(rest), String(lifetime), process.env.GLIBC_TUNABLES ? 'own settings' : ''],
       {
         execArgv: isSource ? ['--import', 'tsx', '--conditions=@toolenv/source'] : [],
         serialization: 'advanced',

@@ -7,13 +7,14 @@ import { messageOf, ToolEnvError } from '@toolenv/core';
 import { dieWithParent } from './die-with-parent.ts';
 import { Engine } from './engine.ts';
 import type { Answer, Request } from './engine-client.ts';
-import { giveBackIfLittle, giveMemoryBack, leaveSettings, saveMemory, searchTime } from './freed-memory.ts';
+import { giveBackIfLittle, giveMemoryBack, leaveSettings, saveMemory } from './freed-memory.ts';
 import { outOfMemory } from './out-of-memory.ts';
 
 /** Milliseconds without a request after which the engine gives free memory back. */
 const rest = Number(process.argv[2]);
-/** Microseconds to find memory for a large tensor from which on the process is worn. */
-const wear = Number(process.argv[3]);
+/** Milliseconds after which the process is worn: its memory is full of gaps by then. */
+const lifetime = Number(process.argv[3]);
+const begun = performance.now();
 /** Bytes that this process may have at most. */
 const memory = Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, totalmem());
 
@@ -29,7 +30,7 @@ process.on('message', ({ id, method, given }: Request) => {
     const result = method === 'open' ? engine!.version : call(engine!, method, given);
     // The gradients of an update are disposed of after it, and need not be taken along.
     answer = { id, isWorn, result };
-    if (method === 'adamw') isWorn = searchTime() >= wear;
+    if (method === 'adamw') isWorn = process.platform === 'linux' && performance.now() - begun >= lifetime;
   } catch (thrown) {
     const lack = outOfMemory(thrown);
     if (lack) saveMemory();

@@ -61,29 +61,10 @@ export function saveMemory(): void {
   giveMemoryBack();
 }
 
-/** Searches for memory, of which the fastest counts: others may have been interrupted. */
-const searches = 50;
-
-/**
- * Microseconds in which malloc finds memory for a large tensor. It searches a list of free chunks by their sizes, which grows with each object
- * that is made among tensors and outlives them. 0 without glibc.
- */
-export function searchTime(): number {
-  if (!glibc) return 0;
-  const times = Array.from({ length: searches }, () => {
-    const begun = performance.now();
-    glibc!.free(glibc!.malloc(2 ** 21));
-    return 1000 * (performance.now() - begun);
-  });
-  return Math.min(...times);
-}
-
 const glibc = (() => {
   try {
     const library = koffi.load(null);
     return {
-      malloc: library.func('malloc', 'void *', ['size_t']),
-      free: library.func('free', 'void', ['void *']),
       trim: library.func('malloc_trim', 'int', ['size_t']),
       set: library.func('mallopt', 'int', ['int', 'int']),
     };
