@@ -32,8 +32,10 @@ export const continueCli: Harness = {
     // YAML, of which JSON is a part.
     const file = join(home, 'config.yaml');
     await writeFile(file, JSON.stringify(config));
-    const args = ['--config', file, '--auto', '--print', ask];
-    if (tools !== undefined) for (const name of own) args.push('--exclude', name);
+    const args = ['--config', file, '--print', ask];
+    // --auto would run excluded tools too.
+    if (tools === undefined) args.push('--auto');
+    else args.push('--allow', '*', ...own.flatMap((name) => ['--exclude', name]));
     return runProgram(this, ['cn', ...args], job, { CONTINUE_TELEMETRY_ENABLED: '0' });
   },
 };
