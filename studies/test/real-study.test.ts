@@ -11,7 +11,7 @@ import { environments } from '../real/environments.ts';
 import { chartOf, figureOf } from '../real/figure.ts';
 import { pageOf } from '../real/page.ts';
 import { optionFlags } from '../real/play-row.ts';
-import type { Result } from '../real/results.ts';
+import { newest, type Result } from '../real/results.ts';
 import { rows } from '../real/rows.ts';
 import { testKinds } from '../real/test-kinds.ts';
 
@@ -206,4 +206,14 @@ test('the figure of an environment has the first task that only GRPO solves, and
   expect(figure).toContain('<polyline');
   expect(figureOf('sql', [start, resultOf('GRPO', [1, 0, 0], [0.4, 0.9])])).not.toContain('says');
   expect(figureOf('sql', [start])).toBeUndefined();
+});
+
+test('a run that took tests later counts once, with its last result', () => {
+  const result = (seed: number, tokens: number) =>
+    ({ environment: 'lookup', row: 'GRPO', seed, steps: 40, tokens }) as Result;
+  const known = [result(1, 10), result(2, 20), result(1, 30)];
+  expect(newest(known).map(({ seed, tokens }) => [seed, tokens])).toEqual([
+    [1, 30],
+    [2, 20],
+  ]);
 });

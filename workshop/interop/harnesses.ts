@@ -1,9 +1,9 @@
 /** `npm run interop -- harnesses <folder>`: each coding agent that is installed in a folder plays 32 episodes of `bank-v1` to the end. */
 import { delimiter, join, resolve } from 'node:path';
-import { openEnv, rollout } from '@toolenv/core';
+import { openEnv } from '@toolenv/core';
 import { harnesses, withHarness } from '@toolenv/harnesses';
 import bank from '../../examples/bank.ts';
-import { type BankTask, bankPlayer } from '../../packages/harnesses/process-test/bank-player.ts';
+import { type BankTask, bankPlayer, playTasks } from '../../packages/harnesses/process-test/bank-player.ts';
 
 const count = 32;
 
@@ -19,16 +19,8 @@ export async function checkHarnesses(
     const wrong: string[] = [];
     const begun = performance.now();
     try {
-      const trajectories = rollout({
-        env: played,
-        policy: bankPlayer(tasks as BankTask[]),
-        episodes: tasks.map((task, group) => ({ task, group, sample: 0 })),
-        concurrency: 2,
-        sampling: { maxTokens: 64, temperature: 0 },
-        seed: 1,
-        retries: 0,
-      });
-      for await (const { group, reward, outcome, steps } of trajectories) {
+      const trajectories = await playTasks(played, bankPlayer(tasks as BankTask[]), tasks);
+      for (const { group, reward, outcome, steps } of trajectories) {
         // A request that rewrites earlier turns, or a conversation beside the first, would split the episode's tokens.
         const {
           first = 0,

@@ -2,19 +2,11 @@
 import { readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  type Action,
-  type EnvHandle,
-  openEnv,
-  type Policy,
-  rollout,
-  scriptedPolicy,
-  type Trajectory,
-} from '@toolenv/core';
+import { type Action, type EnvHandle, openEnv, scriptedPolicy } from '@toolenv/core';
 import { expect, test, vi } from 'vitest';
 import bank from '../../../examples/bank.ts';
 import { type Harness, harnesses, runProgram, withHarness } from '../src/index.ts';
-import { type BankTask, bankPlayer } from './bank-player.ts';
+import { type BankTask, bankPlayer, playTasks } from './bank-player.ts';
 
 const agent: Harness = {
   name: 'small',
@@ -33,24 +25,13 @@ async function bankOf(count: number): Promise<{ env: EnvHandle<BankTask>; tasks:
   };
 }
 
-async function play(env: EnvHandle<BankTask>, policy: Policy, tasks: BankTask[]): Promise<Trajectory[]> {
-  const trajectories = rollout({
-    ...{ env, policy, seed: 1, retries: 0, concurrency: 2 },
-    episodes: tasks.map((task, group) => ({ task, group, sample: 0 })),
-    sampling: { maxTokens: 64, temperature: 0 },
-  });
-  const all: Trajectory[] = [];
-  for await (const trajectory of trajectories) all.push(trajectory);
-  return all.sort((a, b) => a.group - b.group);
-}
-
 /** Folders that agents have left. */
 const left = async () => (await readdir(tmpdir())).filter((name) => name.startsWith('toolenv-small-'));
 
 test('the agent calls the tools, and the environment scores what it has done', async () => {
   const { env, tasks } = await bankOf(4);
   const played = await withHarness(env, agent);
-  const right = await play(played, bankPlayer(tasks), tasks);
+  const right = await playTasks(played, bankPlayer(tasks), tasks);
   expect(right.map(({ reward }) => reward)).toEqual([1, 1, 1, 1]);
   const calls = right.map(({ steps }) =>
     steps.flatMap((step) => step.calls.map(({ call }) => 'name' in call && call.name)),
@@ -59,7 +40,7 @@ test('the agent calls the tools, and the environment scores what it has done', a
   expect(right.map(({ steps }) => steps.at(-1)!.info!.requests)).toEqual(
     tasks.map((task) => ({ first: 1, continued: task.calls.length })),
   );
-  const idle = await play(
+  const idle = await playTasks(
     played,
     scriptedPolicy(() => 'Done.'),
     tasks,
@@ -70,11 +51,21 @@ test('the agent calls the tools, and the environment scores what it has done', a
   expect(await left()).toEqual([]);
 });
 
+test('an environment that plays one episode at a time does so with an agent, and offers no texts to improve', async () => {
+  const { env } = await bankOf(1);
+  const texts = { question: 'Send money.' };
+  const alone = { ...env, capabilities: { concurrent: false }, prompts: texts };
+  const played = await withHarness(alone, agent);
+  expect(played.capabilities).toMatchObject({ concurrent: 1 });
+  expect(played.prompts).toBeUndefined();
+  await played.close();
+});
+
 test('an agent that is cut off earns nothing, and its process ends', async () => {
   const { env, tasks } = await bankOf(1);
   const played = await withHarness(env, agent, { maxTurns: 2 });
   const asks = [{ name: 'look_up', arguments: { owner: 'Ada' } }];
-  const [cut] = await play(
+  const [cut] = await playTasks(
     played,
     scriptedPolicy(() => asks),
     tasks,
@@ -92,7 +83,9 @@ test('the answer counts as the policy says it, whether in words or by the tool',
   const task = await quiz.tasks.test.get(0);
   const rewardOf = async (act: (turn: number) => Action['toolCalls'] | string) => {
     const policy = scriptedPolicy((_, turn) => act(turn) as string);
-    const [trajectory] = await play(played as EnvHandle<BankTask>, policy, [task as unknown as BankTask]);
+    const [trajectory] = await playTasks(played as EnvHandle<BankTask>, policy, [
+      task as unknown as BankTask,
+    ]);
     return trajectory!.reward;
   };
   expect(await rewardOf(() => '42')).toBe(1);
@@ -110,7 +103,7 @@ test('an environment that replies to answers is refused by name', async () => {
   const played = await withHarness(bargain, agent);
   const task = (await bargain.tasks.test.get(0)) as BankTask;
   await expect(
-    play(
+    playTasks(
       played as EnvHandle<BankTask>,
       scriptedPolicy(() => 'Hello.'),
       [task],
@@ -126,7 +119,7 @@ test.each(harnesses.map((each) => [each.name, each] as const))(
     const { env, tasks } = await bankOf(1);
     const played = await withHarness(env, harness);
     try {
-      await expect(play(played, bankPlayer(tasks), tasks)).rejects.toMatchObject({
+      await expect(playTasks(played, bankPlayer(tasks), tasks)).rejects.toMatchObject({
         code: 'usage.agent_missing',
         message: expect.stringContaining(`npm install ${harness.package}`),
       });

@@ -1,6 +1,6 @@
-/** Harness: a coding agent as its registry has it. It is told of another model and of the environment's tools, and is not changed. */
+/** Harness: a coding agent as its registry has it. Its settings name another model and the environment's tools. */
 import { ToolEnvError } from '@toolenv/core';
-import { CommandFailed, command } from '@toolenv/gateway';
+import { command } from '@toolenv/gateway';
 
 /** What an agent gets for an episode. */
 export interface HarnessJob {
@@ -48,7 +48,7 @@ export async function runProgram(
     return stdout.trim();
   } catch (error) {
     const { cause } = Object(error);
-    if (Object(cause).code !== 'ENOENT' || error instanceof CommandFailed) throw error;
+    if (Object(cause).code !== 'ENOENT') throw error;
     const message = `The program ${file} is not installed: npm install ${name}`;
     throw new ToolEnvError('usage.agent_missing', message, { cause: error });
   }

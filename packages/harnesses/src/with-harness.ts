@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type EnvHandle, openEnv, type Rewards, ToolEnvError } from '@toolenv/core';
+import { type Env, type EnvHandle, maxConcurrency, openEnv, type Rewards, ToolEnvError } from '@toolenv/core';
 import { type AgentContext, defineAgentEnv } from '@toolenv/gateway';
 import { type ScoreRecord, serveMcp } from '@toolenv/mcp';
 import type { Harness } from './harness.ts';
@@ -18,28 +18,24 @@ export interface HarnessOptions {
   concurrent?: number;
 }
 
-/** What the agent of an episode came to. */
-interface Played {
-  said: string;
-  rewards: Rewards;
-}
-
 /**
- * The environment, whose episodes a coding agent plays. It gets the first messages of an episode as its task, the environment's tools from an MCP
- * server, and the policy as its model. Its last message is its answer, unless it has called `answer`. Rewards are those of the environment, at the
- * end. The agent and its version become a part of the identity of a run. Closing it closes the environment. An episode throws
- * `usage.agent_conversation` if the environment replies to answers, as a user does, and what the agent throws.
+ * The environment, whose episodes a coding agent plays. The agent gets the first messages of an episode as its task, the environment's tools from an
+ * MCP server, and the policy as its model. Its last message is its answer, unless it has called `answer`. Rewards are those of the environment, at
+ * the end. `harness.package` becomes a part of the identity of a run. Trainers of prompts find no open texts. Closing it closes the environment.
+ * An episode throws what the agent throws, and `usage.agent_conversation` if the environment replies to answers, as a user does.
  */
 export async function withHarness<Task>(
   env: EnvHandle<Task>,
   harness: Harness,
   { maxTurns = 20, toolTimeout = 120_000, concurrent = 4 }: HarnessOptions = {},
 ): Promise<EnvHandle<Task>> {
-  const { spec } = env.episode();
+  const probe = env.episode();
+  const { spec } = probe;
+  await probe.close();
   const definition = defineAgentEnv<Task>()({
     name: spec.name,
     description: `${spec.name}, played by ${harness.package}.`,
-    capabilities: { concurrent },
+    capabilities: { concurrent: Math.min(concurrent, maxConcurrency(env.capabilities)) },
     limits: { maxTurns, toolTimeout },
     tasks: env.tasks,
     agent: (context) => play(env, harness, context),
@@ -51,14 +47,15 @@ export async function withHarness<Task>(
           kind: 'outcome' as const,
           // Every turn may earn a process reward.
           range: kind === 'outcome' ? range : sumsOf(range, spec.limits.maxTurns),
-          score: ({ result }: { result: Played | undefined }) => result?.rewards[name] ?? null,
+          score: ({ result }: { result: Rewards | undefined }) => result?.[name] ?? null,
         },
       ]),
     ),
   });
   const played = (await openEnv(definition)) as EnvHandle<Task>;
+  const { prompts: _, ...rest } = env;
   return {
-    ...env,
+    ...rest,
     ...played,
     tasks: env.tasks,
     ...(env.ref !== undefined && { ref: env.ref }),
@@ -80,14 +77,20 @@ async function play<Task>(
   env: EnvHandle<Task>,
   harness: Harness,
   context: AgentContext<Task>,
-): Promise<Played> {
+): Promise<Rewards> {
   const { task, baseURL, apiKey, signal, rng } = context;
   const one = { length: 1, get: () => task };
-  const inner = env.episode();
+  // The server asks a first Env for its name, and plays the last.
+  let playing: Env<Task>;
+  const episode = () => {
+    playing = env.episode();
+    return playing;
+  };
   let failure: unknown;
   const controlToken = randomUUID();
+  const folder = await mkdtemp(join(tmpdir(), `toolenv-${harness.name}-`));
   const service = await serveMcp(
-    { ...env, tasks: { train: one, validation: one, test: one }, episode: () => inner },
+    { ...env, tasks: { train: one, validation: one, test: one }, episode },
     {
       transport: { type: 'http', port: 0, controlToken },
       onError(error) {
@@ -95,45 +98,37 @@ async function play<Task>(
       },
     },
   );
-  const folder = await mkdtemp(join(tmpdir(), `toolenv-${harness.name}-`));
   try {
-    const episodes = service.url!.replace(/\/mcp$/, '/episodes');
-    const ask = async <Answer>(method: string, url: string, body?: object): Promise<Answer> => {
+    const post = async <Answer>(path: string, body: object): Promise<Answer> => {
       const headers = { authorization: `Bearer ${controlToken}`, 'content-type': 'application/json' };
-      const response = await fetch(url, {
-        method,
-        headers,
-        ...(body && { body: JSON.stringify(body) }),
-        signal,
-      });
+      const url = new URL(`/episodes${path}`, service.url);
+      const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body), signal });
       const answer = (await response.json()) as Answer & { error?: string };
       if (response.ok) return answer;
       if (failure) throw failure;
       throw new ToolEnvError('infrastructure.agent', `The environment of the agent answers: ${answer.error}`);
     };
-    const seed = rng.int(2 ** 31);
-    const { episode, url, messages } = await ask<{
-      episode: string;
-      url: string;
-      messages: { content: string }[];
-    }>('POST', episodes, { task: 0, seed });
+    const begun = await post<{ episode: string; url: string; messages: { content: string }[] }>('', {
+      task: 0,
+      seed: rng.int(2 ** 31),
+    });
     const [cwd, home] = [join(folder, 'work'), join(folder, 'home')];
     await Promise.all([mkdir(cwd), mkdir(home)]);
-    const hasTools = (inner.tools?.() ?? []).length > 0;
-    const text = messages.map(({ content }) => content).join('\n\n');
+    const hasTools = (playing!.tools?.() ?? []).length > 0;
     const said = await harness.run({
-      ...{ ask: text, cwd, home, baseURL, apiKey, signal },
-      tools: hasTools ? url : undefined,
+      ...{ cwd, home, baseURL, apiKey, signal },
+      ask: begun.messages.map(({ content }) => content).join('\n\n'),
+      tools: hasTools ? begun.url : undefined,
     });
-    const score = await ask<ScoreRecord>('POST', `${episodes}/${episode}`, { answer: said });
-    const { outcome, rewards } = score;
+    const { outcome, rewards = {} } = await post<ScoreRecord>(`/${begun.episode}`, { answer: said });
     if (outcome.kind === 'aborted')
       throw new ToolEnvError(outcome.code as ToolEnvError['code'], outcome.message, { cause: failure });
     if (outcome.kind === 'running') {
-      const message = `${inner.spec.name} replies to an answer, as a user does, and the program of an agent ends with its answer: play it without --agent.`;
+      const { name } = playing!.spec;
+      const message = `${name} replies to an answer, as a user does, and the program of an agent ends with its answer: play it without --agent.`;
       throw new ToolEnvError('usage.agent_conversation', message);
     }
-    return { said, rewards: rewards ?? {} };
+    return rewards;
   } finally {
     await service.close();
     await rm(folder, { recursive: true, force: true });

@@ -18,7 +18,7 @@ export type Request =
   | { id: number; method: 'open'; given: ConstructorParameters<typeof Engine> }
   | { id: number; method: Method; given: readonly unknown[] };
 
-/** `isWorn`: memory is so full of gaps that another process would be faster. */
+/** `isWorn`: an update has ended after the lifetime of the process. */
 export type Answer = { id: number; isWorn: boolean } & (
   | { result: unknown }
   | { error: { message: string; code: string | undefined } }

@@ -38,7 +38,7 @@ export const responses: Wire = {
       typeof instructions === 'string' && instructions !== '' ? [{ role: 'system', text: instructions }] : [];
     return {
       messages: [...first, ...joinTurns(toMessages(itemsOf(body, stored)))],
-      tools: tool_choice === 'none' ? [] : distinct(functionsOf(tools).map(({ tool }) => tool)),
+      tools: tool_choice === 'none' ? [] : distinct(functionsOf(tools)),
     };
   },
 
@@ -60,7 +60,7 @@ export const responses: Wire = {
       tokenIds: body.return_token_ids === true,
       logprobs: Array.isArray(include) && include.includes('message.output_text.logprobs'),
     };
-    namespaces.set(request, namesOf(body.tools));
+    if (conversation.tools.length > 0) namespaces.set(request, namesOf(body.tools));
     if (body.store !== false) inputs.set(request, itemsOf(body, stored));
     return request;
   },
@@ -165,35 +165,39 @@ export function toMessages(items: readonly Item[]): SentMessage[] {
   return messages;
 }
 
-/** A function, and how its namespace has it. */
-interface Callable {
-  tool: ReturnType<typeof toolAt>;
-  as?: InNamespace;
-}
+type Tool = ReturnType<typeof toolAt>;
 
 /** The functions that the policy may call, those in namespaces included: Codex gives each MCP server a namespace. */
-function functionsOf(given: unknown): Callable[] {
-  return arrayAt(given ?? [], 'tools').flatMap((each, index): Callable[] => {
+function functionsOf(given: unknown): Tool[] {
+  return arrayAt(given ?? [], 'tools').flatMap((each, index) => {
     const field = `tools[${index}]`;
     const { type, name, tools } = objectAt(each, field);
-    if (type !== 'namespace') return [{ tool: readTool(each, field) }];
+    if (type !== 'namespace') return [readTool(each, field)];
     const namespace = stringAt(name, `${field}.name`);
     return arrayAt(tools, `${field}.tools`).map((inner, place) => {
       const tool = readTool(inner, `${field}.tools[${place}]`);
-      return { tool: { ...tool, name: nameIn(namespace, tool.name) }, as: { namespace, name: tool.name } };
+      return { ...tool, name: nameIn(namespace, tool.name) };
     });
   });
 }
 
-function namesOf(tools: unknown): ReadonlyMap<string, InNamespace> {
-  return new Map(functionsOf(tools).flatMap(({ tool, as }) => (as ? [[tool.name, as] as const] : [])));
+/** By the name that the policy has for it. @param given Tools that were read before. */
+function namesOf(given: unknown): ReadonlyMap<string, InNamespace> {
+  const spaces = (given as { type: string; name: string; tools: { name: string }[] }[]).filter(
+    ({ type }) => type === 'namespace',
+  );
+  return new Map(
+    spaces.flatMap(({ name: namespace, tools }) =>
+      tools.map(({ name }) => [nameIn(namespace, name), { namespace, name }] as const),
+    ),
+  );
 }
 
 function nameIn(namespace: unknown, name: string): string {
   return typeof namespace === 'string' ? `${namespace}__${name}` : name;
 }
 
-function readTool(given: unknown, field: string): ReturnType<typeof toolAt> {
+function readTool(given: unknown, field: string): Tool {
   const { type } = objectAt(given, field);
   if (type !== 'function') refuse(field, `the policy calls functions, not ${JSON.stringify(type)}`);
   return toolAt(given, field, 'parameters');

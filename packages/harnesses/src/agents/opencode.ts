@@ -1,8 +1,8 @@
 /** OpenCode (opencode.ai): chat completions. */
 import { type Harness, runProgram, serverName } from '../harness.ts';
 
-const own = ['bash', 'edit', 'write', 'read', 'glob', 'grep', 'list', 'patch', 'task', 'skill'];
-const further = ['todowrite', 'todoread', 'webfetch', 'websearch', 'question', 'invalid'];
+const own =
+  'bash edit write read glob grep list patch task skill todowrite todoread webfetch websearch question invalid';
 
 export const opencode: Harness = {
   name: 'opencode',
@@ -20,7 +20,7 @@ export const opencode: Harness = {
       autoupdate: false,
       ...(tools !== undefined && {
         mcp: { [serverName]: { type: 'remote', url: tools, enabled: true, oauth: false } },
-        tools: Object.fromEntries([...own, ...further].map((name) => [name, false])),
+        tools: Object.fromEntries(own.split(' ').map((name) => [name, false])),
       }),
     };
     const env = { OPENCODE_CONFIG_CONTENT: JSON.stringify(config), OPENCODE_DISABLE_MODELS_FETCH: '1' };
