@@ -221,6 +221,14 @@ export class Kernels extends TensorScope {
     return this.call('_log_softmax', '', [this.#own(x), -1n, 0n], x.shape);
   }
 
+  /** The largest `count` numbers of the last axis, and their int64 places. */
+  largest(x: TorchTensor, count: number): [TorchTensor, TorchTensor] {
+    const given = [this.#own(x), BigInt(count), -1n, 1n, 0n];
+    const [values, places] = this.library.call('aten::topk', '', given, 2);
+    const shape = x.shape.with(-1, count);
+    return [this.#new(values!, shape, x.type), this.#new(places!, shape, 'int64')];
+  }
+
   /** Elements along the last axis at int64 `index`. */
   gather(x: TorchTensor, index: TorchTensor): TorchTensor {
     return this.call('gather', '', [this.#own(x), -1n, this.#own(index), 0n], index.shape, x.type);

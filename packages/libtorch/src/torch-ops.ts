@@ -208,6 +208,45 @@ export class TorchOps implements Ops<TorchTensor> {
     ]);
   }
 
+  addRows(x: TorchTensor, ids: readonly TorchTensor[], parts: readonly TorchTensor[]): TorchTensor {
+    const k = this.#kernels;
+    const y = k.clone(x);
+    k.tidy(() => {
+      for (const [index, part] of parts.entries()) {
+        const places = k.cast(ids[index]!, 'int64');
+        k.copyRows(y, places, k.add(k.select(y, 0, places), part));
+      }
+      return [];
+    });
+    return this.#record([x, ...parts], y, ids, ([g], wants) => [
+      g!,
+      ...ids.map((each, index) => (wants(index + 1) ? k.embedding(g!, each) : undefined)),
+    ]);
+  }
+
+  nonZeroRows(x: TorchTensor): TorchTensor[] {
+    const [rows, columns] = x.shape as [number, number];
+    const values = this.#kernels.read(x);
+    return Array.from({ length: columns }, (_, column) => {
+      const ids = [...Array(rows).keys()].filter((row) => values[row * columns + column] !== 0);
+      return this.#kernels.of(Int32Array.from(ids), [ids.length]);
+    });
+  }
+
+  keepLargest(x: TorchTensor, count: number): TorchTensor {
+    const k = this.#kernels;
+    const [largest, places] = k.largest(x, count);
+    const spread = (kept: TorchTensor) => {
+      const all = k.full(x.shape, 0);
+      k.scatterAdd(all, places, kept);
+      return all;
+    };
+    const y = spread(largest);
+    this.#record([x], y, [places], ([g]) => [spread(k.gather(g!, places))]);
+    for (const each of [largest, places]) each.drop();
+    return y;
+  }
+
   softmax(x: TorchTensor): TorchTensor {
     return this.#unary('softmax', x, 'y', (g, y) => this.#kernels.softmaxGradient(g, y));
   }

@@ -23,19 +23,36 @@ export interface Architecture {
   activation: { name: 'silu' | 'gelu_pytorch_tanh'; field: string };
   /** Factors of the embeddings, of attention's scores beside 1/√(head width), of what a layer adds, and of the logits. */
   factors: { embeddings: number; scores: number; additions: number; logits: number };
+  /** The experts that have the place of the MLP in some layers. */
+  experts?: Experts;
   /** How many positions the windowed layers attend to, their own included. Absent if no layer is windowed. */
   window?: number;
   layer(index: number): LayerKind;
 }
 
+/** MLPs, of which a router chooses some for each token (arXiv 1701.06538). */
+export interface Experts {
+  count: number;
+  /** How many a token goes through. */
+  chosen: number;
+  /** The width of each. */
+  width: number;
+  /** Whether the shares of the chosen experts sum to 1. They are probabilities among all experts otherwise. */
+  normalised: boolean;
+}
+
 /** What the layers of a model may differ in. */
 export interface LayerKind {
   windowed: boolean;
+  /** Whether experts have the place of the MLP. */
+  mixture?: boolean;
   /** The name of the tables of rotary positions. Absent for a layer that knows no positions. */
   rotary?: 'rotary' | 'rotary.local';
 }
 
 interface Entry {
+  /** Whether `partial_rotary_factor` says how much of a head is turned. transformers ignores it elsewhere. */
+  turnsPartly?: boolean;
   /** What transformers takes for fields that config.json leaves out. */
   defaults?: Partial<ModelConfig>;
   /** The field of config.json that has the epsilon of the norms. Default: `rms_norm_eps`. */
@@ -82,6 +99,35 @@ const entries: Record<ModelType, Entry> = {
     }),
   },
 
+  // arXiv 2505.09388
+  qwen3_moe: {
+    defaults: { sliding_window: 4096, decoder_sparse_step: 1 },
+    differences: (config) => {
+      const { decoder_sparse_step: step = 1, mlp_only_layers: dense } = config;
+      const isMixture = (layer: number) => !dense?.includes(layer) && (layer + 1) % step === 0;
+      return {
+        biased: attentionBiases(config),
+        queryKeyNorm: 'each',
+        ...withExperts(
+          config,
+          config.moe_intermediate_size,
+          withWindows(withOptionalWindow(config), () => true),
+          isMixture,
+        ),
+      };
+    },
+  },
+
+  // arXiv 2409.02060
+  olmoe: {
+    defaults: { rms_norm_eps: 1e-5 },
+    differences: (config) => ({
+      biased: attentionBiases(config),
+      queryKeyNorm: 'together',
+      ...withExperts(config, config.intermediate_size, { layer: llama.layer }),
+    }),
+  },
+
   // arXiv 2405.04324
   granite: {
     differences: (config) => ({
@@ -121,6 +167,36 @@ const entries: Record<ModelType, Entry> = {
     }),
   },
 
+  // arXiv 2512.13961
+  olmo3: {
+    defaults: { sliding_window: 4096, rms_norm_eps: 1e-5, rope_theta: 500_000 },
+    differences: (config) => ({
+      ...entries.olmo2.differences(config),
+      ...withWindows(
+        config,
+        (layer) => (layer + 1) % 4 !== 0,
+        (_layer, isWindowed) => (isWindowed ? 'rotary.local' : 'rotary'),
+      ),
+    }),
+  },
+
+  // arXiv 2507.11407
+  exaone4: {
+    defaults: { sliding_window: 4096, rms_norm_eps: 1e-5 },
+    differences: (config) => {
+      const { sliding_window: window, sliding_window_pattern: pattern = 4 } = config;
+      return {
+        queryKeyNorm: 'each',
+        norms: { afterAttention: 'post_attention_layernorm', afterMlp: 'post_feedforward_layernorm' },
+        ...withWindows(
+          config,
+          (layer) => (layer + 1) % pattern !== 0,
+          (_layer, isWindowed) => (isWindowed || window === null ? 'rotary' : undefined),
+        ),
+      };
+    },
+  },
+
   // arXiv 2503.19786
   gemma3_text: {
     defaults: {
@@ -157,7 +233,10 @@ const entries: Record<ModelType, Entry> = {
   },
 
   // arXiv 2404.14219
-  phi3: { differences: (config) => ({ fused: true, ...withWindows(config, () => true) }) },
+  phi3: {
+    turnsPartly: true,
+    differences: (config) => ({ fused: true, ...withWindows(config, () => true) }),
+  },
 
   // arXiv 2504.00698
   cohere2: {
@@ -193,6 +272,11 @@ export function defaultsOf(type: ModelType): Partial<ModelConfig> {
   return entries[type].defaults ?? {};
 }
 
+/** Whether models of the type may turn a part of each head only. */
+export function turnsPartly(type: ModelType): boolean {
+  return entries[type].turnsPartly ?? false;
+}
+
 /** The field of config.json that has the epsilon of the norms. */
 export function epsilonFieldOf(type: ModelType): string {
   return entries[type].epsilonField ?? 'rms_norm_eps';
@@ -221,6 +305,21 @@ function withWindows(
       const named = types ? types[index] === slidingAttention : isWindowed(index);
       return { windowed: slides && named, rotary: rotaryOf(index, named) };
     },
+  };
+}
+
+/** Experts in the layers that `isMixture` names, or in all. */
+function withExperts(
+  { num_experts: count, num_experts_per_tok: chosen, norm_topk_prob: normalised = false }: ModelConfig,
+  width: number | undefined,
+  { layer: kindOf, ...others }: Pick<Architecture, 'window' | 'layer'>,
+  isMixture: (layer: number) => boolean = () => true,
+): Pick<Architecture, 'experts' | 'window' | 'layer'> {
+  return {
+    ...others,
+    // readModelConfig has checked that there are such numbers.
+    experts: { count: count!, chosen: chosen!, width: width!, normalised },
+    layer: (index) => ({ ...kindOf(index), mixture: isMixture(index) }),
   };
 }
 

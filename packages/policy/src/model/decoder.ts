@@ -4,13 +4,14 @@
  */
 import type { Dim, Ops } from '../runtime/ops.ts';
 import { architectureOf } from './architecture.ts';
-import { headWidth, type ModelConfig } from './model-config.ts';
+import { mixture } from './experts.ts';
+import { headWidth, type ModelConfig, turnedWidth } from './model-config.ts';
 import { tableLength } from './rotary.ts';
 
 /** Parameter names as in Hugging Face checkpoints, with their shapes. */
 export function parameterShapes(config: ModelConfig): Map<string, readonly number[]> {
   const { hidden_size: width, intermediate_size: inner, vocab_size: vocabulary } = config;
-  const { biased, fused, queryKeyNorm, norms } = architectureOf(config);
+  const { biased, fused, queryKeyNorm, norms, experts, layer: kindOf } = architectureOf(config);
   const size = headWidth(config);
   const queryWidth = size * config.num_attention_heads;
   const keyValueWidth = size * config.num_key_value_heads;
@@ -39,12 +40,18 @@ export function parameterShapes(config: ModelConfig): Map<string, readonly numbe
     addLinear('self_attn', 'o_proj', width, queryWidth);
     addNorm(norms.afterAttention);
     addNorm(norms.beforeMlp);
-    if (fused) addLinear('mlp', 'gate_up_proj', 2 * inner, width);
-    else {
-      addLinear('mlp', 'gate_proj', inner, width);
-      addLinear('mlp', 'up_proj', inner, width);
-    }
-    addLinear('mlp', 'down_proj', width, inner);
+    const addMlp = (part: string, inner: number) => {
+      if (fused) addLinear(part, 'gate_up_proj', 2 * inner, width);
+      else {
+        addLinear(part, 'gate_proj', inner, width);
+        addLinear(part, 'up_proj', inner, width);
+      }
+      addLinear(part, 'down_proj', width, inner);
+    };
+    if (experts && kindOf(layer).mixture) {
+      addLinear('mlp', 'gate', experts.count, width);
+      for (let expert = 0; expert < experts.count; expert++) addMlp(`mlp.experts.${expert}`, experts.width);
+    } else addMlp('mlp', inner);
     addNorm(norms.afterMlp);
   }
   shapes.set('model.norm.weight', [width]);
@@ -111,6 +118,7 @@ function decoderLayer<T>(
     rotaryPairs,
     activation,
     factors,
+    experts,
     layer: kindOf,
   } = architectureOf(config);
   const { linear, norm } = parameters(ops, config, lowRank);
@@ -127,12 +135,17 @@ function decoderLayer<T>(
     const cut = ops.reshape(whole, [batch, time, count, size]);
     return ops.transpose(normed(cut, queryKeyNorm === 'each' ? normName : undefined), [0, 2, 1, 3]);
   };
-  const { rotary } = kindOf(layer);
+  const { rotary, mixture: isMixture } = kindOf(layer);
   const turned = (x: T) => {
     if (!rotary) return x;
-    const table: readonly Dim[] = [tableLength(config), size / 2];
+    const width = turnedWidth(config);
+    const table: readonly Dim[] = [tableLength(config), width / 2];
     const [cos, sin] = [`${rotary}.cos`, `${rotary}.sin`].map((name) => ops.input(name, 'float32', table));
-    return ops.rotary(rotaryPairs === 'neighbours' ? apart(x) : x, positions, cos!, sin!);
+    const turn = (x: T) => ops.rotary(rotaryPairs === 'neighbours' ? apart(x) : x, positions, cos!, sin!);
+    if (width === size) return turn(x);
+    const pieces = ops.split(x, -1, size / greatestDivisor(width, size));
+    const first = (width * pieces.length) / size;
+    return ops.concat([turn(ops.concat(pieces.slice(0, first), -1)), ...pieces.slice(first)], -1);
   };
   /** Neighbours half a head apart. Scores stay as they are, because queries and keys are ordered alike. */
   const apart = (x: T) => {
@@ -153,11 +166,20 @@ function decoderLayer<T>(
   const hidden = plus(before, linear(merged, `${at}.self_attn.o_proj`), norms.afterAttention);
 
   const inner = parallel ? entering : normed(hidden, norms.beforeMlp);
-  const [gate, up] = fused
-    ? (ops.split(linear(inner, `${at}.mlp.gate_up_proj`), 1, 2) as [T, T])
-    : (['gate', 'up'].map((part) => linear(inner, `${at}.mlp.${part}_proj`)) as [T, T]);
-  const gated = activation.name === 'silu' ? ops.swiglu(gate, up) : geglu(ops, gate, up);
-  return plus(hidden, linear(gated, `${at}.mlp.down_proj`), norms.afterMlp);
+  const mlp = (x: T, name: string) => {
+    const [gate, up] = fused
+      ? (ops.split(linear(x, `${name}.gate_up_proj`), 1, 2) as [T, T])
+      : (['gate', 'up'].map((part) => linear(x, `${name}.${part}_proj`)) as [T, T]);
+    const gated = activation.name === 'silu' ? ops.swiglu(gate, up) : geglu(ops, gate, up);
+    return linear(gated, `${name}.down_proj`);
+  };
+  const added =
+    experts && isMixture
+      ? mixture(ops, experts, inner, linear(inner, `${at}.mlp.gate`), (x, index) =>
+          mlp(x, `${at}.mlp.experts.${index}`),
+        )
+      : mlp(inner, `${at}.mlp`);
+  return plus(hidden, added, norms.afterMlp);
 
   /** Queries, keys and values from [N, (heads + 2 · key-value heads) · D], which is split into parts of the width of the keys. */
   function fusedProjections(all: T): [T, T, T] {
@@ -195,6 +217,10 @@ function parameters<T>(ops: Ops<T>, config: ModelConfig, lowRank?: LowRank<T>) {
     return ops.rmsNorm(centred ? minusMean(ops, x) : x, scale, config.rms_norm_eps);
   };
   return { weight, linear, norm };
+}
+
+function greatestDivisor(a: number, b: number): number {
+  return b === 0 ? a : greatestDivisor(b, a % b);
 }
 
 /** Over the last axis. */

@@ -5,11 +5,15 @@ import type { RopeScaling } from './rope-scaling.ts';
 export type ModelType =
   | 'qwen2'
   | 'qwen3'
+  | 'qwen3_moe'
+  | 'olmoe'
   | 'llama'
   | 'mistral'
   | 'granite'
   | 'smollm3'
   | 'olmo2'
+  | 'olmo3'
+  | 'exaone4'
   | 'gemma3_text'
   | 'phi3'
   | 'cohere2';
@@ -29,6 +33,8 @@ export interface ModelConfig {
   rms_norm_eps: number;
   rope_theta: number;
   rope_scaling?: RopeScaling;
+  /** Phi-3: the share of each head that rotary positions turn. Default 1. */
+  partial_rotary_factor?: number;
   tie_word_embeddings: boolean;
   /** Whether the attention projections have biases. In Qwen2, all but the output projection have them. */
   attention_bias?: boolean | null;
@@ -42,8 +48,17 @@ export interface ModelConfig {
   use_sliding_window?: boolean | null;
   /** Qwen: the first layer with a window. */
   max_window_layers?: number;
-  /** Gemma 3, Cohere2: one layer of so many has no window. Default 6, and 4 in Cohere2. */
+  /** Gemma 3, Cohere2, EXAONE 4: one layer of so many has no window. Default 6 in Gemma 3, and 4 in the others. */
   sliding_window_pattern?: number;
+  /** Mixtures of experts: how many there are in a layer, and how many a token goes through. */
+  num_experts?: number;
+  num_experts_per_tok?: number;
+  /** Whether the shares of a token's experts sum to 1. Default: false. */
+  norm_topk_prob?: boolean;
+  /** Qwen3: the width of an expert, and the layers with experts: one of so many, without those that are listed. */
+  moe_intermediate_size?: number;
+  decoder_sparse_step?: number;
+  mlp_only_layers?: readonly number[] | null;
   /** Gemma 3: the base of the rotary positions in layers with a window. */
   rope_local_base_freq?: number;
   /** Gemma 3: scores are divided by its root. Default: the head width. */
@@ -58,6 +73,11 @@ export interface ModelConfig {
   logits_scaling?: number;
   /** Cohere2: the factor of the logits. Default 0.0625. */
   logit_scale?: number;
+}
+
+/** How many numbers of a head rotary positions turn: the first. */
+export function turnedWidth(config: ModelConfig): number {
+  return Math.floor(headWidth(config) * (config.partial_rotary_factor ?? 1));
 }
 
 export function headWidth(config: ModelConfig): number {

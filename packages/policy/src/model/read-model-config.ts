@@ -1,8 +1,15 @@
 /** Reads and checks the configuration of a model in a parsed config.json. */
 import { ToolEnvError } from '@toolenv/core';
-import { architectureOf, defaultsOf, epsilonFieldOf, modelTypes, slidingAttention } from './architecture.ts';
+import {
+  architectureOf,
+  defaultsOf,
+  epsilonFieldOf,
+  modelTypes,
+  slidingAttention,
+  turnsPartly,
+} from './architecture.ts';
 import { checkFields } from './check-fields.ts';
-import { headWidth, type ModelConfig } from './model-config.ts';
+import { headWidth, type ModelConfig, type ModelType, turnedWidth } from './model-config.ts';
 import { readRopeScaling } from './rope-scaling.ts';
 
 /** The rotary tables have a row for each position. */
@@ -34,6 +41,13 @@ const schema = {
     use_sliding_window: flag,
     max_window_layers: { ...count, minimum: 0 },
     sliding_window_pattern: count,
+    partial_rotary_factor: { type: 'number', exclusiveMinimum: 0, maximum: 1 },
+    num_experts: count,
+    num_experts_per_tok: count,
+    norm_topk_prob: flag,
+    moe_intermediate_size: count,
+    decoder_sparse_step: count,
+    mlp_only_layers: { type: ['array', 'null'], items: { type: 'integer', minimum: 0 } },
     rope_local_base_freq: { type: 'number', exclusiveMinimum: 1, maximum: 1e12 },
     query_pre_attn_scalar: factor,
     no_rope_layers: { type: ['array', 'null'], items: { enum: [0, 1] } },
@@ -75,14 +89,18 @@ export function readModelConfig(
     const value = given[name] ?? {};
     if (typeof value !== 'object' || Array.isArray(value)) throw damaged(`${name} is not an object`);
   }
+  const experts = given.num_experts ?? given.num_local_experts;
   const config = {
     ...defaultsOf(type),
     ...given,
+    // transformers 5 saves the number under the second name.
+    ...(experts !== undefined && { num_experts: experts }),
+    sliding_window_pattern: patternOf(given) ?? defaultsOf(type).sliding_window_pattern,
     tie_word_embeddings: given.tie_word_embeddings ?? defaultsOf(type).tie_word_embeddings ?? false,
     num_key_value_heads: given.num_key_value_heads ?? given.num_attention_heads,
     rms_norm_eps: given[epsilonFieldOf(type)] ?? defaultsOf(type).rms_norm_eps,
     head_dim: given.head_dim ?? defaultsOf(type).head_dim,
-    ...ropeOf(given, defaultsOf(type).rope_theta, unsupported),
+    ...ropeOf(type, given, unsupported),
   } as ModelConfig & Record<string, unknown>;
   checkFields(file, schema, config);
   refuseUnsupported(config, unsupported);
@@ -90,7 +108,22 @@ export function readModelConfig(
     throw damaged(
       `num_attention_heads is ${config.num_attention_heads} and must be a multiple of num_key_value_heads, ${config.num_key_value_heads}`,
     );
-  if (headWidth(config) % 2 !== 0) throw damaged(`the head width ${headWidth(config)} is not even`);
+  for (const [what, width] of [
+    ['head width', headWidth(config)],
+    ['turned part of the head width', turnedWidth(config)],
+  ] as const)
+    if (width % 2 !== 0) throw damaged(`the ${what} ${width} is not even`);
+  checkExperts(config, damaged);
+  const scaling = config.rope_scaling;
+  if (scaling?.rope_type === 'longrope') {
+    const expected = turnedWidth(config) / 2;
+    if (scaling.short_factor.length !== expected)
+      throw damaged(`short_factor has ${scaling.short_factor.length} numbers instead of ${expected}`);
+    config.max_position_embeddings = Math.min(
+      config.max_position_embeddings,
+      scaling.original_max_position_embeddings,
+    );
+  }
   for (const field of ['layer_types', 'no_rope_layers'] as const) {
     const given = config[field]?.length ?? config.num_hidden_layers;
     if (given < config.num_hidden_layers)
@@ -104,29 +137,57 @@ export function readModelConfig(
  * no scaling in the layers with a window.
  */
 function ropeOf(
+  type: ModelType,
   given: Record<string, unknown>,
-  defaultTheta: number | undefined,
   unsupported: (what: string) => Error,
 ): Record<string, unknown> {
   const all = (given.rope_parameters ?? {}) as Record<string, unknown>;
   const { rope_theta: theta, ...scaling } = (all.full_attention ?? all) as Record<string, unknown>;
   const { rope_theta: local, rope_type: kind = 'default' } = (all[slidingAttention] ?? {}) as typeof all;
+  // Phi-3 has the context of its first training beside the scaling.
+  const { original_max_position_embeddings: original } = given;
   if (kind !== 'default')
     throw unsupported(`rope_type ${shown(kind)} of ${slidingAttention} is not supported`);
   return {
-    rope_theta: given.rope_theta ?? theta ?? defaultTheta ?? 10_000,
-    rope_scaling: readRopeScaling(given.rope_scaling ?? scaling, unsupported),
+    rope_theta: given.rope_theta ?? theta ?? defaultsOf(type).rope_theta ?? 10_000,
+    rope_scaling: readRopeScaling(
+      {
+        ...(original !== undefined && { original_max_position_embeddings: original }),
+        ...(given.rope_scaling ?? scaling),
+      },
+      given.max_position_embeddings,
+      unsupported,
+    ),
     partial_rotary_factor: given.partial_rotary_factor ?? scaling.partial_rotary_factor ?? 1,
     ...(local !== undefined && { rope_local_base_freq: local }),
   };
 }
 
+/** EXAONE 4 has patterns such as LLLG, which are as long as newer files say, and 0 for none. */
+function patternOf({ sliding_window_pattern: pattern }: Record<string, unknown>): unknown {
+  return typeof pattern === 'string' ? pattern.length : pattern || undefined;
+}
+
+function checkExperts(config: ModelConfig, damaged: (what: string) => Error): void {
+  const { experts } = architectureOf(config);
+  if (!experts) return;
+  const needed = {
+    num_experts: experts.count,
+    num_experts_per_tok: experts.chosen,
+    'the width of experts': experts.width,
+  };
+  for (const [name, value] of Object.entries(needed))
+    if (value === undefined) throw damaged(`${name} is missing`);
+  if (experts.chosen > experts.count)
+    throw damaged(`num_experts_per_tok is ${experts.chosen}, and num_experts only ${experts.count}`);
+}
+
 /** The only supported value of fields that change the computation. */
 const supportedValues: Record<string, unknown> = {
-  partial_rotary_factor: 1,
   attn_logit_softcapping: null,
   final_logit_softcapping: null,
   use_bidirectional_attention: false,
+  clip_qkv: null,
 };
 
 function refuseUnsupported(
@@ -142,6 +203,10 @@ function refuseUnsupported(
       `${field} is ${JSON.stringify(config[field]).slice(0, 40)}, which is not supported; use a checkpoint with ${value}`,
     );
   }
+  if (config.partial_rotary_factor !== 1 && !turnsPartly(config.model_type))
+    throw unsupported(
+      `partial_rotary_factor is ${config.partial_rotary_factor}, which is not supported in ${config.model_type}; use a checkpoint with 1`,
+    );
   if (config.model_type === 'cohere2' && config.sliding_window === null)
     throw unsupported('sliding_window is null, which is not supported; use a checkpoint with a number');
   const other = config.layer_types?.find((kind) => kind !== slidingAttention && kind !== 'full_attention');

@@ -1,6 +1,7 @@
 /** Rotary position embedding (arXiv 2104.09864): the angles of each position, with the scalings for longer contexts. */
 import { type Tensors, tensor } from '../runtime/runtime.ts';
-import { headWidth, type ModelConfig } from './model-config.ts';
+import { architectureOf } from './architecture.ts';
+import { headWidth, type ModelConfig, turnedWidth } from './model-config.ts';
 import type { RopeScaling } from './rope-scaling.ts';
 
 /** Tokens of a tree of rows at most, if the context is shorter. */
@@ -20,13 +21,14 @@ export function tableLength(config: ModelConfig): number {
 }
 
 /**
- * The tables `rotary.cos` and `rotary.sin` [{@link tableLength}, head width / 2] of position · frequency, and `rotary.local.cos`
+ * The tables `rotary.cos` and `rotary.sin` [{@link tableLength}, {@link turnedWidth} / 2] of position · frequency, and `rotary.local.cos`
  * and `rotary.local.sin` if some layers have frequencies of their own.
  */
 export function rotaryTables(config: ModelConfig): Tensors {
-  const { rope_local_base_freq: local } = config;
+  const { rope_theta: theta, rope_local_base_freq: local = theta, num_hidden_layers: layers } = config;
+  const { layer: kindOf } = architectureOf(config);
   const tables = tablesOf(config, 'rotary');
-  if (local === undefined) return tables;
+  if (![...Array(layers).keys()].some((layer) => kindOf(layer).rotary === 'rotary.local')) return tables;
   return {
     ...tables,
     ...tablesOf({ ...config, rope_theta: local, rope_scaling: undefined }, 'rotary.local'),
@@ -50,9 +52,9 @@ function tablesOf(config: ModelConfig, name: string): Tensors {
   return { [`${name}.cos`]: tensor(cos, dims), [`${name}.sin`]: tensor(sin, dims) };
 }
 
-/** Radians per position, [head width / 2] in float32: theta^(−2i / head width), scaled for longer contexts. */
+/** Radians per position, [width / 2] in float32: theta^(−2i / width), scaled for longer contexts. */
 function scaledFrequencies(config: ModelConfig): Float32Array {
-  const half = headWidth(config) / 2;
+  const half = turnedWidth(config) / 2;
   const { rope_theta: theta, rope_scaling: scaling } = config;
   const frequencies = Float32Array.from({ length: half }, (_, i) => 1 / Math.fround(theta ** (i / half)));
   if (scaling?.rope_type === 'linear') return frequencies.map((frequency) => frequency / scaling.factor);
@@ -64,6 +66,8 @@ function scaledFrequencies(config: ModelConfig): Float32Array {
     return frequencies.map((frequency, i) =>
       interpolate(frequency, scaling.factor, keptOfYarn(i, config, scaling)),
     );
+  if (scaling?.rope_type === 'longrope')
+    return frequencies.map((frequency, i) => frequency / scaling.short_factor[i]!);
   return frequencies;
 }
 
@@ -96,8 +100,9 @@ function keptOfYarn(pair: number, config: ModelConfig, scaling: RopeScaling & { 
   return 1 - clamp((pair - start) / (end === start ? 0.001 : end - start));
 }
 
-/** The factor by which YaRN scales cos and sin, which makes attention sharper. */
+/** The factor by which YaRN and LongRoPE scale cos and sin, which makes attention sharper. */
 function attentionFactor({ rope_scaling: scaling }: ModelConfig): number {
+  if (scaling?.rope_type === 'longrope') return scaling.attention_factor;
   if (scaling?.rope_type !== 'yarn') return 1;
   return scaling.attention_factor ?? (scaling.factor <= 1 ? 1 : 0.1 * Math.log(scaling.factor) + 1);
 }

@@ -98,6 +98,13 @@ export interface Ops<T> {
   /** Rows of `table` [V, D] at int32 `ids` [..] → [.., D]. With `distinct` ids, gradients of rows need not be summed. */
   gatherRows(table: T, ids: T, options?: { distinct?: boolean }): T;
 
+  /** x [N, D] with each of `parts` [M, D] added to the rows at its int32 `ids` [M], which are distinct within a part. */
+  addRows(x: T, ids: readonly T[], parts: readonly T[]): T;
+  /** For each column of x [N, E], the int32 ids of the rows that are not 0 there. A runtime with shapes that are fixed lacks it. */
+  nonZeroRows?(x: T): T[];
+
+  /** x [N, E] with 0 in the place of all but the `count` largest numbers of each row. Of equal numbers, a runtime keeps any, or all. */
+  keepLargest(x: T, count: number): T;
   /** Over the last axis. */
   softmax(x: T): T;
   /** log softmax(logits [N, V]) at int32 `ids` [N] → [N]. */

@@ -159,6 +159,23 @@ class RecordingOps implements Ops<Recorded> {
     return this.#node('gatherRows', [table, ids, { ...options }], [...ids.shape, ...table.shape.slice(1)]);
   }
 
+  addRows(x: Recorded, ids: readonly Recorded[], parts: readonly Recorded[]): Recorded {
+    return this.#node('addRows', [x, ids, parts], x.shape);
+  }
+
+  nonZeroRows(x: Recorded): Recorded[] {
+    const lengths = Array.from({ length: x.shape[1] as number }, (_, column) => `rows ${column} of ${x.id}`);
+    return this.#nodes(
+      'nonZeroRows',
+      [x],
+      lengths.map((length) => [length]),
+    );
+  }
+
+  keepLargest(x: Recorded, count: number): Recorded {
+    return this.#node('keepLargest', [x, count], x.shape);
+  }
+
   softmax(x: Recorded): Recorded {
     return this.#node('softmax', [x], x.shape);
   }

@@ -40,6 +40,15 @@ const architectures = [
   'phi3-window',
   'cohere2',
   'cohere2-bias-yarn',
+  'smollm3-yarn',
+  'olmo3',
+  'olmo3-yarn',
+  'exaone4',
+  'exaone4-window',
+  'phi4-mini',
+  'qwen3-moe',
+  'qwen3-moe-dense-layers',
+  'olmoe',
 ];
 
 /** @param open Gives the runtime once tests run. */

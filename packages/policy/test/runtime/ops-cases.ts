@@ -33,6 +33,11 @@ function random(
   return { type: 'float32', shape, value: tensor(data, resolved) };
 }
 
+/** Given numbers. */
+function fixed(shape: readonly Dim[], dims: readonly number[], values: readonly number[]): Given {
+  return { type: 'float32', shape, value: tensor(Float32Array.from(values), dims) };
+}
+
 function ids(shape: readonly number[], values: readonly number[]): Given {
   return { type: 'int32', shape, value: tensor(Int32Array.from(values), shape) };
 }
@@ -218,6 +223,57 @@ export const opsCases: readonly OpsCase[] = [
     inputs: { table: random([5, 3]), ids: ids([3], [4, 0, 2]) },
     by: ['table'],
     build: (ops, { table, ids }) => ops.gatherRows(table!, ids!, { distinct: true }),
+  },
+  {
+    operation: 'addRows',
+    title: 'of two parts with a row in common, and of none',
+    inputs: {
+      x: random([5, 3]),
+      first: ids([2], [4, 1]),
+      second: ids([3], [0, 4, 2]),
+      empty: ids([0], []),
+      a: random([2, 3]),
+      b: random([3, 3]),
+      c: random([0, 3]),
+    },
+    by: ['x', 'a', 'b', 'c'],
+    build: (ops, { x, first, second, empty, a, b, c }) =>
+      ops.addRows(ops.mul(x!, x!), [first!, empty!, second!], [a!, c!, ops.mul(b!, b!)]),
+  },
+  {
+    operation: 'keepLargest',
+    title: 'two of five in each row',
+    inputs: { x: fixed(['N', 5], [4, 5], [3, 1, 2, 5, 4, -1, -5, -3, -2, -4, 0, 2, 9, 7, 1, 6, 5, 4, 3, 2]) },
+    by: ['x'],
+    build: (ops, { x }) => ops.mul(ops.keepLargest(x!, 2), x!),
+  },
+  {
+    operation: 'nonZeroRows',
+    title: 'of which each column picks some, all or none',
+    inputs: {
+      x: fixed(['N', 3], [4, 3], [1, 0, 2, 0, 0, 3, 4, 0, 5, 0, 0, 6]),
+      table: random(['N', 2], { dims: { N: 4 } }),
+      weight: random([2, 2]),
+    },
+    by: ['table', 'weight'],
+    build: (ops, { x, table, weight }) => {
+      // A runtime without it computes all rows.
+      const picked = ops.nonZeroRows?.(x!) ?? ops.split(x!, 1, 3);
+      return picked.reduce(
+        (sum, rows, column) => {
+          if (!ops.nonZeroRows) {
+            const factor = ops.div(rows, ops.add(rows, ops.scalar(1e-9)));
+            return ops.add(
+              sum,
+              ops.mul(ops.mul(ops.linear(table!, weight!), ops.scalar(column + 1)), factor),
+            );
+          }
+          const own = ops.linear(ops.gatherRows(table!, rows, { distinct: true }), weight!);
+          return ops.addRows(sum, [rows], [ops.mul(own, ops.scalar(column + 1))]);
+        },
+        ops.mul(table!, table!),
+      );
+    },
   },
   {
     operation: 'logProbability',

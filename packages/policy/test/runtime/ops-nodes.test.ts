@@ -76,6 +76,14 @@ const differing: Record<string, [cpu: string, webgpu: string]> = {
     'Gather Shape Expand Shape Mul Shape Add ConstantOfShape Cast Reshape ScatterND',
     'Gather Shape Expand Shape Expand Reshape Cast ScatterND',
   ],
+  'keepLargest two of five in each row': [
+    'TopK Shape Mul Shape Add ConstantOfShape ScatterElements Mul Shape Expand Mul Mul GatherElements Shape Mul Add ConstantOfShape ScatterElements Add',
+    'ReduceMax GreaterOrEqual Where ReduceMax GreaterOrEqual Cast Mul Mul Shape Expand Mul Mul Mul Add',
+  ],
+  'nonZeroRows of which each column picks some, all or none': [
+    'Split NonZero Gather Cast NonZero Gather Cast NonZero Gather Cast Mul Gather Gemm Mul Reshape Cast ScatterND Gather Gemm Mul Reshape Cast ScatterND Gather Gemm Mul Reshape Cast ScatterND Shape Expand Gather Mul Gemm Gemm Shape Mul Shape Add ConstantOfShape Cast Reshape ScatterND Gather Mul Gemm Gemm Add Shape Mul Add ConstantOfShape Cast Reshape ScatterND Add Gather Mul Gemm Gemm Add Shape Mul Add ConstantOfShape Cast Reshape ScatterND Add Mul Mul Add Add',
+    'Split Mul Add Div Gemm Mul Mul Add Add Div Gemm Mul Mul Add Add Div Gemm Mul Mul Add Shape Expand Mul Mul Gemm Gemm Mul Mul Gemm Gemm Add Add Mul Mul Gemm Gemm Add Add Mul Mul Add Add',
+  ],
   'logProbability with repeated ids': [
     'Reshape LogSoftmax GatherElements Reshape Shape Expand Reshape Exp Neg Mul ScatterElements',
     'Reshape ReduceMax Sub Exp ReduceSum Log Sub GatherElements Reshape Shape Expand Reshape Exp Neg Mul ScatterElements',

@@ -15,7 +15,7 @@ import {
 /** A tensor in the graph. */
 export interface Value {
   readonly name: string;
-  readonly type: ElementType | 'int64' | 'float16' | 'uint8';
+  readonly type: ElementType | 'int64' | 'float16' | 'uint8' | 'bool';
   readonly shape: readonly Dim[];
 }
 

@@ -261,6 +261,62 @@ export class OnnxOps implements Ops<Value> {
     return this.#record([table, ids], y, [pullback, undefined]);
   }
 
+  addRows(x: Value, ids: readonly Value[], parts: readonly Value[]): Value {
+    const attributes = { reduction: 'add' };
+    const y = parts.reduce((sum, part, index) => {
+      const places = this.#cast(this.reshape(ids[index]!, [ids[index]!.shape[0]!, 1]), 'int64');
+      return this.graph.node('ScatterND', [sum, places, part], 'float32', x.shape, attributes);
+    }, x);
+    const toParts = ids.map((each) => (g: Value) => this.gatherRows(g, each));
+    return this.#record([x, ...parts], y, [(g) => g, ...toParts]);
+  }
+
+  get nonZeroRows(): Ops<Value>['nonZeroRows'] {
+    // On WebGPU each length would travel to the CPU and back before the next operation.
+    return this.#isWebGpu ? undefined : (x) => this.#nonZeroRows(x);
+  }
+
+  #nonZeroRows(x: Value): Value[] {
+    const columns = x.shape[1] as number;
+    const first = this.graph.constant('int64', [], [0]);
+    const pieces = this.graph.nodes(
+      'Split',
+      [x],
+      Array.from({ length: columns }, () => ({ type: x.type, shape: [x.shape[0]!, 1] })),
+      { axis: 1, num_outputs: columns },
+    );
+    return pieces.map((piece) => {
+      const length = `rows of ${piece.name}`;
+      const places = this.graph.node('NonZero', [piece], 'int64', [2, length]);
+      const rows = this.graph.node('Gather', [places, first], 'int64', [length], { axis: 0 });
+      return this.#cast(rows, 'int32');
+    });
+  }
+
+  keepLargest(x: Value, count: number): Value {
+    if (this.#isWebGpu) {
+      const kept = webgpu.largest(this.graph, x, count);
+      return this.#record([x], this.#elementwise('Mul', x, kept), [(g) => this.mul(g, kept)]);
+    }
+    const [rows, width] = x.shape as [Dim, number];
+    const [largest, places] = this.graph.nodes(
+      'TopK',
+      [x, this.#ints([count])],
+      [
+        { type: x.type, shape: [rows, count] },
+        { type: 'int64', shape: [rows, count] },
+      ],
+      { axis: 1 },
+    ) as [Value, Value];
+    const spread = (kept: Value) =>
+      this.graph.node('ScatterElements', [this.#zerosLike(x, x), places, kept], x.type, [rows, width], {
+        axis: 1,
+      });
+    return this.#record([x], spread(largest), [
+      (g) => spread(this.graph.node('GatherElements', [g, places], g.type, places.shape, { axis: 1 })),
+    ]);
+  }
+
   softmax(x: Value): Value {
     const y = this.graph.node('Softmax', [x], 'float32', x.shape, { axis: -1 });
     return this.#record([x], y, [

@@ -46,7 +46,7 @@ export interface GraphProto {
 }
 
 /** TensorProto.DataType. */
-export const dataType = { float32: 1, uint8: 2, int32: 6, int64: 7, float16: 10 } as const;
+export const dataType = { float32: 1, uint8: 2, int32: 6, int64: 7, bool: 9, float16: 10 } as const;
 
 const field = (type: string, id: number) => ({ type, id });
 const repeated = (type: string, id: number) => ({ type, id, rule: 'repeated' });

@@ -5,6 +5,7 @@
  */
 import type { MatmulOptions } from '../ops.ts';
 import type { GraphBuilder, Value } from './graph-builder.ts';
+import { dataType } from './onnx-proto.ts';
 
 /**
  * The operands whose plain MatMul is the product that the options ask for.
@@ -102,6 +103,21 @@ export function groupQueryAttention(
  */
 export function zeros(graph: GraphBuilder, x: Value, shape: Value): Value {
   return graph.node('Expand', [graph.constant('float32', [], [0]), shape], 'float32', x.shape);
+}
+
+/**
+ * 1 at the `count` largest numbers of each row, and 0 elsewhere: at those that are not below the number that is the largest once each larger
+ * number is taken away.
+ * Replaces TopK: no kernel.
+ */
+export function largest(graph: GraphBuilder, x: Value, count: number): Value {
+  const lowest = graph.constant('float32', [], [-3e38]);
+  const maximum = (x: Value) => graph.node('ReduceMax', [x, lastAxis(graph, x)], x.type, x.shape.with(-1, 1));
+  const reaches = (least: Value) => graph.node('GreaterOrEqual', [x, least], 'bool', x.shape);
+  let least = maximum(x);
+  for (let taken = 1; taken < count; taken++)
+    least = maximum(graph.node('Where', [reaches(least), lowest, x], x.type, x.shape));
+  return graph.node('Cast', [reaches(least)], x.type, x.shape, { to: dataType.float32 });
 }
 
 function lastAxis(graph: GraphBuilder, { shape }: Value): Value {

@@ -100,6 +100,33 @@ export function tfjsOps(tf: Tfjs, tensors: Tensors): TfjsOps {
         },
       ),
 
+    addRows: (x, ids, parts) =>
+      parts.reduce(
+        (sum, part, index) =>
+          withGradient(
+            tf,
+            [sum, part],
+            () => {
+              const spread = tf.scatterND(tf.expandDims(ids[index]!, 1), part, x.shape);
+              return { value: tf.add(sum, spread), saved: [ids[index]!] };
+            },
+            (g, ids) => [g, tf.gather(g, ids)],
+          ),
+        x,
+      ),
+
+    keepLargest: (x, count) =>
+      withGradient(
+        tf,
+        [x],
+        () => {
+          const least = tf.slice(tf.topk(x, count).values, [0, count - 1], [-1, 1]);
+          const kept = tf.cast(tf.greaterEqual(x, least), 'float32');
+          return { value: tf.mul(x, kept), saved: [kept] };
+        },
+        (g, kept) => [tf.mul(g, kept)],
+      ),
+
     logProbability(logits, ids) {
       const places = tf.stack([tf.range(0, ids.size, 1, 'int32'), ids], 1);
       const logs = logSoftmax(logits);

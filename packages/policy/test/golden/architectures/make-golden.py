@@ -13,14 +13,18 @@ from safetensors.torch import save_file
 from transformers import (
     AutoModelForCausalLM,
     Cohere2Config,
+    Exaone4Config,
     Gemma3TextConfig,
     GraniteConfig,
     LlamaConfig,
     MistralConfig,
     Olmo2Config,
+    Olmo3Config,
+    OlmoeConfig,
     Phi3Config,
     Qwen2Config,
     Qwen3Config,
+    Qwen3MoeConfig,
     SmolLM3Config,
 )
 
@@ -45,6 +49,11 @@ def rope(theta, **scaling):
     return {"rope_parameters": {"rope_theta": theta, "rope_type": "default", **scaling}}
 
 
+def rope_of_each(theta, **scaling):
+    plain = {"rope_theta": theta, "rope_type": "default"}
+    return {"rope_parameters": {"sliding_attention": plain, "full_attention": {**plain, **scaling}}}
+
+
 llama3 = {
     "rope_type": "llama3",
     "factor": 8.0,
@@ -53,6 +62,13 @@ llama3 = {
     "original_max_position_embeddings": 32,
 }
 yarn = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 16}
+longrope = {
+    "rope_type": "longrope",
+    "short_factor": [1.0, 1.5, 2.0],
+    "long_factor": [1.0, 4.0, 9.0],
+    "original_max_position_embeddings": 64,
+    "partial_rotary_factor": 0.75,
+}
 
 cases = {
     "qwen2-untied": Qwen2Config(**common, **rope(5000.0), tie_word_embeddings=False),
@@ -120,7 +136,56 @@ cases = {
         layer_types=["sliding_attention"] * 2,
         logit_scale=0.8,
     ),
+    "smollm3-yarn": SmolLM3Config(**four_layers, **rope(1e4, **yarn), no_rope_layer_interval=2),
+    "olmo3": Olmo3Config(**four_layers, **rope_of_each(5e3), sliding_window=8),
+    "olmo3-yarn": Olmo3Config(**four_layers, **rope_of_each(5e3, **yarn), sliding_window=8),
+    "exaone4": Exaone4Config(**common, **rope(1e4, **llama3), sliding_window=None, layer_types=["full_attention"] * 2),
+    "exaone4-window": Exaone4Config(**four_layers, **rope(1e4), sliding_window=8, layer_types=["sliding_attention", "full_attention"] * 2),
+    # As Phi-4 mini. Its context is longer than that of the short factors.
+    "phi4-mini": Phi3Config(
+        **{**common, "hidden_size": 32, "max_position_embeddings": 128},
+        **rope(1e4, **longrope),
+        original_max_position_embeddings=64,
+    ),
+    "qwen3-moe": Qwen3MoeConfig(
+        **common,
+        **rope(1e4),
+        head_dim=8,
+        num_experts=5,
+        num_experts_per_tok=2,
+        moe_intermediate_size=12,
+        norm_topk_prob=True,
+    ),
+    "qwen3-moe-dense-layers": Qwen3MoeConfig(
+        **four_layers,
+        **rope(1e4),
+        head_dim=8,
+        num_experts=4,
+        num_experts_per_tok=3,
+        moe_intermediate_size=8,
+        decoder_sparse_step=2,
+        mlp_only_layers=[3],
+        use_sliding_window=True,
+        sliding_window=8,
+    ),
+    "olmoe": OlmoeConfig(**common, **rope(1e4), num_experts=6, num_experts_per_tok=2),
 }
+
+
+def by_expert(tensors):
+    """The tensors of each expert by themselves, as checkpoints have them."""
+    apart = {}
+    for name, tensor in tensors.items():
+        if ".experts." not in name:
+            apart[name] = tensor
+            continue
+        stem, part = name.rsplit(".", 1)
+        for expert, own in enumerate(tensor):
+            pieces = own.chunk(2) if part == "gate_up_proj" else [own]
+            parts = ["gate_proj", "up_proj"] if part == "gate_up_proj" else [part]
+            for each, piece in zip(parts, pieces):
+                apart[f"{stem}.{expert}.{each}.weight"] = piece.clone()
+    return apart
 
 
 def make(folder, config):
@@ -147,7 +212,8 @@ def make(folder, config):
         total = total + (torch.tensor(weight[1:]) * logprobs).sum()
     total.backward()
     save_file(logits, folder / "logits.safetensors")
-    save_file({name: p.grad.clone() for name, p in model.named_parameters()}, folder / "gradients.safetensors")
+    gradients = {name: p.grad.clone() for name, p in model.named_parameters()}
+    save_file(by_expert(gradients), folder / "gradients.safetensors")
 
     greedy = []
     for tokens in sequences:
