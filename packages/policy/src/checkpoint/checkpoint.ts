@@ -138,9 +138,10 @@ export async function readWeights(
   config: ModelConfig,
 ): Promise<{ weights: Tensors; types: StoredTypes }> {
   const { source, files } = await locateTensors(folder);
-  // A table of the shapes of a billion layers would not fit into memory.
-  if (config.num_hidden_layers > files.size) {
-    const given = `num_hidden_layers is ${config.num_hidden_layers}`;
+  // A table of the shapes of a billion layers or experts would not fit into memory.
+  for (const field of ['num_hidden_layers', 'num_experts'] as const) {
+    if ((config[field] ?? 0) <= files.size) continue;
+    const given = `${field} is ${config[field]}`;
     const message = `${join(folder, 'config.json')}: ${given}, but ${source} has only ${files.size} tensors: copy the whole checkpoint again.`;
     throw new ToolEnvError('usage.checkpoint_damaged', message);
   }

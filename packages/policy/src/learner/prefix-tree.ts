@@ -5,6 +5,7 @@
 import type { TokenRow } from '@toolenv/core/learner';
 import { commonPrefix } from '../common-prefix.ts';
 import { parameterShapes } from '../model/decoder.ts';
+import { isUsed } from '../model/experts.ts';
 import { headWidth, type ModelConfig } from '../model/model-config.ts';
 import { getOrInsert } from '../runtime/get-or-insert.ts';
 import { sizeOf } from '../runtime/shape.ts';
@@ -162,7 +163,9 @@ export function endsOf({ parents }: PrefixTree): number[] {
  * it is compared with. That is five eighths of the row's tokens. On CPUs, times follow these counts.
  */
 export function attentionLength(config: ModelConfig): number {
-  const ofLayer = [...parameterShapes(config)].filter(([name]) => name.startsWith('model.layers.0.'));
+  const ofLayer = [...parameterShapes(config)].filter(
+    ([name]) => name.startsWith('model.layers.0.') && isUsed(config, name),
+  );
   const weights = ofLayer.reduce((sum, [, shape]) => sum + sizeOf(shape), 0);
   return (2 * weights) / (4 * config.num_attention_heads * headWidth(config) * (5 / 8));
 }

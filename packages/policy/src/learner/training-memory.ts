@@ -1,6 +1,7 @@
 /** Estimates the memory that training a model needs, before it begins. */
 import type { MemoryEstimate } from '@toolenv/core/plugins';
 import { parameterShapes } from '../model/decoder.ts';
+import { usedWidth } from '../model/experts.ts';
 import { parameterCount, totalSize } from '../model/model.ts';
 import { headWidth, type ModelConfig } from '../model/model-config.ts';
 import type { Shapes } from '../runtime/shape.ts';
@@ -81,11 +82,10 @@ function activationBytes(
   const {
     num_hidden_layers: layers,
     hidden_size: width,
-    intermediate_size: inner,
     num_attention_heads: heads,
     vocab_size: vocabulary,
   } = config;
-  const layer = 9 * width + 4 * inner;
+  const layer = 9 * width + 4 * usedWidth(config);
   // With checkpointing: a layer that is computed again, its gradients, and the inputs of all layers.
   const trunk = gradientCheckpointing ? 1.5 * layer + layers * width : layers * layer;
   const logits = 4 * Math.min(tokens * vocabulary, maxLogits);

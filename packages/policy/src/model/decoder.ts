@@ -201,8 +201,12 @@ export function logits<T>(ops: Ops<T>, config: ModelConfig, hidden: T): T {
   return ops.linear(scaled, parameters(ops, config).weight(headName(config)));
 }
 
+/** Each layer of a program asks for them, and a mixture has ten thousands. */
+const knownShapes: WeakMap<ModelConfig, ReturnType<typeof parameterShapes>> = new WeakMap();
+
 function parameters<T>(ops: Ops<T>, config: ModelConfig, lowRank?: LowRank<T>) {
-  const shapes = parameterShapes(config);
+  const shapes = knownShapes.get(config) ?? parameterShapes(config);
+  knownShapes.set(config, shapes);
   const { centred, normOffset } = architectureOf(config);
   const weight = (name: string) => ops.input(name, 'float32', shapes.get(name)!);
   const linear = (x: T, name: string) => {

@@ -1,6 +1,22 @@
 /** Mixtures of experts (arXiv 1701.06538): each token goes through the few MLPs that a router chooses for it. */
 import type { Ops } from '../runtime/ops.ts';
-import type { Experts } from './architecture.ts';
+import { architectureOf, type Experts } from './architecture.ts';
+import type { ModelConfig } from './model-config.ts';
+
+/** The width of the MLP that a token goes through, or of its experts together where they are wider. */
+export function usedWidth(config: ModelConfig): number {
+  const { experts } = architectureOf(config);
+  return experts
+    ? Math.max(config.intermediate_size, experts.chosen * experts.width)
+    : config.intermediate_size;
+}
+
+/** The parameters that a token uses, as if it went through the first experts. */
+export function isUsed(config: ModelConfig, name: string): boolean {
+  const { experts } = architectureOf(config);
+  const [, expert] = /\.experts\.(\d+)\./.exec(name) ?? [];
+  return !experts || expert === undefined || Number(expert) < experts.chosen;
+}
 
 /**
  * The shares of the experts times what they make of `x` [N, width], summed → [N, width]. A token's experts are those with the largest logits.

@@ -75,14 +75,24 @@ test.each([
   [
     'model_type',
     'gemma2',
-    /model_type "gemma2".*llama, mistral, qwen2, qwen3, granite, smollm3, olmo2, gemma3_text, phi3, cohere2/,
+    /model_type "gemma2".*llama, mistral, qwen2, qwen3, qwen3_moe, olmoe, granite, smollm3, olmo2, olmo3, exaone4, gemma3_text, phi3, cohere2/,
   ],
   ['rope_scaling', { type: 'dynamic', factor: 2 }, /rope_scaling.*"dynamic"/],
-  ['rope_parameters', { rope_type: 'longrope' }, /rope_scaling.*"longrope"/],
+  [
+    'rope_parameters',
+    { rope_type: 'longrope' },
+    /"longrope" needs a number original_max_position_embeddings/,
+  ],
+  [
+    'rope_scaling',
+    { type: 'su', original_max_position_embeddings: 64, short_factor: [1, 0] },
+    /short_factor of rope_scaling must be a list of numbers above 0/,
+  ],
   ['rope_scaling', { rope_type: 'llama3', factor: 8 }, /"llama3" needs a number low_freq_factor/],
   ['hidden_act', 'gelu', /hidden_act "gelu"/],
   ['model_type', 'gemma3_text', /hidden_activation "relu".*gelu_pytorch_tanh/],
-  ['partial_rotary_factor', 0.5, /partial_rotary_factor is 0.5.*use a checkpoint with 1/],
+  ['partial_rotary_factor', 0.5, /partial_rotary_factor is 0.5.*not supported in .*use a checkpoint with 1/],
+  ['clip_qkv', 8, /clip_qkv is 8/],
   ['rope_parameters', { partial_rotary_factor: 0.75 }, /partial_rotary_factor is 0.75/],
   [
     'rope_parameters',
@@ -140,6 +150,24 @@ test.each([
     const error = await readCheckpoint(folder).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: 'usage.checkpoint_damaged' });
     expect((error as Error).message).toMatch(new RegExp(`^[^\n]*${message}[^\n]*$`));
+  });
+});
+
+test.each([
+  [{ num_experts: 1e9, num_experts_per_tok: 1 }, 'num_experts is 1000000000, but .* has only 26 tensors'],
+  [{ num_experts: 2, num_experts_per_tok: 3 }, 'num_experts_per_tok is 3, and num_experts only 2'],
+  [{ num_experts: 2 }, 'num_experts_per_tok is missing'],
+  [{ num_experts_per_tok: 2 }, 'num_experts is missing'],
+  [{ num_experts: 2, num_experts_per_tok: 1, mlp_only_layers: [0.5] }, 'mlp_only_layers.* must be integer'],
+])('a mixture of experts with %j is damaged', async (fields, message) => {
+  await folderWith(async (folder) => {
+    await editConfig(folder, (config) => {
+      Object.assign(config, { model_type: 'qwen3_moe', moe_intermediate_size: 8 }, fields);
+    });
+    await expect(readCheckpoint(folder)).rejects.toMatchObject({
+      code: 'usage.checkpoint_damaged',
+      message: expect.stringMatching(message),
+    });
   });
 });
 

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { type Architecture, architectureOf } from '../../src/model/architecture.ts';
 import type { ModelConfig } from '../../src/model/model-config.ts';
 import { readModelConfig } from '../../src/model/read-model-config.ts';
+import { rotaryTables } from '../../src/model/rotary.ts';
 
 const sizes = {
   vocab_size: 1000,
@@ -102,6 +103,90 @@ test('a layer of four of SmolLM3 knows no positions', () => {
     undefined,
     'rotary',
   ]);
+});
+
+test('OLMo 3 is read in its published form, with YaRN in the layers without a window', () => {
+  const published = {
+    model_type: 'olmo3',
+    rope_theta: 500_000,
+    rope_scaling: { rope_type: 'yarn', factor: 8, original_max_position_embeddings: 8192 },
+    sliding_window: 4096,
+  };
+  const { config, traits, windowed } = read({ ...published, num_hidden_layers: 8 });
+  expect(config).toMatchObject({ rope_theta: 5e5, rope_scaling: { factor: 8 } });
+  expect(windowed).toEqual([0, 1, 2, 4, 5, 6]);
+  expect([2, 3].map((layer) => traits.layer(layer).rotary)).toEqual(['rotary.local', 'rotary']);
+  const tables = rotaryTables({ ...config, max_position_embeddings: 8 });
+  const frequency = (name: string, i: number) => tables[`${name}.sin`]!.data[144 + i]!;
+  // Both kinds have the base of the whole; the last frequency is an eighth with YaRN.
+  expect(frequency('rotary', 143) / frequency('rotary.local', 143)).toBeCloseTo(
+    (0.1 * Math.log(8) + 1) / 8,
+    5,
+  );
+});
+
+test('EXAONE 4 has patterns as text or number, and positions in all layers where none has a window', () => {
+  const large = { model_type: 'exaone4', sliding_window: 4096, num_hidden_layers: 8 };
+  for (const pattern of [4, 'LLLG', undefined]) {
+    const { traits, windowed } = read({ ...large, sliding_window_pattern: pattern });
+    expect(windowed).toEqual([0, 1, 2, 4, 5, 6]);
+    expect([2, 3].map((layer) => traits.layer(layer).rotary)).toEqual(['rotary', undefined]);
+  }
+  const small = read({ model_type: 'exaone4', sliding_window: null, sliding_window_pattern: null });
+  expect(small.windowed).toEqual([]);
+  expect(small.traits.layer(3).rotary).toBe('rotary');
+});
+
+test('Phi is read with LongRoPE in its published forms: the context of the short factors, part of each head', () => {
+  const short_factor = Array.from({ length: 48 }, (_, i) => 1 + i / 10);
+  const published = {
+    ...{ model_type: 'phi3', hidden_size: 3072, num_attention_heads: 24, num_key_value_heads: 8 },
+    ...{ max_position_embeddings: 131_072, original_max_position_embeddings: 4096 },
+    partial_rotary_factor: 0.75,
+    rope_scaling: { type: 'longrope', short_factor, long_factor: Array(48).fill(32) },
+  };
+  const { config } = read(published);
+  const attention_factor = Math.sqrt(1 + Math.log(32) / Math.log(4096));
+  expect(config).toMatchObject({
+    max_position_embeddings: 4096,
+    rope_scaling: { rope_type: 'longrope', attention_factor },
+  });
+  const { 'rotary.cos': cos, 'rotary.sin': sin } = rotaryTables(config);
+  expect(cos!.dims[1]).toBe(48);
+  expect(cos!.data[0]).toBeCloseTo(attention_factor, 6);
+  const angle = Math.atan2(sin!.data[48 + 7]!, cos!.data[48 + 7]!);
+  expect(angle).toBeCloseTo(1 / (short_factor[7]! * 10_000 ** (7 / 48)), 6);
+  const { type: _, ...factors } = published.rope_scaling;
+  // Phi-3-mini-128k.
+  expect(read({ ...published, rope_scaling: { type: 'su', ...factors } }).config).toEqual(config);
+  expect(() => read({ ...published, partial_rotary_factor: 1 })).toThrow(
+    /short_factor has 48 numbers instead of 64/,
+  );
+});
+
+test('mixtures of experts are read in their published forms', () => {
+  // Qwen3-30B-A3B, and as transformers 5 saves it.
+  const qwen = {
+    ...{ model_type: 'qwen3_moe', head_dim: 128, sliding_window: null, use_sliding_window: false },
+    ...{ num_experts_per_tok: 8, moe_intermediate_size: 768, norm_topk_prob: true, mlp_only_layers: [] },
+  };
+  for (const count of [{ num_experts: 128 }, { num_local_experts: 128 }]) {
+    const { traits, windowed } = read({ ...qwen, ...count, decoder_sparse_step: 1 });
+    expect(traits).toMatchObject({ experts: { count: 128, chosen: 8, width: 768, normalised: true } });
+    expect(windowed).toEqual([]);
+    expect(traits.layer(0).mixture).toBe(true);
+  }
+  const some = read({ ...qwen, num_experts: 128, decoder_sparse_step: 2, mlp_only_layers: [3] }).traits;
+  expect([0, 1, 2, 3, 5].map((layer) => some.layer(layer).mixture)).toEqual([
+    false,
+    true,
+    false,
+    false,
+    true,
+  ]);
+  // OLMoE-1B-7B.
+  const { traits } = read({ model_type: 'olmoe', num_experts: 64, num_experts_per_tok: 8, clip_qkv: null });
+  expect(traits).toMatchObject({ experts: { count: 64, chosen: 8, width: 6912, normalised: false } });
 });
 
 test('Granite scales embeddings, scores, additions and logits', () => {
