@@ -130,6 +130,12 @@ export class Kernels extends TensorScope {
     return this.call(name, '', [this.#own(x)], x.shape, x.type);
   }
 
+  logSigmoid(x: TorchTensor): TorchTensor {
+    const [y, buffer] = this.library.call('aten::log_sigmoid_forward', '', [this.#own(x)], 2);
+    this.discard([buffer!]);
+    return this.#new(y!, x.shape, x.type);
+  }
+
   /** Over axes that are not negative. They are kept with length 1. */
   sum(x: TorchTensor, axes: readonly number[]): TorchTensor {
     const shape = x.shape.map((dim, axis) => (axes.includes(axis) ? 1 : dim));

@@ -103,6 +103,12 @@ export class TorchOps implements Ops<TorchTensor> {
     return this.#unary('sqrt', x, 'y', (g, y) => this.#kernels.div(half(g), y));
   }
 
+  logSigmoid(x: TorchTensor): TorchTensor {
+    const k = this.#kernels;
+    const y = k.tidy(() => k.logSigmoid(this.#shared.wide(x)));
+    return this.#record([x], y, [x], ([g]) => [k.mul(g!, k.unary('sigmoid', k.unary('neg', x)))]);
+  }
+
   relu(x: TorchTensor): TorchTensor {
     return this.#kernels.unary('relu', x);
   }

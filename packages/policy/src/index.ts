@@ -4,10 +4,10 @@ export { type Checkpoint, readCheckpoint, writeCheckpoint } from './checkpoint/c
 export type { LearnerOptions } from './learner/learner-options.ts';
 export type { LoraOptions, LoraTarget } from './learner/lora.ts';
 export { TransformerLearner } from './learner/transformer-learner.ts';
-export { parameterShapes } from './model/decoder.ts';
 export { initialWeights } from './model/initial-weights.ts';
 export { createModel, type Model, parameterCount, placeModel } from './model/model.ts';
 export type { ModelConfig } from './model/model-config.ts';
+export { parameterShapes } from './model/parameter-shapes.ts';
 export type { Device } from './runtime/device.ts';
 export { type DeviceInfo, devices } from './runtime/device-name.ts';
 export { type OnnxRuntimeOptions, onnxRuntime } from './runtime/onnx/onnx-runtime.ts';

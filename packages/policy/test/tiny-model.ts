@@ -7,9 +7,9 @@ import type { Checkpoint } from '../src/checkpoint/checkpoint.ts';
 import { readSafetensors } from '../src/checkpoint/safetensors.ts';
 import type { LearnerOptions } from '../src/learner/learner-options.ts';
 import { TransformerLearner } from '../src/learner/transformer-learner.ts';
-import { parameterShapes } from '../src/model/decoder.ts';
 import { createModel, type Model } from '../src/model/model.ts';
 import type { ModelConfig } from '../src/model/model-config.ts';
+import { parameterShapes } from '../src/model/parameter-shapes.ts';
 import { onnxRuntime } from '../src/runtime/onnx/onnx-runtime.ts';
 import { type Runtime, type Tensor, type Tensors, tensor, zeros } from '../src/runtime/runtime.ts';
 

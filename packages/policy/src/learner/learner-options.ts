@@ -1,7 +1,7 @@
 /** The options of a learner, and the memory that it needs with them. */
 import type { MemoryEstimate } from '@toolenv/core/plugins';
-import { parameterShapes } from '../model/decoder.ts';
 import type { ModelConfig } from '../model/model-config.ts';
+import { parameterShapes } from '../model/parameter-shapes.ts';
 import { adapterShapes, type LoraOptions } from './lora.ts';
 import { defaultTokenBudget, type TrainingOptions, trainingMemory } from './training-memory.ts';
 

@@ -9,8 +9,9 @@ import {
   readAdapterTensors,
   writeAdapter,
 } from '../checkpoint/adapter.ts';
-import { type LowRank, parameterShapes } from '../model/decoder.ts';
 import type { ModelConfig } from '../model/model-config.ts';
+import { parameterShapes } from '../model/parameter-shapes.ts';
+import type { LowRank } from '../model/parameters.ts';
 import type { Ops } from '../runtime/ops.ts';
 import { readTensorData } from '../runtime/resident-tensor.ts';
 import { bytesOf, type Runtime, type Tensors, tensor } from '../runtime/runtime.ts';

@@ -1,12 +1,13 @@
 /** Packs the prefix trees of ragged rows into padded batches within a token budget, and maps per-token results back to the rows. */
 import type { Rows, TokenBatch, TokenRow } from '@toolenv/core/learner';
+import { levelsOf, longestChunk } from '../model/delta-rule.ts';
 import { type Tensors, tensor } from '../runtime/runtime.ts';
 import { endsOf, foldRows, hasBranches, type PrefixTree, type Slot, type TreeLimits } from './prefix-tree.ts';
 
 /** Trees that run together, padded on the right to the length of the longest. */
 export interface PaddedBatch {
   /**
-   * tokens and positions [B, T], the inputs of {@link batchAttention}, and for the predictions: where [M] (index into B·T of the position
+   * tokens and positions [B, T], the inputs of {@link batchContext}, and for the predictions: where [M] (index into B·T of the position
    * that predicts the token) and targets [M]. M is padded with zeros to a multiple of `parts`.
    */
   inputs: Tensors;
@@ -18,6 +19,8 @@ export interface PaddedBatch {
   blocks: number;
   /** Whether a tree has branches. Several tokens may then be predicted from one position. */
   branches: boolean;
+  /** The number of equal chunks in which delta nets are computed: a power of two, of which T is a multiple. 1 for other models. */
+  chunks: number;
 }
 
 /** The largest number of logits in a part: 64 MiB. */
@@ -29,6 +32,11 @@ export const maxQueries = 256;
 function attentionBlocks(length: number, fewBlocks: boolean): number {
   const needed = 2 ** Math.ceil(Math.log2(length / (fewBlocks ? 4 * maxQueries : maxQueries)));
   return Math.max(fewBlocks ? 1 : 4, needed);
+}
+
+/** Chunks of at most {@link longestChunk} positions. */
+function recurrentChunks(length: number): number {
+  return 2 ** Math.ceil(Math.log2(Math.max(1, length / longestChunk)));
 }
 
 export interface BatchBudget {
@@ -51,22 +59,34 @@ export function padRows(
     longestTree = Number.POSITIVE_INFINITY,
     attentionLength,
     fewBlocks = false,
+    recurrent = false,
     ...budget
   }: BatchBudget &
-    Pick<TreeLimits, 'attentionLength'> & { vocabulary: number; longestTree?: number; fewBlocks?: boolean },
+    Pick<TreeLimits, 'attentionLength'> & {
+      vocabulary: number;
+      longestTree?: number;
+      fewBlocks?: boolean;
+      /** Whether layers keep states, and need the inputs for them. Default: false. */
+      recurrent?: boolean;
+    },
 ): PaddedBatch[] {
   const trees = foldRows(rows, { mostTokens: Math.min(budget.tokenBudget, longestTree), attentionLength });
   trees.sort((a, b) => b.tokens.length - a.tokens.length);
   const lengths = trees.map(({ tokens }) => {
-    const blocks = attentionBlocks(tokens.length, fewBlocks);
-    return Math.ceil(tokens.length / blocks) * blocks;
+    const { blocks, chunks } = cutsOf(tokens.length);
+    const unit = Math.max(blocks, chunks);
+    return Math.ceil(tokens.length / unit) * unit;
   });
+  function cutsOf(length: number) {
+    const blocks = attentionBlocks(length, fewBlocks);
+    return { blocks, chunks: recurrent ? recurrentChunks(length) : 1 };
+  }
   let start = 0;
   return divideRows(lengths, budget).map((count) => {
     const chosen = trees.slice(start, start + count);
     const time = lengths[start]!;
     start += count;
-    return padBatch(chosen, { time, blocks: attentionBlocks(time, fewBlocks), vocabulary });
+    return padBatch(chosen, { time, ...cutsOf(time), vocabulary, recurrent });
   });
 }
 
@@ -113,7 +133,13 @@ function isBetter(one: Division, other: Division): boolean {
 
 function padBatch(
   trees: readonly PrefixTree[],
-  { time, blocks, vocabulary }: { time: number; blocks: number; vocabulary: number },
+  {
+    time,
+    blocks,
+    chunks,
+    vocabulary,
+    recurrent,
+  }: { time: number; blocks: number; chunks: number; vocabulary: number; recurrent: boolean },
 ): PaddedBatch {
   const dims = [trees.length, time];
   const tokens = new Int32Array(trees.length * time);
@@ -146,6 +172,10 @@ function padBatch(
     ends: tensor(ends, dims),
     where: ofPredictions('where'),
     targets: ofPredictions('target'),
+    ...(recurrent && {
+      parents: tensor(parentsOf(trees, time), [trees.length * time]),
+      levels: levelsOf(time / chunks, longestChunk),
+    }),
   };
   return {
     inputs,
@@ -153,7 +183,17 @@ function padBatch(
     parts,
     blocks,
     branches: trees.some(hasBranches),
+    chunks,
   };
+}
+
+/** [B · T]: the place of each position's predecessor plus 1, or 0 for the first of a tree and for padding. */
+function parentsOf(trees: readonly PrefixTree[], time: number): Int32Array {
+  const parents = new Int32Array(trees.length * time);
+  for (const [b, tree] of trees.entries())
+    for (const [node, parent] of tree.parents.entries())
+      parents[b * time + node] = parent < 0 ? 0 : b * time + parent + 1;
+  return parents;
 }
 
 /** The sums of per-token `values` over the places of each prediction: [M], with 0 as padding. */

@@ -4,9 +4,9 @@
  */
 import type { TokenRow } from '@toolenv/core/learner';
 import { commonPrefix } from '../common-prefix.ts';
-import { parameterShapes } from '../model/decoder.ts';
 import { isUsed } from '../model/experts.ts';
 import { headWidth, type ModelConfig } from '../model/model-config.ts';
+import { parameterShapes } from '../model/parameter-shapes.ts';
 import { getOrInsert } from '../runtime/get-or-insert.ts';
 import { sizeOf } from '../runtime/shape.ts';
 

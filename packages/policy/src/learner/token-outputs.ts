@@ -1,5 +1,5 @@
 /** The outputs of a learner for the action tokens of a padded batch: log-probabilities, entropies and values. */
-import { batchAttention } from '../model/batch-attention.ts';
+import { batchContext } from '../model/batch-context.ts';
 import { type DecoderOptions, decoder, headName, logits } from '../model/decoder.ts';
 import type { ModelConfig } from '../model/model-config.ts';
 import type { Ops } from '../runtime/ops.ts';
@@ -12,7 +12,7 @@ export type TokenOutput = 'logprobs' | 'entropy' | 'values';
 export type TokenSlope = 'dLogprobs' | 'dEntropy' | 'dValues';
 
 /** What a program needs to know of a padded batch when it is compiled. */
-export type BatchKind = Pick<PaddedBatch, 'parts' | 'blocks' | 'branches'>;
+export type BatchKind = Pick<PaddedBatch, 'parts' | 'blocks' | 'branches' | 'chunks'>;
 
 /** Hidden states [N, width] of a padded batch: int32 tokens and positions [B, T]. */
 export function hiddenStates<T>(
@@ -23,7 +23,7 @@ export function hiddenStates<T>(
 ): T {
   const tokens = ops.input('tokens', 'int32', ['B', 'T']);
   const positions = ops.input('positions', 'int32', ['B', 'T']);
-  return decoder(ops, config, tokens, positions, batchAttention(ops, config, kind), options);
+  return decoder(ops, config, tokens, positions, batchContext(ops, config, kind), options);
 }
 
 /** Computes each layer again for its gradient, and keeps only its input. `trained` are the parameters with gradients. */

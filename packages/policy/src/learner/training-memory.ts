@@ -1,10 +1,11 @@
 /** Estimates the memory that training a model needs, before it begins. */
 import type { MemoryEstimate } from '@toolenv/core/plugins';
-import { parameterShapes } from '../model/decoder.ts';
 import { usedWidth } from '../model/experts.ts';
 import { parameterCount, totalSize } from '../model/model.ts';
 import { headWidth, type ModelConfig } from '../model/model-config.ts';
+import { parameterShapes } from '../model/parameter-shapes.ts';
 import type { Shapes } from '../runtime/shape.ts';
+import { cachedParts } from '../sampler/cached-past.ts';
 import { maxLogits, maxQueries } from './padded-batch.ts';
 
 const float = 4;
@@ -41,7 +42,7 @@ export function trainingMemory(config: ModelConfig, options: TrainingOptions = {
   };
   const total = Object.values(parts).reduce((sum, bytes) => sum + bytes, 0);
   const keyValueWidth = headWidth(config) * config.num_key_value_heads;
-  return { ...parts, total, cachePerToken: 2 * float * config.num_hidden_layers * keyValueWidth };
+  return { ...parts, total, cachePerToken: float * cachedParts(config).length * keyValueWidth };
 }
 
 /**

@@ -15,8 +15,9 @@ import type { MemoryEstimate } from '@toolenv/core/plugins';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import { readWeights, untied, writeCheckpoint, writeSmallFiles } from '../checkpoint/checkpoint.ts';
 import { readSafetensors, type StoredTypes, writeSafetensors } from '../checkpoint/safetensors.ts';
-import { parameterShapes } from '../model/decoder.ts';
+import { isRecurrent } from '../model/architecture.ts';
 import { type Model, releaseModel } from '../model/model.ts';
+import { parameterShapes } from '../model/parameter-shapes.ts';
 import { longestTree } from '../model/rotary.ts';
 import type { Ops } from '../runtime/ops.ts';
 import { Programs } from '../runtime/programs.ts';
@@ -416,6 +417,7 @@ export class TransformerLearner implements Learner {
       vocabulary: config.vocab_size,
       attentionLength: attentionLength(config),
       fewBlocks: prefersFewOperations,
+      recurrent: isRecurrent(config),
     });
   }
 
@@ -439,6 +441,6 @@ function roundedNames(types: StoredTypes): string[] {
 }
 
 /** Batches of one kind run the same program. */
-function nameOf({ parts, blocks, branches }: BatchKind): string {
-  return `in ${parts} and ${blocks}${branches ? ' with branches' : ''}`;
+function nameOf({ parts, blocks, branches, chunks }: BatchKind): string {
+  return `in ${parts}, ${blocks} and ${chunks}${branches ? ' with branches' : ''}`;
 }

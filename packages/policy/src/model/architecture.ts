@@ -9,6 +9,10 @@ export interface Architecture {
   fused: boolean;
   /** Whether queries and keys are normalised: each head by itself, or all heads together. */
   queryKeyNorm?: 'each' | 'together';
+  /** Whether attention's output is multiplied by the sigmoid of a gate, which the projection of the queries gives too. */
+  gated: boolean;
+  /** The names of parameters that are not the same everywhere. */
+  names: Names;
   /** The names of a layer's norms. */
   norms: { beforeAttention?: string; afterAttention?: string; beforeMlp?: string; afterMlp?: string };
   /** Whether norms subtract the mean first, as LayerNorm does (arXiv 1607.06450). */
@@ -23,11 +27,43 @@ export interface Architecture {
   activation: { name: 'silu' | 'gelu_pytorch_tanh'; field: string };
   /** Factors of the embeddings, of attention's scores beside 1/√(head width), of what a layer adds, and of the logits. */
   factors: { embeddings: number; scores: number; additions: number; logits: number };
+  /** What some layers have in the place of attention. */
+  convolution?: Convolution;
+  deltaNet?: DeltaNet;
   /** The experts that have the place of the MLP in some layers. */
   experts?: Experts;
   /** How many positions the windowed layers attend to, their own included. Absent if no layer is windowed. */
   window?: number;
   layer(index: number): LayerKind;
+}
+
+/** Within their parts, except that of the last norm. */
+export interface Names {
+  queryNorm: string;
+  keyNorm: string;
+  attentionOutput: string;
+  /** The part that is the MLP, and its linear maps. */
+  mlp: string;
+  gate: string;
+  up: string;
+  down: string;
+  lastNorm: string;
+}
+
+/** A gated convolution over the last few positions, each channel by itself (arXiv 2511.23404). */
+export interface Convolution {
+  taps: number;
+  biased: boolean;
+}
+
+/** A gated delta net (arXiv 2412.06464). Neighbouring heads of values share keys. */
+export interface DeltaNet {
+  keyHeads: number;
+  valueHeads: number;
+  keyWidth: number;
+  valueWidth: number;
+  /** How many positions the convolution before it sees. */
+  taps: number;
 }
 
 /** MLPs, of which a router chooses some for each token (arXiv 1701.06538). */
@@ -44,6 +80,8 @@ export interface Experts {
 /** What the layers of a model may differ in. */
 export interface LayerKind {
   windowed: boolean;
+  /** How tokens see those before them. Default: by attention. */
+  mixer?: 'convolution' | 'deltaNet';
   /** Whether experts have the place of the MLP. */
   mixture?: boolean;
   /** The name of the tables of rotary positions. Absent for a layer that knows no positions. */
@@ -51,6 +89,10 @@ export interface LayerKind {
 }
 
 interface Entry {
+  /** Fields that the type's config.json has under other names, or computes. */
+  fields?(given: Record<string, unknown>): Record<string, unknown>;
+  /** The kinds in `layer_types` beside attention with a window and without. */
+  layerTypes?: readonly string[];
   /** Whether `partial_rotary_factor` says how much of a head is turned. transformers ignores it elsewhere. */
   turnsPartly?: boolean;
   /** What transformers takes for fields that config.json leaves out. */
@@ -63,6 +105,17 @@ interface Entry {
 const llama: Architecture = {
   biased: [],
   fused: false,
+  gated: false,
+  names: {
+    queryNorm: 'q_norm',
+    keyNorm: 'k_norm',
+    attentionOutput: 'o_proj',
+    mlp: 'mlp',
+    gate: 'gate_proj',
+    up: 'up_proj',
+    down: 'down_proj',
+    lastNorm: 'model.norm',
+  },
   norms: { beforeAttention: 'input_layernorm', beforeMlp: 'post_attention_layernorm' },
   centred: false,
   normOffset: 0,
@@ -114,6 +167,68 @@ const entries: Record<ModelType, Entry> = {
           withWindows(withOptionalWindow(config), () => true),
           isMixture,
         ),
+      };
+    },
+  },
+
+  // Its gated delta nets are those of arXiv 2412.06464.
+  qwen3_5_text: {
+    defaults: { head_dim: 256, partial_rotary_factor: 0.25, linear_conv_kernel_dim: 4 },
+    turnsPartly: true,
+    layerTypes: ['linear_attention'],
+    differences: (config) => {
+      const { full_attention_interval: interval = 4, layer_types: types } = config;
+      const isDelta = (layer: number) =>
+        types ? types[layer] === 'linear_attention' : (layer + 1) % interval !== 0;
+      return {
+        biased: attentionBiases(config),
+        queryKeyNorm: 'each',
+        gated: true,
+        normOffset: 1,
+        deltaNet: {
+          keyHeads: config.linear_num_key_heads ?? 16,
+          valueHeads: config.linear_num_value_heads ?? 32,
+          keyWidth: config.linear_key_head_dim ?? 128,
+          valueWidth: config.linear_value_head_dim ?? 128,
+          taps: config.linear_conv_kernel_dim ?? 4,
+        },
+        layer: (index) => ({
+          windowed: false,
+          rotary: 'rotary',
+          ...(isDelta(index) && { mixer: 'deltaNet' }),
+        }),
+      };
+    },
+  },
+
+  // arXiv 2511.23404
+  lfm2: {
+    defaults: { tie_word_embeddings: true, rope_theta: 1_000_000, rms_norm_eps: 1e-5 },
+    epsilonField: 'norm_eps',
+    layerTypes: ['conv'],
+    fields: lfm2Fields,
+    differences: ({ full_attn_idxs: attending, layer_types: types, ...config }) => {
+      const attends = (layer: number) =>
+        types ? types[layer] === 'full_attention' : (attending?.includes(layer) ?? true);
+      return {
+        queryKeyNorm: 'each',
+        names: {
+          queryNorm: 'q_layernorm',
+          keyNorm: 'k_layernorm',
+          attentionOutput: 'out_proj',
+          mlp: 'feed_forward',
+          gate: 'w1',
+          up: 'w3',
+          down: 'w2',
+          lastNorm: 'model.embedding_norm',
+        },
+        norms: { beforeAttention: 'operator_norm', beforeMlp: 'ffn_norm' },
+        convolution: { taps: config.conv_L_cache ?? 3, biased: config.conv_bias ?? false },
+        layer: (index) => ({
+          windowed: false,
+          rotary: 'rotary',
+          ...(!attends(index) && { mixer: 'convolution' }),
+        }),
       };
     },
   },
@@ -272,6 +387,22 @@ export function defaultsOf(type: ModelType): Partial<ModelConfig> {
   return entries[type].defaults ?? {};
 }
 
+/** Whether some layers keep a state in the place of keys and values. */
+export function isRecurrent(config: ModelConfig): boolean {
+  const { convolution, deltaNet } = architectureOf(config);
+  return convolution !== undefined || deltaNet !== undefined;
+}
+
+/** Fields that the type's config.json has under other names, or computes. */
+export function fieldsOf(type: ModelType, given: Record<string, unknown>): Record<string, unknown> {
+  return entries[type].fields?.(given) ?? {};
+}
+
+/** The kinds that `layer_types` may have. */
+export function layerTypesOf(type: ModelType): readonly string[] {
+  return [slidingAttention, 'full_attention', ...(entries[type].layerTypes ?? [])];
+}
+
 /** Whether models of the type may turn a part of each head only. */
 export function turnsPartly(type: ModelType): boolean {
   return entries[type].turnsPartly ?? false;
@@ -280,6 +411,22 @@ export function turnsPartly(type: ModelType): boolean {
 /** The field of config.json that has the epsilon of the norms. */
 export function epsilonFieldOf(type: ModelType): string {
   return entries[type].epsilonField ?? 'rms_norm_eps';
+}
+
+/** The MLP has two thirds of the width that the file gives, times a factor, rounded up to a multiple. */
+function lfm2Fields(given: Record<string, unknown>): Record<string, unknown> {
+  const tied = given.tie_embedding ?? given.tie_word_embeddings;
+  const width = given.block_ff_dim ?? given.intermediate_size;
+  const {
+    block_auto_adjust_ff_dim: adjusts = true,
+    block_ffn_dim_multiplier: factor,
+    block_multiple_of: multiple = 256,
+  } = given;
+  const scaled = Math.floor(Number(factor ?? 1) * Math.floor((2 * Number(width)) / 3));
+  return {
+    ...(tied !== undefined && { tie_word_embeddings: tied }),
+    intermediate_size: adjusts ? Number(multiple) * Math.ceil(scaled / Number(multiple)) : width,
+  };
 }
 
 function attentionBiases({ attention_bias: has }: ModelConfig): string[] {

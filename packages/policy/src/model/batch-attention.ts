@@ -1,7 +1,7 @@
 /** Attention within a padded batch of rows or trees, for layers with and without a window. */
 import type { Ops } from '../runtime/ops.ts';
 import { architectureOf } from './architecture.ts';
-import type { Attention } from './decoder.ts';
+import type { Context } from './context.ts';
 import { headWidth, type ModelConfig } from './model-config.ts';
 
 /**
@@ -15,7 +15,7 @@ export function batchAttention<T>(
   ops: Ops<T>,
   config: ModelConfig,
   { blocks, branches }: { blocks: number; branches: boolean },
-): Attention<T> {
+): Context<T>['attend'] {
   const { layer: kindOf, window } = architectureOf(config);
   const scale = 1 / Math.sqrt(headWidth(config));
   const cuts = new Cuts(ops, blocks);
@@ -39,7 +39,7 @@ export function batchAttention<T>(
 }
 
 /** The masks [B, 1, S, K] of each block of S queries and the K keys that it sees: 0 where a query attends to a key, at most −1e9 elsewhere. */
-function blockMasks<T>(ops: Ops<T>, cuts: Cuts<T>, window: number | undefined): T[] {
+export function blockMasks<T>(ops: Ops<T>, cuts: Cuts<T>, window: number | undefined): T[] {
   const places = ops.input('places', 'float32', ['T']);
   const ends = ops.input('ends', 'float32', ['B', 'T']);
   const depths = window === undefined ? undefined : ops.input('depths', 'float32', ['B', 'T']);
@@ -63,16 +63,16 @@ function blockMasks<T>(ops: Ops<T>, cuts: Cuts<T>, window: number | undefined): 
   });
 }
 
-/** Cuts tensors into blocks of queries, and into the keys that the queries of a quarter see. */
-class Cuts<T> {
+/** Cuts tensors into blocks of queries, and into the keys that the queries of a part see, such as a quarter. */
+export class Cuts<T> {
   readonly #ops: Ops<T>;
   readonly #blocks: number;
   readonly quarters: readonly number[];
 
-  constructor(ops: Ops<T>, blocks: number) {
+  constructor(ops: Ops<T>, blocks: number, parts: number = Math.min(4, blocks)) {
     this.#ops = ops;
     this.#blocks = blocks;
-    this.quarters = [...Array(Math.min(4, blocks)).keys()];
+    this.quarters = [...Array(parts).keys()];
   }
 
   quarterOf(block: number): number {

@@ -1,7 +1,9 @@
 /** The sampling program: new tokens attend to the cache and to each other, and each row's last token gets a distribution. */
 import type { Dim, Ops } from '../runtime/ops.ts';
 import { architectureOf } from './architecture.ts';
-import { type Attention, decoder, logits } from './decoder.ts';
+import { cachedStates } from './cached-states.ts';
+import type { Context } from './context.ts';
+import { decoder, logits } from './decoder.ts';
 import { headWidth, type ModelConfig } from './model-config.ts';
 
 /**
@@ -14,6 +16,7 @@ import { headWidth, type ModelConfig } from './model-config.ts';
  *   several `blocks`, sums [R, blocks]: the total probability of each block of the vocabulary.
  * - Where the runtime has {@link Ops.cachedAttention}, the masks give way to its lengths [B] and room [1], and the new keys and values
  *   to those of the past with them: `grown.<layer>.key|value`.
+ * - The inputs and outputs of layers that keep a state are those of {@link cachedStates}.
  * - Where the runtime has {@link Ops.pooledAttention}, the past of all rows is a pool, and the masks give way to its other inputs.
  */
 export function samplingProgram<T>(
@@ -26,8 +29,11 @@ export function samplingProgram<T>(
   const positions = ops.input('positions', 'int32', ['B', time]);
   const outputs: Record<string, T> = {};
   const embeddings = ops.input('embeddings', 'float32', [config.vocab_size, config.hidden_size]);
-  const attention = cachedAttention(ops, config, time, outputs);
-  const hidden = decoder(ops, config, tokens, positions, attention, { embeddings });
+  const context = {
+    attend: cachedAttention(ops, config, time, outputs),
+    ...cachedStates(ops, config, time, outputs),
+  };
+  const hidden = decoder(ops, config, tokens, positions, context, { embeddings });
   const lastHidden =
     time === 1
       ? ops.reshape(hidden, ['R', config.hidden_size])
@@ -46,7 +52,7 @@ function cachedAttention<T>(
   config: ModelConfig,
   time: 1 | 'S',
   outputs: Record<string, T>,
-): Attention<T> {
+): Context<T>['attend'] {
   const heads = config.num_key_value_heads;
   const size = headWidth(config);
   const scale = 1 / Math.sqrt(size);

@@ -4,69 +4,13 @@
  */
 import type { Dim, Ops } from '../runtime/ops.ts';
 import { architectureOf } from './architecture.ts';
+import type { Context } from './context.ts';
+import { deltaNet } from './delta-net.ts';
 import { mixture } from './experts.ts';
-import { headWidth, type ModelConfig, turnedWidth } from './model-config.ts';
-import { tableLength } from './rotary.ts';
-
-/** Parameter names as in Hugging Face checkpoints, with their shapes. */
-export function parameterShapes(config: ModelConfig): Map<string, readonly number[]> {
-  const { hidden_size: width, intermediate_size: inner, vocab_size: vocabulary } = config;
-  const { biased, fused, queryKeyNorm, norms, experts, layer: kindOf } = architectureOf(config);
-  const size = headWidth(config);
-  const queryWidth = size * config.num_attention_heads;
-  const keyValueWidth = size * config.num_key_value_heads;
-  const shapes = new Map<string, readonly number[]>([['model.embed_tokens.weight', [vocabulary, width]]]);
-  for (let layer = 0; layer < config.num_hidden_layers; layer++) {
-    const at = `model.layers.${layer}`;
-    const addLinear = (part: string, name: string, to: number, from: number) => {
-      shapes.set(`${at}.${part}.${name}.weight`, [to, from]);
-      if (biased.includes(name)) shapes.set(`${at}.${part}.${name}.bias`, [to]);
-    };
-    const addNorm = (name: string | undefined) => {
-      if (name !== undefined) shapes.set(`${at}.${name}.weight`, [width]);
-    };
-    addNorm(norms.beforeAttention);
-    if (fused) addLinear('self_attn', 'qkv_proj', queryWidth + 2 * keyValueWidth, width);
-    else {
-      addLinear('self_attn', 'q_proj', queryWidth, width);
-      addLinear('self_attn', 'k_proj', keyValueWidth, width);
-      addLinear('self_attn', 'v_proj', keyValueWidth, width);
-    }
-    if (queryKeyNorm) {
-      const together = queryKeyNorm === 'together';
-      shapes.set(`${at}.self_attn.q_norm.weight`, [together ? queryWidth : size]);
-      shapes.set(`${at}.self_attn.k_norm.weight`, [together ? keyValueWidth : size]);
-    }
-    addLinear('self_attn', 'o_proj', width, queryWidth);
-    addNorm(norms.afterAttention);
-    addNorm(norms.beforeMlp);
-    const addMlp = (part: string, inner: number) => {
-      if (fused) addLinear(part, 'gate_up_proj', 2 * inner, width);
-      else {
-        addLinear(part, 'gate_proj', inner, width);
-        addLinear(part, 'up_proj', inner, width);
-      }
-      addLinear(part, 'down_proj', width, inner);
-    };
-    if (experts && kindOf(layer).mixture) {
-      addLinear('mlp', 'gate', experts.count, width);
-      for (let expert = 0; expert < experts.count; expert++) addMlp(`mlp.experts.${expert}`, experts.width);
-    } else addMlp('mlp', inner);
-    addNorm(norms.afterMlp);
-  }
-  shapes.set('model.norm.weight', [width]);
-  if (!config.tie_word_embeddings) shapes.set('lm_head.weight', [vocabulary, width]);
-  return shapes;
-}
-
-/**
- * Attention of rotated queries [B, heads, T, D] over keys and values [B, key-value heads, T, D] → [B, heads, T, D].
- * Training attends within the batch; sampling attends to a cache as well.
- */
-export type Attention<T> = (layer: number, queries: T, keys: T, values: T) => T;
-
-/** An adapter's addition to the output of the linear map `name` for input `x`; `undefined` if the map is not adapted. */
-export type LowRank<T> = (x: T, name: string) => T | undefined;
+import type { ModelConfig } from './model-config.ts';
+import { type LowRank, type Parameters, parameters, times } from './parameters.ts';
+import { selfAttention } from './self-attention.ts';
+import { shortConvolution } from './short-convolution.ts';
 
 export interface DecoderOptions<T> {
   /** The table of embeddings [vocabulary, width]. Default: the parameter, which may give the logits too. */
@@ -83,7 +27,7 @@ export function decoder<T>(
   config: ModelConfig,
   tokens: T,
   positions: T,
-  attention: Attention<T>,
+  context: Context<T>,
   {
     embeddings = parameters(ops, config).weight('model.embed_tokens.weight'),
     lowRank,
@@ -94,9 +38,9 @@ export function decoder<T>(
   let hidden = times(ops, embedded, architectureOf(config).factors.embeddings);
   for (let layer = 0; layer < config.num_hidden_layers; layer++)
     hidden = computeLayer(layer, hidden, (before) =>
-      decoderLayer(ops, config, layer, before, positions, attention, lowRank),
+      decoderLayer(ops, config, layer, before, positions, context, lowRank),
     );
-  return parameters(ops, config).norm(hidden, 'model.norm');
+  return parameters(ops, config).norm(hidden, architectureOf(config).names.lastNorm);
 }
 
 /** One layer: hidden states [N, width] → [N, width]. */
@@ -106,88 +50,41 @@ function decoderLayer<T>(
   layer: number,
   before: T,
   positions: T,
-  attention: Attention<T>,
+  context: Context<T>,
   lowRank?: LowRank<T>,
 ): T {
-  const { num_attention_heads: heads, num_key_value_heads: keyValueHeads } = config;
-  const {
-    fused,
-    queryKeyNorm,
-    norms,
-    parallel,
-    rotaryPairs,
-    activation,
-    factors,
-    experts,
-    layer: kindOf,
-  } = architectureOf(config);
-  const { linear, norm } = parameters(ops, config, lowRank);
-  const at = `model.layers.${layer}`;
-  const size = headWidth(config);
-  const [batch, time] = ops.shapeOf(positions) as [Dim, Dim];
-  const normed = (x: T, name: string | undefined) => (name === undefined ? x : norm(x, `${at}.${name}`));
+  const { norms, parallel, factors, convolution, deltaNet: net, layer: kindOf } = architectureOf(config);
+  const own = parameters(ops, config, lowRank, `model.layers.${layer}.`);
+  const normed = (x: T, name: string | undefined) => (name === undefined ? x : own.norm(x, name));
   const plus = (x: T, addition: T, normName: string | undefined) =>
     ops.add(x, times(ops, normed(addition, normName), factors.additions));
-
-  /** [N, heads · D] → [B, heads, T, D], normalised if there is a norm. */
-  const perHead = (x: T, count: number, normName?: string) => {
-    const whole = normed(x, queryKeyNorm === 'together' ? normName : undefined);
-    const cut = ops.reshape(whole, [batch, time, count, size]);
-    return ops.transpose(normed(cut, queryKeyNorm === 'each' ? normName : undefined), [0, 2, 1, 3]);
-  };
-  const { rotary, mixture: isMixture } = kindOf(layer);
-  const turned = (x: T) => {
-    if (!rotary) return x;
-    const width = turnedWidth(config);
-    const table: readonly Dim[] = [tableLength(config), width / 2];
-    const [cos, sin] = [`${rotary}.cos`, `${rotary}.sin`].map((name) => ops.input(name, 'float32', table));
-    const turn = (x: T) => ops.rotary(rotaryPairs === 'neighbours' ? apart(x) : x, positions, cos!, sin!);
-    if (width === size) return turn(x);
-    const pieces = ops.split(x, -1, size / greatestDivisor(width, size));
-    const first = (width * pieces.length) / size;
-    return ops.concat([turn(ops.concat(pieces.slice(0, first), -1)), ...pieces.slice(first)], -1);
-  };
-  /** Neighbours half a head apart. Scores stay as they are, because queries and keys are ordered alike. */
-  const apart = (x: T) => {
-    const shape = ops.shapeOf(x);
-    const pairs = ops.reshape(x, [...shape.slice(0, -1), size / 2, 2]);
-    return ops.reshape(ops.transpose(pairs, [0, 1, 2, 4, 3]), shape);
+  const { mixer } = kindOf(layer);
+  const mix = (x: T) => {
+    const shape = ops.shapeOf(positions) as [Dim, Dim];
+    if (mixer === 'convolution') return shortConvolution(ops, convolution!, layer, x, context, own);
+    if (mixer === 'deltaNet') return deltaNet(ops, net!, layer, x, shape, context, own);
+    return selfAttention(ops, config, layer, x, positions, context, own);
   };
 
   const entering = normed(before, norms.beforeAttention);
-  const [q, k, v] = fused
-    ? fusedProjections(linear(entering, `${at}.self_attn.qkv_proj`))
-    : (['q', 'k', 'v'].map((part) => linear(entering, `${at}.self_attn.${part}_proj`)) as [T, T, T]);
-  const queries = times(ops, turned(perHead(q, heads, 'self_attn.q_norm')), factors.scores);
-  const keys = turned(perHead(k, keyValueHeads, 'self_attn.k_norm'));
-  const values = perHead(v, keyValueHeads);
-  const mixed = ops.transpose(attention(layer, queries, keys, values), [0, 2, 1, 3]);
-  const merged = ops.reshape(mixed, ['N', heads * size]);
-  const hidden = plus(before, linear(merged, `${at}.self_attn.o_proj`), norms.afterAttention);
-
+  const hidden = plus(before, mix(entering), norms.afterAttention);
   const inner = parallel ? entering : normed(hidden, norms.beforeMlp);
-  const mlp = (x: T, name: string) => {
-    const [gate, up] = fused
-      ? (ops.split(linear(x, `${name}.gate_up_proj`), 1, 2) as [T, T])
-      : (['gate', 'up'].map((part) => linear(x, `${name}.${part}_proj`)) as [T, T]);
-    const gated = activation.name === 'silu' ? ops.swiglu(gate, up) : geglu(ops, gate, up);
-    return linear(gated, `${name}.down_proj`);
-  };
-  const added =
-    experts && isMixture
-      ? mixture(ops, experts, inner, linear(inner, `${at}.mlp.gate`), (x, index) =>
-          mlp(x, `${at}.mlp.experts.${index}`),
-        )
-      : mlp(inner, `${at}.mlp`);
-  return plus(hidden, added, norms.afterMlp);
+  return plus(hidden, feedForward(ops, config, layer, inner, own), norms.afterMlp);
+}
 
-  /** Queries, keys and values from [N, (heads + 2 · key-value heads) · D], which is split into parts of the width of the keys. */
-  function fusedProjections(all: T): [T, T, T] {
-    const parts = ops.split(all, 1, heads / keyValueHeads + 2);
-    const ofQueries = parts.slice(0, -2);
-    const queries = ofQueries.length === 1 ? ofQueries[0]! : ops.concat(ofQueries, 1);
-    return [queries, ...(parts.slice(-2) as [T, T])];
-  }
+/** The MLP of a layer, or its experts: [N, width] → [N, width]. */
+function feedForward<T>(ops: Ops<T>, config: ModelConfig, layer: number, x: T, { linear }: Parameters<T>): T {
+  const { fused, names, activation, experts, layer: kindOf } = architectureOf(config);
+  const mlp = (x: T, part: string) => {
+    const [gate, up] = fused
+      ? (ops.split(linear(x, `${part}.gate_up_proj`), 1, 2) as [T, T])
+      : ([names.gate, names.up].map((name) => linear(x, `${part}.${name}`)) as [T, T]);
+    const gated = activation.name === 'silu' ? ops.swiglu(gate, up) : geglu(ops, gate, up);
+    return linear(gated, `${part}.${names.down}`);
+  };
+  if (!experts || !kindOf(layer).mixture) return mlp(x, names.mlp);
+  const choices = linear(x, `${names.mlp}.gate`);
+  return mixture(ops, experts, x, choices, (x, index) => mlp(x, `${names.mlp}.experts.${index}`));
 }
 
 /** The name of the parameter that gives the logits. */
@@ -199,42 +96,6 @@ export function headName(config: ModelConfig): string {
 export function logits<T>(ops: Ops<T>, config: ModelConfig, hidden: T): T {
   const scaled = times(ops, hidden, architectureOf(config).factors.logits);
   return ops.linear(scaled, parameters(ops, config).weight(headName(config)));
-}
-
-/** Each layer of a program asks for them, and a mixture has ten thousands. */
-const knownShapes: WeakMap<ModelConfig, ReturnType<typeof parameterShapes>> = new WeakMap();
-
-function parameters<T>(ops: Ops<T>, config: ModelConfig, lowRank?: LowRank<T>) {
-  const shapes = knownShapes.get(config) ?? parameterShapes(config);
-  knownShapes.set(config, shapes);
-  const { centred, normOffset } = architectureOf(config);
-  const weight = (name: string) => ops.input(name, 'float32', shapes.get(name)!);
-  const linear = (x: T, name: string) => {
-    const bias = shapes.has(`${name}.bias`) ? weight(`${name}.bias`) : undefined;
-    const y = ops.linear(x, weight(`${name}.weight`), bias);
-    const low = lowRank?.(x, name);
-    return low === undefined ? y : ops.add(y, low);
-  };
-  const norm = (x: T, name: string) => {
-    const given = weight(`${name}.weight`);
-    const scale = normOffset === 0 ? given : ops.add(given, ops.scalar(normOffset));
-    return ops.rmsNorm(centred ? minusMean(ops, x) : x, scale, config.rms_norm_eps);
-  };
-  return { weight, linear, norm };
-}
-
-function greatestDivisor(a: number, b: number): number {
-  return b === 0 ? a : greatestDivisor(b, a % b);
-}
-
-/** Over the last axis. */
-function minusMean<T>(ops: Ops<T>, x: T): T {
-  const count = ops.shapeOf(x).at(-1) as number;
-  return ops.sub(x, times(ops, ops.sum(x, [-1]), 1 / count));
-}
-
-function times<T>(ops: Ops<T>, x: T, factor: number): T {
-  return factor === 1 ? x : ops.mul(x, ops.scalar(factor));
 }
 
 /**

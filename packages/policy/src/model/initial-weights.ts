@@ -2,8 +2,8 @@
 import { createRng } from '@toolenv/core';
 import { type Tensors, tensor } from '../runtime/runtime.ts';
 import { sizeOf } from '../runtime/shape.ts';
-import { parameterShapes } from './decoder.ts';
 import type { ModelConfig } from './model-config.ts';
+import { parameterShapes } from './parameter-shapes.ts';
 
 /** @param seed Equal seeds give equal weights. */
 export function initialWeights(config: ModelConfig, seed: number): Tensors {

@@ -6,6 +6,8 @@ export type ModelType =
   | 'qwen2'
   | 'qwen3'
   | 'qwen3_moe'
+  | 'qwen3_5_text'
+  | 'lfm2'
   | 'olmoe'
   | 'llama'
   | 'mistral'
@@ -33,11 +35,22 @@ export interface ModelConfig {
   rms_norm_eps: number;
   rope_theta: number;
   rope_scaling?: RopeScaling;
-  /** Phi-3: the share of each head that rotary positions turn. Default 1. */
+  /** Phi-3, Qwen3.5: the share of each head that rotary positions turn. Default 1, and in Qwen3.5 a quarter. */
   partial_rotary_factor?: number;
   tie_word_embeddings: boolean;
   /** Whether the attention projections have biases. In Qwen2, all but the output projection have them. */
   attention_bias?: boolean | null;
+  /** Qwen3.5: the heads of delta nets and their widths, the taps of the convolution before, and the layers: one of so many attends. */
+  linear_num_key_heads?: number;
+  linear_num_value_heads?: number;
+  linear_key_head_dim?: number;
+  linear_value_head_dim?: number;
+  linear_conv_kernel_dim?: number;
+  full_attention_interval?: number;
+  /** LFM2: the taps of convolutions, whether they have biases, and the layers that attend. */
+  conv_L_cache?: number;
+  conv_bias?: boolean | null;
+  full_attn_idxs?: readonly number[] | null;
   /** Whether the MLP projections have biases. */
   mlp_bias?: boolean | null;
   /** The positions that a windowed layer attends to, its own included. */

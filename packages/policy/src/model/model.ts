@@ -3,8 +3,8 @@ import pLimit from 'p-limit';
 import { disposeTensors, placeTensors } from '../runtime/resident-tensor.ts';
 import type { Runtime, Tensors } from '../runtime/runtime.ts';
 import { type Shapes, sizeOf } from '../runtime/shape.ts';
-import { parameterShapes } from './decoder.ts';
 import type { ModelConfig } from './model-config.ts';
+import { parameterShapes } from './parameter-shapes.ts';
 import { rotaryTables } from './rotary.ts';
 
 export interface Model {

@@ -4,6 +4,8 @@ import {
   architectureOf,
   defaultsOf,
   epsilonFieldOf,
+  fieldsOf,
+  layerTypesOf,
   modelTypes,
   slidingAttention,
   turnsPartly,
@@ -41,6 +43,15 @@ const schema = {
     use_sliding_window: flag,
     max_window_layers: { ...count, minimum: 0 },
     sliding_window_pattern: count,
+    linear_num_key_heads: count,
+    linear_num_value_heads: count,
+    linear_key_head_dim: count,
+    linear_value_head_dim: count,
+    linear_conv_kernel_dim: { ...count, minimum: 2, maximum: 64 },
+    full_attention_interval: count,
+    conv_L_cache: { ...count, minimum: 2, maximum: 64 },
+    conv_bias: flag,
+    full_attn_idxs: { type: ['array', 'null'], items: { type: 'integer', minimum: 0 } },
     partial_rotary_factor: { type: 'number', exclusiveMinimum: 0, maximum: 1 },
     num_experts: count,
     num_experts_per_tok: count,
@@ -101,6 +112,7 @@ export function readModelConfig(
     rms_norm_eps: given[epsilonFieldOf(type)] ?? defaultsOf(type).rms_norm_eps,
     head_dim: given.head_dim ?? defaultsOf(type).head_dim,
     ...ropeOf(type, given, unsupported),
+    ...fieldsOf(type, given),
   } as ModelConfig & Record<string, unknown>;
   checkFields(file, schema, config);
   refuseUnsupported(config, unsupported);
@@ -114,6 +126,11 @@ export function readModelConfig(
   ] as const)
     if (width % 2 !== 0) throw damaged(`the ${what} ${width} is not even`);
   checkExperts(config, damaged);
+  const { deltaNet } = architectureOf(config);
+  if (deltaNet && deltaNet.valueHeads % deltaNet.keyHeads !== 0)
+    throw damaged(
+      `linear_num_value_heads is ${deltaNet.valueHeads} and must be a multiple of linear_num_key_heads, ${deltaNet.keyHeads}`,
+    );
   const scaling = config.rope_scaling;
   if (scaling?.rope_type === 'longrope') {
     const expected = turnedWidth(config) / 2;
@@ -158,7 +175,11 @@ function ropeOf(
       given.max_position_embeddings,
       unsupported,
     ),
-    partial_rotary_factor: given.partial_rotary_factor ?? scaling.partial_rotary_factor ?? 1,
+    partial_rotary_factor:
+      given.partial_rotary_factor ??
+      scaling.partial_rotary_factor ??
+      defaultsOf(type).partial_rotary_factor ??
+      1,
     ...(local !== undefined && { rope_local_base_freq: local }),
   };
 }
@@ -209,10 +230,11 @@ function refuseUnsupported(
     );
   if (config.model_type === 'cohere2' && config.sliding_window === null)
     throw unsupported('sliding_window is null, which is not supported; use a checkpoint with a number');
-  const other = config.layer_types?.find((kind) => kind !== slidingAttention && kind !== 'full_attention');
+  const kinds = layerTypesOf(config.model_type);
+  const other = config.layer_types?.find((kind) => !kinds.includes(kind));
   if (other !== undefined)
     throw unsupported(
-      `layer_types has ${shown(other)}, which is not supported; use a checkpoint with ${slidingAttention} and full_attention only`,
+      `layer_types has ${shown(other)}, which is not supported; use a checkpoint with ${kinds.join(', ')} only`,
     );
 }
 

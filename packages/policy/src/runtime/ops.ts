@@ -72,6 +72,8 @@ export interface Ops<T> {
   neg(x: T): T;
   exp(x: T): T;
   sqrt(x: T): T;
+  /** log(1 / (1 + exp(−x))), without overflow. */
+  logSigmoid(x: T): T;
   /** max(x, 0), without a gradient. */
   relu(x: T): T;
   /** Sum over `axes`, which are kept with length 1. */

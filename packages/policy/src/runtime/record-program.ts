@@ -101,6 +101,10 @@ class RecordingOps implements Ops<Recorded> {
     return this.#node('sqrt', [x], x.shape);
   }
 
+  logSigmoid(x: Recorded): Recorded {
+    return this.#node('logSigmoid', [x], x.shape);
+  }
+
   relu(x: Recorded): Recorded {
     return this.#node('relu', [x], x.shape);
   }

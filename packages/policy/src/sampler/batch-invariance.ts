@@ -3,9 +3,9 @@
  * hand, so it is tried: a conversation of a small random model is sampled alone, and among others.
  */
 import { createRng } from '@toolenv/core';
-import { parameterShapes } from '../model/decoder.ts';
 import { createModel, type Model } from '../model/model.ts';
 import type { ModelConfig } from '../model/model-config.ts';
+import { parameterShapes } from '../model/parameter-shapes.ts';
 import { getOrInsert } from '../runtime/get-or-insert.ts';
 import { type Runtime, type Tensors, tensor } from '../runtime/runtime.ts';
 import { sizeOf } from '../runtime/shape.ts';

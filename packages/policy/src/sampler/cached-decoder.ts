@@ -1,7 +1,9 @@
 /** Runs the model for many conversations at a time, caches their keys and values, and draws the next token of each. */
 import { createRng, type Rng, ToolEnvError } from '@toolenv/core';
-import { architectureOf } from '../model/architecture.ts';
+import { architectureOf, isRecurrent } from '../model/architecture.ts';
 import { samplingProgram } from '../model/cached-attention.ts';
+import { longestRun, stateShapes } from '../model/cached-states.ts';
+import { levelsOf } from '../model/delta-rule.ts';
 import { type Model, parameterCount } from '../model/model.ts';
 import type { ModelConfig } from '../model/model-config.ts';
 import { Programs } from '../runtime/programs.ts';
@@ -20,6 +22,7 @@ import type { KvCache } from './kv-cache.ts';
 import { LaidOutWeights } from './laid-out-weights.ts';
 import { PooledKvCache } from './pooled-kv-cache.ts';
 import { ResidentKvCache } from './resident-kv-cache.ts';
+import { StateCache } from './state-cache.ts';
 
 /** Some tokens of a slot that follow its cached ones. */
 interface Row {
@@ -53,6 +56,8 @@ export class CachedDecoder {
   readonly #runtime: Runtime;
   readonly #model: Model;
   readonly #cache: KvCache;
+  /** Set if some layers keep a state instead. */
+  readonly #states: StateCache | undefined;
   /** Set if distributions stay on the device. */
   readonly #blocks: BlockDrawing | undefined;
   /** Whether the program has the weights compiled in, with matrices laid out for products. */
@@ -81,6 +86,7 @@ export class CachedDecoder {
     if (runtime.laysOut && !this.buildsIn && bytes <= maxLaidOut)
       this.#laidOut = new LaidOutWeights(runtime, model.config);
     this.#cache = createCache(runtime, model.config);
+    if (isRecurrent(model.config)) this.#states = new StateCache(runtime, model.config);
     const { vocab_size: vocabulary } = model.config;
     if (this.#cache.isResident && blockCount(vocabulary) > 1)
       this.#blocks = new BlockDrawing(runtime, vocabulary);
@@ -91,14 +97,23 @@ export class CachedDecoder {
     this.#drawings.set(slot, { drawing, rng: createRng(drawing.seed, 'sample') });
   }
 
-  /** Drops the cached positions of a slot from `length` on. */
-  truncate(slot: number, length: number): void {
-    this.#cache.truncate(slot, length);
+  /** Whether only all that a slot has cached can be copied. */
+  get forksWhole(): boolean {
+    return this.#states !== undefined;
+  }
+
+  /** Drops the cached positions of a slot from `length` on, or all if a state must go. @returns How many positions are left. */
+  truncate(slot: number, length: number): number {
+    const left = this.#states && length < this.#cache.length(slot) ? 0 : length;
+    if (left === 0) this.#states?.drop(slot);
+    this.#cache.truncate(slot, left);
+    return left;
   }
 
   /** Copies positions of slot `from` up to `length` that slot `to` lacks. Its cached positions are the same already. */
   fork(from: number, to: number, length: number): void {
     this.#cache.fork(from, to, length);
+    this.#states?.fork(from, to);
   }
 
   /** Runs the model once: computes and caches the given tokens, and draws the next tokens of rows that draw and of their copies. */
@@ -119,13 +134,16 @@ export class CachedDecoder {
       ...this.#model.constants,
       embeddings: weights['model.embed_tokens.weight']!,
       ...past,
+      ...(await this.#states?.view(order)),
       ...this.#inputs(rows, drawing, time),
+      ...this.#stateInputs(rows, time),
       ...this.#windowMasks(order, time, past.pastMask?.dims.at(-1)),
     });
     const added = rows.map((row) => row.tokens.length);
     await this.#cache.append(order, added, outputs);
+    this.#states?.replace(outputs);
     for (const { slot, copies } of rows)
-      for (const copy of copies) this.#cache.fork(slot, copy, this.#cache.length(slot));
+      for (const copy of copies) this.fork(slot, copy, this.#cache.length(slot));
     const drawn = await this.#draw(drawing, outputs);
     return drawn.map((token, index) => ({ slot: drawing[index]!.slot, ...token }));
   }
@@ -149,6 +167,24 @@ export class CachedDecoder {
       mask: tensor(causalMask(time), [time, time]),
       inverseTemperature: tensor(Float32Array.from(inverse), [inverse.length, 1]),
       last: tensor(Int32Array.from(last), [last.length]),
+    };
+  }
+
+  /** What layers that keep a state read beside it. */
+  #stateInputs(rows: readonly Row[], time: number): Tensors {
+    if (!this.#states) return {};
+    const { config } = this.#model;
+    const layers = [...Array(config.num_hidden_layers).keys()];
+    const [count] = layers.flatMap((layer) => stateShapes(config, layer).inputs ?? []) as [number];
+    const lengths = rows.map(({ tokens }) => tokens.length);
+    const tails = lengths.flatMap((length, b) =>
+      Array.from({ length: count }, (_, i) => b * (count + time) + length + i),
+    );
+    const fresh = lengths.flatMap((length) => Array.from({ length: time }, (_, s) => Number(s < length)));
+    return {
+      tails: tensor(Int32Array.from(tails), [rows.length, count]),
+      fresh: tensor(Float32Array.from(fresh), [rows.length, time]),
+      levels: levelsOf(time, longestRun),
     };
   }
 
@@ -206,6 +242,7 @@ export class CachedDecoder {
   /** Drops all slots and frees their memory. Compiled programs stay. */
   clear(): void {
     this.#cache.clear();
+    this.#states?.clear();
     this.#drawings.clear();
     if (this.#keepsBuilt) return;
     void this.#programs.close('built');
@@ -216,6 +253,7 @@ export class CachedDecoder {
     this.clear();
     await this.#programs.closeAll();
     await this.#cache.close();
+    await this.#states?.close();
     await this.#blocks?.close();
     await this.#laidOut?.close();
   }

@@ -1,4 +1,5 @@
 /** Names and shapes of the cached keys and values in the sampling program. */
+import { architectureOf } from '../model/architecture.ts';
 import type { ModelConfig } from '../model/model-config.ts';
 import { type Runtime, type Tensor, tensor } from '../runtime/runtime.ts';
 
@@ -14,9 +15,11 @@ export function leastPast({ refusesEmpty }: Runtime): number {
   return refusesEmpty ? granularity : 0;
 }
 
-/** The cached parts: `<layer>.key` and `<layer>.value` for each layer. */
-export function cachedParts({ num_hidden_layers: layers }: ModelConfig): string[] {
-  return Array.from({ length: layers }, (_, layer) => [`${layer}.key`, `${layer}.value`]).flat();
+/** The cached parts: `<layer>.key` and `<layer>.value` for each layer that attends. */
+export function cachedParts(config: ModelConfig): string[] {
+  const { layer: kindOf } = architectureOf(config);
+  const layers = [...Array(config.num_hidden_layers).keys()].filter((layer) => !kindOf(layer).mixer);
+  return layers.flatMap((layer) => [`${layer}.key`, `${layer}.value`]);
 }
 
 /** The name of the program's input for a part. */

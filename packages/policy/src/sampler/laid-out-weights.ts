@@ -1,6 +1,7 @@
 /** A copy of the linear maps' weights, in the layout that a device's products read fastest. Each new set of weights has a new copy. */
-import { headName, parameterShapes } from '../model/decoder.ts';
+import { headName } from '../model/decoder.ts';
 import type { ModelConfig } from '../model/model-config.ts';
+import { parameterShapes } from '../model/parameter-shapes.ts';
 import type { Ops } from '../runtime/ops.ts';
 import { Programs } from '../runtime/programs.ts';
 import { disposeTensors } from '../runtime/resident-tensor.ts';

@@ -259,9 +259,8 @@ export class Sampler implements TokenSampler {
   #truncate(index: number, length: number): void {
     const slot = this.#slots[index]!;
     if (slot.cached <= length) return;
-    slot.cached = length;
-    slot.shareable = Math.min(slot.shareable, length);
-    this.#decoder.truncate(index, length);
+    slot.cached = this.#decoder.truncate(index, length);
+    slot.shareable = Math.min(slot.shareable, slot.cached);
   }
 
   /** The number of tokens of a slot that are not cached. */
@@ -305,7 +304,7 @@ export class Sampler implements TokenSampler {
 
   /** Copies the longest prefix that the slot lacks and another slot has cached. */
   #copyShared(index: number): void {
-    const shared = sharedPrefix(this.#slots, index);
+    const shared = sharedPrefix(this.#slots, index, this.#decoder.forksWhole);
     if (!shared) return;
     this.#slots[index]!.cached = shared.length;
     this.#slots[index]!.shareable = shared.length;

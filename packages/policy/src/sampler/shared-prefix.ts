@@ -4,9 +4,9 @@
  * sample does not depend on which other conversations there are.
  */
 import { commonPrefix } from '../common-prefix.ts';
+import { longestRun as chunkLength } from '../model/cached-states.ts';
 
-/** The most tokens of a conversation in one run. Prefixes are shared in multiples of it. */
-export const chunkLength = 128;
+// Prefixes are shared in multiples of the most tokens of a conversation in one run.
 
 /** The tokens of a slot, of which the first `cached` have keys and values. */
 export interface SlotTokens {
@@ -28,11 +28,13 @@ export function isAligned({ cached, shareable }: SlotTokens): boolean {
 
 /**
  * The longest prefix that a slot lacks and another slot has cached: the prompt of a group, or a prefix of all prompts.
+ * @param whole Whether only all that the other slot has cached can be copied, as states can.
  * @returns The other slot, and the number of cached tokens after the copy.
  */
 export function sharedPrefix(
   slots: readonly SlotTokens[],
   index: number,
+  whole = false,
 ): { from: number; length: number } | undefined {
   const slot = slots[index]!;
   if (!isAligned(slot)) return undefined;
@@ -45,6 +47,7 @@ export function sharedPrefix(
     if (from === index || last < best.length) continue;
     const equal = Math.min(commonPrefix(slot.tokens, source.tokens), last + 1);
     const length = equal - (equal % chunkLength);
+    if (whole && length !== source.cached) continue;
     if (length > best.length) best = { from, length };
   }
   return best.from < 0 ? undefined : best;

@@ -49,6 +49,8 @@ const architectures = [
   'qwen3-moe',
   'qwen3-moe-dense-layers',
   'olmoe',
+  'lfm2',
+  'qwen3.5',
 ];
 
 /** @param open Gives the runtime once tests run. */

@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest';
 import { hiddenStates, linearFunctional } from '../../src/learner/token-outputs.ts';
 import { samplingProgram } from '../../src/model/cached-attention.ts';
-import { parameterShapes } from '../../src/model/decoder.ts';
 import type { ModelConfig } from '../../src/model/model-config.ts';
+import { parameterShapes } from '../../src/model/parameter-shapes.ts';
 import type { Value } from '../../src/runtime/onnx/graph-builder.ts';
 import { OnnxOps } from '../../src/runtime/onnx/onnx-ops.ts';
 import { decodeGraph } from '../../src/runtime/onnx/onnx-proto.ts';

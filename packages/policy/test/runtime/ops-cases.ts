@@ -43,7 +43,7 @@ function ids(shape: readonly number[], values: readonly number[]): Given {
 }
 
 function unary(
-  operation: 'neg' | 'exp' | 'sqrt' | 'softmax' | 'entropy' | 'sumAll',
+  operation: 'neg' | 'exp' | 'logSigmoid' | 'sqrt' | 'softmax' | 'entropy' | 'sumAll',
   x: Given = random([3, 5]),
 ): OpsCase {
   return {
@@ -100,6 +100,7 @@ export const opsCases: readonly OpsCase[] = [
   unary('exp'),
   unary('sqrt', random([3, 5], { low: 0.5, high: 2 })),
   binary('swiglu', random([3, 5], { low: -4, high: 4 }), random([3, 5])),
+  unary('logSigmoid', random([3, 5], { low: -4, high: 4 })),
   unary('softmax'),
   unary('softmax', random(['B', 2, 'T', 4], batch)),
   unary('entropy'),

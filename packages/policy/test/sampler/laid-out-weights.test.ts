@@ -1,6 +1,6 @@
 /** A copy of the weights is made once for each set of weights, and freed. The numbers are compared by `npm run devices -- webgpu`. */
 import { expect, test } from 'vitest';
-import { parameterShapes } from '../../src/model/decoder.ts';
+import { parameterShapes } from '../../src/model/parameter-shapes.ts';
 import { type Runtime, type Tensors, zeros } from '../../src/runtime/runtime.ts';
 import { LaidOutWeights } from '../../src/sampler/laid-out-weights.ts';
 import { tinyConfig } from '../tiny-model.ts';

@@ -102,6 +102,13 @@ export class OnnxOps implements Ops<Value> {
     return this.#record([x], y, [(g) => this.div(this.mul(g, this.scalar(0.5)), y)]);
   }
 
+  logSigmoid(x: Value): Value {
+    // log σ(x) = −log(1 + exp(−x)), and its slope is σ(−x).
+    const softplus = (x: Value) => this.#unary('Softplus', x);
+    const y = this.#unary('Neg', softplus(this.#unary('Neg', x)));
+    return this.#record([x], y, [(g) => this.mul(g, this.#unary('Sigmoid', this.#unary('Neg', x)))]);
+  }
+
   relu(x: Value): Value {
     return this.#unary('Relu', x);
   }

@@ -58,6 +58,7 @@ export function tfjsOps(tf: Tfjs, tensors: Tensors): TfjsOps {
     neg: (x) => tf.neg(x),
     exp: (x) => tf.exp(x),
     sqrt: (x) => tf.sqrt(x),
+    logSigmoid: (x) => tf.neg(tf.softplus(tf.neg(x))),
     relu: (x) => tf.relu(x),
     softmax: (x) => tf.softmax(x),
     sum: (x, axes) => tf.sum(x, [...axes], true),

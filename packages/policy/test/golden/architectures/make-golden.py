@@ -16,6 +16,7 @@ from transformers import (
     Exaone4Config,
     Gemma3TextConfig,
     GraniteConfig,
+    Lfm2Config,
     LlamaConfig,
     MistralConfig,
     Olmo2Config,
@@ -23,6 +24,7 @@ from transformers import (
     OlmoeConfig,
     Phi3Config,
     Qwen2Config,
+    Qwen3_5TextConfig,
     Qwen3Config,
     Qwen3MoeConfig,
     SmolLM3Config,
@@ -168,8 +170,31 @@ cases = {
         use_sliding_window=True,
         sliding_window=8,
     ),
+    "lfm2": Lfm2Config(
+        **{**four_layers, "max_position_embeddings": 256, "intermediate_size": 48},
+        **rope(1e4),
+        conv_bias=True,
+        block_multiple_of=8,
+        layer_types=["conv", "full_attention", "conv", "conv"],
+    ),
+    # Heads of keys and values differ in numbers and widths. With more layers of small widths, transformers' own gradients have errors above 1e-4.
+    "qwen3.5": Qwen3_5TextConfig(
+        **{**common, "max_position_embeddings": 256},
+        layer_types=["linear_attention", "full_attention"],
+        rope_parameters={"rope_theta": 1e4, "rope_type": "default", "partial_rotary_factor": 0.25},
+        head_dim=8,
+        linear_num_key_heads=2,
+        linear_num_value_heads=4,
+        linear_key_head_dim=8,
+        linear_value_head_dim=6,
+        tie_word_embeddings=True,
+    ),
     "olmoe": OlmoeConfig(**common, **rope(1e4), num_experts=6, num_experts_per_tok=2),
 }
+
+
+# Models whose norms add 1 to their weights.
+centred_at_zero = ["gemma3_text", "qwen3_5_text"]
 
 
 def by_expert(tensors):
@@ -194,12 +219,12 @@ def make(folder, config):
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             # Large enough that no distribution is flat, and no bias or norm is at its trivial value.
-            one = "norm" in name and config.model_type != "gemma3_text"
+            one = "norm" in name and (config.model_type not in centred_at_zero or ".linear_attn." in name)
             parameter.copy_((1 if one else 0) + 0.3 * torch.randn_like(parameter))
     model.save_pretrained(folder)
     (folder / "generation_config.json").unlink(missing_ok=True)
 
-    lengths = [33, 9]
+    lengths = [150 if config.max_position_embeddings > 128 else 33, 9]
     sequences = [torch.randint(0, config.vocab_size, (length,)).tolist() for length in lengths]
     weights = [[0.0] + [round(float(torch.randn(())), 3) for _ in range(length - 1)] for length in lengths]
 
