@@ -192,7 +192,9 @@ export class Engine {
       const gradients = tape.pullBack([[loss, ops.one()]], sources);
       for (const [index, name] of request.to.entries()) {
         if (!gradients[index]) throw new RangeError(`The loss does not depend on "${name}".`);
-        outputs[gradientOf(name)] = gradients[index];
+        // The optimizer's kernel reads numbers in the order of their memory.
+        outputs[gradientOf(name)] = this.#kernels.contiguous(gradients[index]);
+        gradients[index].drop();
       }
     }
     end();

@@ -208,9 +208,13 @@ export class TorchOps implements Ops<TorchTensor> {
   }
 
   gatherRows(table: TorchTensor, ids: TorchTensor): TorchTensor {
-    const y = this.#kernels.embedding(table, ids);
+    const k = this.#kernels;
+    const [count, ...rest] = table.shape as [number, ...number[]];
+    const flat = (x: TorchTensor, axes: number) => k.reshape(x, [...x.shape.slice(0, axes), sizeOf(rest)]);
+    const shape = [...ids.shape, ...rest];
+    const y = k.tidy(() => k.reshape(k.embedding(flat(table, 1), ids), shape));
     return this.#record([table], y, [ids], ([g]) => [
-      this.#kernels.embeddingGradient(g!, ids, table.shape[0]!),
+      k.reshape(k.embeddingGradient(flat(g!, ids.shape.length), ids, count), table.shape),
     ]);
   }
 

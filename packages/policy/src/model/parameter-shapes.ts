@@ -101,7 +101,10 @@ function mlpShapes(
     }
     notes.linear(`${part}.${names.down}`, width, inner);
   };
-  if (!experts || !isMixture) return add(names.mlp, inner);
-  notes.linear(`${names.mlp}.gate`, experts.count, width);
-  for (let expert = 0; expert < experts.count; expert++) add(`${names.mlp}.experts.${expert}`, experts.width);
+  if (!experts || !isMixture) add(names.mlp, inner);
+  else {
+    notes.linear(`${names.mlp}.gate`, experts.count, width);
+    for (let expert = 0; expert < experts.count; expert++)
+      add(`${names.mlp}.experts.${expert}`, experts.width);
+  }
 }

@@ -75,7 +75,7 @@ test.each([
   [
     'model_type',
     'gemma2',
-    /model_type "gemma2".*llama, mistral, qwen2, qwen3, qwen3_moe, olmoe, granite, smollm3, olmo2, olmo3, exaone4, gemma3_text, phi3, cohere2/,
+    /model_type "gemma2".*llama, mistral, qwen2, qwen3, qwen3_moe, qwen3_5_text, lfm2, olmoe, granite, smollm3, olmo2, olmo3, exaone4, gemma3_text, phi3, cohere2/,
   ],
   ['rope_scaling', { type: 'dynamic', factor: 2 }, /rope_scaling.*"dynamic"/],
   [
