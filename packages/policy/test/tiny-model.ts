@@ -29,6 +29,32 @@ export const tinyConfig: ModelConfig = {
   tie_word_embeddings: true,
 };
 
+/** What makes a tiny model of another architecture, by the layers that it has. */
+export const otherLayers = {
+  convolutions: {
+    model_type: 'lfm2',
+    layer_types: ['conv', 'full_attention'],
+    conv_L_cache: 3,
+  },
+  'delta nets': {
+    model_type: 'qwen3_5_text',
+    head_dim: 8,
+    partial_rotary_factor: 0.25,
+    layer_types: ['linear_attention', 'full_attention'],
+    linear_num_key_heads: 2,
+    linear_num_value_heads: 4,
+    linear_key_head_dim: 8,
+    linear_value_head_dim: 6,
+  },
+  experts: {
+    model_type: 'qwen3_moe',
+    num_experts: 5,
+    num_experts_per_tok: 2,
+    moe_intermediate_size: 12,
+    norm_topk_prob: true,
+  },
+} as const satisfies Record<string, Partial<ModelConfig>>;
+
 /** Random weights, large enough that no distribution is flat. */
 export function randomWeights(config: ModelConfig, seed: number): Tensors {
   const weights: Tensors = {};

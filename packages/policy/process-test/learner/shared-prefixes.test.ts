@@ -9,7 +9,14 @@ import type { ModelConfig } from '../../src/model/model-config.ts';
 import type { Runtime } from '../../src/runtime/runtime.ts';
 import { tfjsRuntime } from '../../src/runtime/tfjs/tfjs-runtime.ts';
 import { expectAllClose } from '../../test/expect-close.ts';
-import { learnerOf, randomWeights, runtime, takeGradients, tinyConfig } from '../../test/tiny-model.ts';
+import {
+  learnerOf,
+  otherLayers,
+  randomWeights,
+  runtime,
+  takeGradients,
+  tinyConfig,
+} from '../../test/tiny-model.ts';
 
 const rng = createRng(1, 'rows');
 const words = (length: number) => Array.from({ length }, () => rng.int(tinyConfig.vocab_size));
@@ -72,6 +79,16 @@ const cases: Case[] = [
     runtime,
     windows,
   ],
+  ...Object.entries(otherLayers).flatMap(([title, fields]): Case[] => [
+    [title, {}, 'shared', runtime, fields],
+    [
+      `an adapter of ${title}`,
+      { gradientCheckpointing: true, lora: { rank: 3 } },
+      'separate',
+      runtime,
+      fields,
+    ],
+  ]),
   ['TensorFlow.js', {}, 'shared', await tfjsRuntime({ backend: 'wasm' })],
 ];
 

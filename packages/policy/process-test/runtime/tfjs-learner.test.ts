@@ -6,7 +6,7 @@ import { tfjsRuntime } from '../../src/runtime/tfjs/tfjs-runtime.ts';
 import { createPolicy } from '../../src/transformer-policy.ts';
 import { remoteRuntime } from '../../test/runtime/remote-runtime.ts';
 import { furthest, learnerRun, samplingRun, trainingRun } from '../../test/runtime/runtime-agreement.ts';
-import { inTemporaryFolder, randomWeights, runtime, tinyConfig } from '../../test/tiny-model.ts';
+import { inTemporaryFolder, otherLayers, randomWeights, runtime, tinyConfig } from '../../test/tiny-model.ts';
 import { wordCheckpoint } from '../../test/word-checkpoint.ts';
 
 const tfjs = await tfjsRuntime({ backend: 'wasm' });
@@ -39,11 +39,13 @@ test.each([
   },
   { model_type: 'phi3' as const, sliding_window: 4 },
   { model_type: 'cohere2' as const, sliding_window: 4, sliding_window_pattern: 2 },
+  ...Object.values(otherLayers),
 ])('%j agrees too', async (fields) => {
   const config = { ...tinyConfig, ...fields };
   const model = () => createModel(config, randomWeights(config, 1));
   const { name, apart } = furthest(await learnerRun(tfjs, model()), await learnerRun(runtime, model()));
-  expect(apart, name).toBeLessThan(1e-5);
+  // A memory adds up what all positions have written.
+  expect(apart, name).toBeLessThan('linear_num_key_heads' in fields ? 1e-4 : 1e-5);
   const expected = await samplingRun(runtime, { model: model() });
   expect(await samplingRun(await remoteRuntime(), { model: model() })).toEqual(expected);
 });

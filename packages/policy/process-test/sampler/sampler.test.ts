@@ -11,7 +11,14 @@ import type { Sample, SampleRequest } from '../../src/sampler/sample-request.ts'
 import { Sampler, type SamplerOptions } from '../../src/sampler/sampler.ts';
 import { AllLogits } from '../../test/all-logits.ts';
 import { withRun } from '../../test/runtime/with-run.ts';
-import { learnerOf, randomWeights, runtime, tinyConfig, tinyModel } from '../../test/tiny-model.ts';
+import {
+  learnerOf,
+  otherLayers,
+  randomWeights,
+  runtime,
+  tinyConfig,
+  tinyModel,
+} from '../../test/tiny-model.ts';
 
 /** The runtime as on devices whose products may depend on the batch: weights are inputs. */
 const dependentRows: Runtime = { ...runtime, mostBuiltIn: 0 };
@@ -76,8 +83,16 @@ test.each([
     temperature: 0.7,
   },
   { title: 'a small token budget', conversations: 5, options: { tokenBudget: 8 }, temperature: 0.7 },
+  ...Object.entries(otherLayers).flatMap(([title, fields]) => [
+    { title, fields, conversations: 4, options: {}, temperature: 1 },
+    {
+      ...{ title: `${title}, fewer slots than conversations`, fields },
+      ...{ conversations: 5, options: { maxConversations: 2 }, temperature: 0.7 },
+    },
+  ]),
 ])("log-probabilities equal the learner's when the weights change between turns: $title", async (one) => {
-  const model = tinyModel();
+  const config = { ...tinyConfig, ...('fields' in one && one.fields) };
+  const model = createModel(config, randomWeights(config, 1));
   const learner = learnerOf(model);
   const sampler = samplerOf(model, { batchDelay: 20, ...one.options });
   const histories = emptyHistories(one.conversations);
@@ -100,43 +115,50 @@ test.each([
 /** A runtime that records the number of tokens of each run, padding included. */
 function counting(counts: number[]): Runtime {
   return withRun(runtime, (run) => (inputs) => {
-    counts.push(inputs.tokens!.data.length);
+    // States are gathered by a program of their own.
+    if (inputs.tokens) counts.push(inputs.tokens.data.length);
     return run(inputs);
   });
 }
 
 const longConfig = { ...tinyConfig, max_position_embeddings: 512 };
 
-test("a group's prompt is computed once, and so is a prefix that all prompts share", async () => {
-  const model = createModel(longConfig, randomWeights(longConfig, 13));
-  const rng = createRng(1, 'prompts');
-  const random = (length: number) => Array.from({ length }, () => rng.int(tinyConfig.vocab_size));
-  const system = random(130);
-  const [first, second] = [random(20), random(22)].map((task) => [...system, ...task]);
-  const counts: number[] = [];
-  const sampler = new Sampler(counting(counts), model);
-  onTestFinished(() => sampler.close());
-  const prompts = [first!, first!, first!, second!, second!, second!];
-  const temperatures = [1, 0.5, 0, 1, 1, 1];
-  const ask = (index: number) =>
-    request(prompts[index]!, { maxTokens: 3, seed: index, temperature: temperatures[index]! });
-  const samples = await Promise.all(prompts.map((_, index) => sampler.sample(ask(index))));
-  // The runs: the first 128 tokens of all prompts; the last 22 and 24 tokens of the two; then one token for each sequence.
-  expect(counts).toEqual([128, 48, 6, 6]);
+test.each([['attention', {}], ...Object.entries(otherLayers)])(
+  "a group's prompt is computed once, and so is a prefix that all prompts share: %s",
+  async (_, fields) => {
+    const config = { ...longConfig, ...fields };
+    const model = createModel(config, randomWeights(config, 13));
+    const rng = createRng(1, 'prompts');
+    const random = (length: number) => Array.from({ length }, () => rng.int(tinyConfig.vocab_size));
+    const system = random(130);
+    const [first, second] = [random(20), random(22)].map((task) => [...system, ...task]);
+    const counts: number[] = [];
+    const sampler = new Sampler(counting(counts), model);
+    onTestFinished(() => sampler.close());
+    const prompts = [first!, first!, first!, second!, second!, second!];
+    const temperatures = [1, 0.5, 0, 1, 1, 1];
+    const ask = (index: number) =>
+      request(prompts[index]!, { maxTokens: 3, seed: index, temperature: temperatures[index]! });
+    const samples = await Promise.all(prompts.map((_, index) => sampler.sample(ask(index))));
+    // The runs: the first 128 tokens of all prompts; the last 22 and 24 tokens of the two; then one token for each sequence.
+    expect(counts).toEqual([128, 48, 6, 6]);
 
-  const rows = samples.map((sample, index) => rowOf({ ...sample, prompt: Int32Array.from(prompts[index]!) }));
-  const learner = learnerOf(model);
-  for (const [index, sample] of samples.entries()) {
-    const { logprobs } = await learner.forward({
-      rows: [rows[index]!],
-      temperature: temperatures[index] || 1,
-    });
-    const learned = logprobs[0]!.slice(prompts[index]!.length);
-    for (const [i, value] of sample.logprobs.entries()) expect(value).toBeCloseTo(learned[i]!, 4);
-  }
-  const alone = samplerOf(model);
-  for (const [index, sample] of samples.entries()) expect(await alone.sample(ask(index))).toEqual(sample);
-});
+    const rows = samples.map((sample, index) =>
+      rowOf({ ...sample, prompt: Int32Array.from(prompts[index]!) }),
+    );
+    const learner = learnerOf(model);
+    for (const [index, sample] of samples.entries()) {
+      const { logprobs } = await learner.forward({
+        rows: [rows[index]!],
+        temperature: temperatures[index] || 1,
+      });
+      const learned = logprobs[0]!.slice(prompts[index]!.length);
+      for (const [i, value] of sample.logprobs.entries()) expect(value).toBeCloseTo(learned[i]!, 4);
+    }
+    const alone = samplerOf(model);
+    for (const [index, sample] of samples.entries()) expect(await alone.sample(ask(index))).toEqual(sample);
+  },
+);
 
 test('a later prompt copies what it shares with a cached one, without a change of bits', async () => {
   const model = createModel(longConfig, randomWeights(longConfig, 14));
@@ -267,8 +289,13 @@ test('when the weights change during sampling, all later tokens use the new weig
   expect(under.lastIndexOf('before')).toBeLessThan(under.indexOf('after'));
 });
 
-test('a conversation with a rewritten past is recomputed from the first changed token', async () => {
-  const model = tinyModel(3);
+test.each([
+  ['the first changed token', {}],
+  ['the first token, because states cannot be shortened', otherLayers.convolutions],
+  ['the first token of delta nets', otherLayers['delta nets']],
+])('a conversation with a rewritten past is recomputed from %s', async (_, fields) => {
+  const config = { ...tinyConfig, ...fields };
+  const model = createModel(config, randomWeights(config, 3));
   const sampler = samplerOf(model, { batchDelay: 1 });
   const turn = { episodeId: 'one', temperature: 0, maxTokens: 8 };
   await sampler.sample(request([1, 2, 3, 4, 5, 6], turn));
@@ -324,45 +351,49 @@ test.each([
   },
 );
 
-test('samples do not depend on other conversations: when these begin, how long their prompts and answers are, or what they share', async () => {
-  // Wide enough that products have several blocks and threads.
-  const config = { ...longConfig, hidden_size: 128, intermediate_size: 384, num_attention_heads: 4 };
-  const model = createModel(config, randomWeights(config, 5));
-  const lengths = [1, 3, 40, 127, 128, 129, 300, 260];
-  const common = outside('common', 0);
-  const prompts = lengths.map((length, index) => {
-    const rng = createRng(6, 'prompt', index % 6);
-    return Array.from({ length }, (_, i) =>
-      i < 130 && index % 2 === 0 ? i % 7 : rng.int(config.vocab_size),
-    );
-  });
-  const on = onnxRuntime({ threads: 2 });
-  async function play(order: number): Promise<Sample[][]> {
-    const sampler = new Sampler(on, model);
-    onTestFinished(() => sampler.close());
-    const rng = createRng(order, 'begin');
-    const played: Sample[][] = [];
-    const conversation = async (index: number) => {
-      if (order > 0) await delay(rng.int(30));
-      const history = [...prompts[index]!];
-      played[index] = [];
-      for (let turn = 0; turn < 3; turn++) {
-        const more = { episodeId: `episode-${index}`, maxTokens: 1 + 5 * (index % 3), seed: index };
-        const sample = await sampler.sample(request(history, more));
-        played[index]!.push(sample);
-        history.push(...sample.tokens, ...common, ...outside(`${index}`, turn));
-        if (order > 0) await delay(rng.int(20));
-      }
-      sampler.forget(`episode-${index}`);
-    };
-    // The first time one after another, then together.
-    if (order === 0) for (const index of prompts.keys()) await conversation(index);
-    else await Promise.all(rng.shuffle([...prompts.keys()]).map(conversation));
-    return played;
-  }
-  const first = await play(0);
-  for (const order of [1, 2, 3]) expect(await play(order)).toEqual(first);
-});
+test.each([['attention', {}], ...Object.entries(otherLayers)])(
+  'samples do not depend on other conversations: when these begin, how long their prompts and answers are, or what they share (%s)',
+  async (_, fields) => {
+    // Wide enough that products have several blocks and threads.
+    const wide = { hidden_size: 128, intermediate_size: 384, num_attention_heads: 4 };
+    const config = { ...longConfig, ...wide, ...fields };
+    const model = createModel(config, randomWeights(config, 5));
+    const lengths = [1, 3, 40, 127, 128, 129, 300, 260];
+    const common = outside('common', 0);
+    const prompts = lengths.map((length, index) => {
+      const rng = createRng(6, 'prompt', index % 6);
+      return Array.from({ length }, (_, i) =>
+        i < 130 && index % 2 === 0 ? i % 7 : rng.int(config.vocab_size),
+      );
+    });
+    const on = onnxRuntime({ threads: 2 });
+    async function play(order: number): Promise<Sample[][]> {
+      const sampler = new Sampler(on, model);
+      onTestFinished(() => sampler.close());
+      const rng = createRng(order, 'begin');
+      const played: Sample[][] = [];
+      const conversation = async (index: number) => {
+        if (order > 0) await delay(rng.int(30));
+        const history = [...prompts[index]!];
+        played[index] = [];
+        for (let turn = 0; turn < 3; turn++) {
+          const more = { episodeId: `episode-${index}`, maxTokens: 1 + 5 * (index % 3), seed: index };
+          const sample = await sampler.sample(request(history, more));
+          played[index]!.push(sample);
+          history.push(...sample.tokens, ...common, ...outside(`${index}`, turn));
+          if (order > 0) await delay(rng.int(20));
+        }
+        sampler.forget(`episode-${index}`);
+      };
+      // The first time one after another, then together.
+      if (order === 0) for (const index of prompts.keys()) await conversation(index);
+      else await Promise.all(rng.shuffle([...prompts.keys()]).map(conversation));
+      return played;
+    }
+    const first = await play(0);
+    for (const order of [1, 2, 3]) expect(await play(order)).toEqual(first);
+  },
+);
 
 test('samples follow the distribution under the temperature', async () => {
   const model = tinyModel(6);

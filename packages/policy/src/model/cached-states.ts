@@ -25,7 +25,8 @@ export function stateShapes(config: ModelConfig, layer: number): Record<string, 
  * The context of `time` new tokens of each row after its state, without a gradient.
  * - Inputs: `past.<layer>.inputs` [B, taps − 1, C], what a convolution has read last, and `past.<layer>.memory` [B, H, K, V] of a delta net.
  *   Unless `time` is 1, int32 tails [B, taps − 1], where those inputs are once the row's own tokens have been read, and for delta nets fresh [B, S]:
- *   1 for the row's own tokens, 0 for padding after them, mask [S, S], and `levels` of S.
+ *   1 for the row's own tokens, 0 for padding after them, int32 finals [B], the places of the rows' last own tokens in B·S, mask [S, S],
+ *   and `levels` of S.
  * - Outputs: the same states after the row's tokens, `new.<layer>.inputs|memory`.
  */
 export function cachedStates<T>(
@@ -74,8 +75,9 @@ export function cachedStates<T>(
       const weights = perHead(own(rates));
       const steps = own(decays);
       const mask = time === 1 ? undefined : ops.input('mask', 'float32', [time, time]);
-      const sums = perHead(mask === undefined ? steps : summed(steps, mask));
-      const total = mask === undefined ? sums : ops.sum(perHead(steps), [2]);
+      const summedSteps = mask === undefined ? steps : summed(steps, mask);
+      const sums = perHead(summedSteps);
+      const total = mask === undefined ? sums : lastOf(summedSteps);
       const decayed = (x: T) => ops.mul(x, ops.exp(sums));
       const missing = ops.mul(ops.sub(values, ops.matmul(decayed(keys), memory)), weights);
       const kept =
@@ -99,6 +101,16 @@ export function cachedStates<T>(
       return ops.add(ops.matmul(decayed(queries), memory), ops.matmul(products(queries), written));
     },
   };
+
+  /**
+   * The sums [B, H, 1, 1] at each row's own last token. A sum over all of S would be added up in another order where other rows are longer,
+   * and so would have other bits.
+   */
+  function lastOf(sums: T): T {
+    const heads = ops.shapeOf(sums)[2] as number;
+    const rows = ops.gatherRows(ops.reshape(sums, ['N', heads]), ops.input('finals', 'int32', ['B']));
+    return ops.reshape(rows, ['B', heads, 1, 1]);
+  }
 
   /** The sums of x [B, S, H] up to each position, for a mask [S, S] of the later ones. */
   function summed(x: T, mask: T): T {

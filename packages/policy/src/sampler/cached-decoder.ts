@@ -183,6 +183,10 @@ export class CachedDecoder {
     const fresh = lengths.flatMap((length) => Array.from({ length: time }, (_, s) => Number(s < length)));
     return {
       tails: tensor(Int32Array.from(tails), [rows.length, count]),
+      finals: tensor(
+        Int32Array.from(lengths, (length, b) => b * time + length - 1),
+        [rows.length],
+      ),
       fresh: tensor(Float32Array.from(fresh), [rows.length, time]),
       levels: levelsOf(time, longestRun),
     };
