@@ -10,6 +10,7 @@ import { AllLogits } from '../../packages/policy/test/all-logits.ts';
 import { supervisedMetrics } from '../../packages/trainer-sft/src/supervised-loss.ts';
 import { scratchFolder } from '../scratch-folder.ts';
 import { compareTemplates } from '../templates/compare.ts';
+import { checkArchitectures } from './architectures.ts';
 import { check, finish } from './check.ts';
 import { checkpointsToCheck, type Opened } from './checkpoints.ts';
 import { checkScores } from './datasets/check-scores.ts';
@@ -53,6 +54,7 @@ const parts: Record<
   tinker: ['skyrl', checkTinker],
   losses: ['transformers', compareLosses],
   peft: ['transformers', checkPeft],
+  architectures: ['transformers', checkArchitectures],
   templates: ['transformers', (python) => compareTemplates(python, check)],
   datasets: [undefined, () => checkScores(process.env.TOOLENV_PYTHON ?? 'python3')],
   mcp: ['mcp', checkServers],
@@ -79,6 +81,7 @@ async function checkCheckpoints(python: string): Promise<void> {
   await using scratch = await scratchFolder();
   for (const [title, opened] of await checkpointsToCheck(scratch.path))
     await checkOpened(python, title, opened);
+  await checkArchitectures(python);
   await checkPeft(python);
   await compareLosses(python);
   await checkTfjs(python);

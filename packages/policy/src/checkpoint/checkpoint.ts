@@ -16,6 +16,7 @@ import {
   type StoredTypes,
   writeSafetensors,
 } from './safetensors.ts';
+import { storedNames, textPartOf } from './text-part.ts';
 import { addedTokens, checkTokenizer, specialTokenText } from './tokenizer.ts';
 
 export interface Checkpoint {
@@ -61,7 +62,7 @@ export async function readCheckpoint(folder: string): Promise<Checkpoint> {
  */
 export async function readConfig(folder: string): Promise<ModelConfig> {
   const file = join(folder, 'config.json');
-  const fields = parseJson(file, await readText(file));
+  const fields = textPartOf(parseJson(file, await readText(file)));
   refuseQuantized(file, fields);
   return readModelConfig(file, fields);
 }
@@ -91,7 +92,11 @@ export async function readSmallFiles(folder: string, ofBase: Checkpoint['files']
     Object.entries(ofBase).filter(([name]) => !(hasTokenizer && ofTokenizer.includes(name))),
   );
   for (const name of copied) if (present.includes(name)) files[name] = await readText(join(folder, name));
-  const config = readModelConfig(join(folder, 'config.json'), parse(folder, files, 'config.json'));
+  const given = parse(folder, files, 'config.json');
+  const text = textPartOf(given);
+  // The policy is saved as the model that it is.
+  if (text !== given) files['config.json'] = `${JSON.stringify(text, null, 2)}\n`;
+  const config = readModelConfig(join(folder, 'config.json'), text);
   const generation = files['generation_config.json'] ? parse(folder, files, 'generation_config.json') : {};
   const tokenizerConfig: Checkpoint['tokenizerConfig'] = parse(folder, files, 'tokenizer_config.json');
   const templates = tokenizerConfig.chat_template ?? null;
@@ -148,8 +153,7 @@ export async function readWeights(
   const wanted = new Map<string, Map<string, readonly number[]>>();
   const names = new Map<string, string>();
   for (const [name, shape] of parameterShapes(config)) {
-    // transformers' AutoModel saves no language-model head, and names without the prefix.
-    const stored = files.has(name) ? name : name.replace(/^model\./, '');
+    const stored = storedNames(name).find((each) => files.has(each)) ?? name;
     const file = files.get(stored);
     if (file === undefined) {
       const message = `${source} lacks "${name}", which config.json requires: copy the whole checkpoint again.`;

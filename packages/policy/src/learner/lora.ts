@@ -40,6 +40,17 @@ export const loraTargets = [
   // Phi-3's projections of queries, keys and values, and of gates and inputs of the MLP.
   'qkv_proj',
   'gate_up_proj',
+  // LFM2's MLP and convolutions.
+  'w1',
+  'w2',
+  'w3',
+  'in_proj',
+  'out_proj',
+  // Qwen3.5's delta nets, with the `out_proj` above.
+  'in_proj_qkv',
+  'in_proj_z',
+  'in_proj_b',
+  'in_proj_a',
 ] as const;
 export type LoraTarget = (typeof loraTargets)[number];
 

@@ -1,0 +1,58 @@
+/** Models that read images too: their text part is opened as a model of its own. */
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { readCheckpoint, readConfig, writeCheckpoint } from '../../src/checkpoint/checkpoint.ts';
+import { readSafetensors, readTensorShapes, writeSafetensors } from '../../src/checkpoint/safetensors.ts';
+import { textPartOf } from '../../src/checkpoint/text-part.ts';
+import { zeros } from '../../src/runtime/runtime.ts';
+import { inTemporaryFolder } from '../tiny-model.ts';
+import { wordCheckpoint } from '../word-checkpoint.ts';
+
+test.each([
+  ['of transformers 5', (name: string) => name.replace(/^model\./, 'model.language_model.')],
+  ['of transformers 4', (name: string) => `language_model.${name}`],
+])('names %s: the text part is opened, and saved without the rest', async (_, rename) => {
+  await inTemporaryFolder(async (folder) => {
+    const written = wordCheckpoint();
+    await writeCheckpoint(folder, written);
+    const file = join(folder, 'config.json');
+    const {
+      eos_token_id,
+      tie_word_embeddings,
+      architectures: __,
+      ...text
+    } = JSON.parse(await readFile(file, 'utf8'));
+    const whole = {
+      model_type: 'some_vision_model',
+      architectures: ['SomeForConditionalGeneration'],
+      ...{ eos_token_id, tie_word_embeddings },
+      text_config: { ...text, eos_token_id: null },
+      vision_config: { hidden_size: 8 },
+    };
+    await writeFile(file, JSON.stringify(whole));
+    const weights = join(folder, 'model.safetensors');
+    const { tensors } = await readSafetensors(weights, await readTensorShapes(weights));
+    const renamed = Object.entries(tensors).map(([name, each]) => [rename(name), each]);
+    await writeSafetensors(weights, {
+      ...Object.fromEntries(renamed),
+      'model.visual.patch.weight': zeros([2]),
+    });
+
+    const opened = await readCheckpoint(folder);
+    expect(opened.weights).toEqual(written.weights);
+    expect(opened.endTokens).toEqual(written.endTokens);
+    expect(await readConfig(folder)).toMatchObject(written.config);
+    const copy = join(folder, 'copy');
+    await writeCheckpoint(copy, opened);
+    const saved = JSON.parse(await readFile(join(copy, 'config.json'), 'utf8'));
+    expect(saved).toMatchObject({ architectures: ['Qwen2ForCausalLM'], model_type: 'qwen2', eos_token_id });
+    expect(saved).not.toHaveProperty('vision_config');
+    expect((await readCheckpoint(copy)).weights).toEqual(written.weights);
+  });
+});
+
+test('a configuration without a text part is left as it is', () => {
+  const plain = { model_type: 'qwen2', text_config: null };
+  expect(textPartOf(plain)).toBe(plain);
+});
