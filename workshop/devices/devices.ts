@@ -27,7 +27,12 @@ import { readSafetensors } from '../../packages/policy/src/checkpoint/safetensor
 import { copyTensors, readTensorData } from '../../packages/policy/src/runtime/resident-tensor.ts';
 import { opsCases } from '../../packages/policy/test/runtime/ops-cases.ts';
 import { operationRun, samplingRun } from '../../packages/policy/test/runtime/runtime-agreement.ts';
-import { inTemporaryFolder, randomWeights, tinyConfig } from '../../packages/policy/test/tiny-model.ts';
+import {
+  inTemporaryFolder,
+  otherLayers,
+  randomWeights,
+  tinyConfig,
+} from '../../packages/policy/test/tiny-model.ts';
 import { cpuProvider, describeNode, nodesOffDevice, PlacementWatch } from './placement.ts';
 
 /** Named arrays. */
@@ -59,6 +64,11 @@ const samplings: [title: string, differences: Partial<typeof tinyConfig>, temper
   ['of a large vocabulary', { vocab_size: 5000 }, 1],
   ['with wide heads', { hidden_size: 64 }, 1],
   ['with wide heads and a window', { hidden_size: 64, model_type: 'mistral', sliding_window: 8 }, 1],
+  ...Object.entries(otherLayers).map(([title, fields]): (typeof samplings)[number] => [
+    `with ${title}`,
+    fields,
+    1,
+  ]),
 ];
 const tally = { passed: 0, failed: 0 };
 

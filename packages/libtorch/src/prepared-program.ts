@@ -19,7 +19,7 @@ interface Step {
 }
 
 interface Body {
-  parameter: number;
+  parameters: readonly number[];
   steps: readonly Step[];
   outputs: readonly number[];
 }
@@ -94,7 +94,7 @@ function idsIn({ arguments: given, body }: RecordedNode): number[] {
   };
   for (const each of given) visit(each);
   if (body) {
-    const inside = new Set([body.parameter, ...body.nodes.flatMap(({ outputs }) => outputs)]);
+    const inside = new Set([...body.parameters, ...body.nodes.flatMap(({ outputs }) => outputs)]);
     ids.push(...[...body.outputs, ...body.nodes.flatMap(idsIn)].filter((id) => !inside.has(id)));
   }
   return ids;
@@ -119,13 +119,14 @@ function compute(node: RecordedNode, body: Body | undefined, values: Values, ops
   const { operation, arguments: given } = node;
   const [first, ...rest] = given.map((each) => resolve(each, values));
   if (operation === 'checkpoint')
-    return ops.checkpoint(first as TorchTensor, rest[0] as TorchTensor[], functionOf(body!, values, ops));
+    return ops.checkpoint(first as TorchTensor[], rest[0] as TorchTensor[], functionOf(body!, values, ops));
   if (operation === 'weightedSum') {
     const [trained, slopes] = rest as [TorchTensor[], (TorchTensor | null)[]];
+    const compute = functionOf(body!, values, ops);
     const { sum, outputs } = ops.weightedSum(
       first as TorchTensor,
       trained,
-      functionOf(body!, values, ops),
+      (x) => compute([x]),
       slopes.map((slope) => slope ?? undefined),
     );
     return [sum, ...outputs];
@@ -138,10 +139,14 @@ function compute(node: RecordedNode, body: Body | undefined, values: Values, ops
 }
 
 /** The function owns what it computes, and its caller what it returns. */
-function functionOf(body: Body, outside: Values, ops: TorchOps): (x: TorchTensor) => TorchTensor[] {
-  return (x) => {
+function functionOf(
+  body: Body,
+  outside: Values,
+  ops: TorchOps,
+): (xs: readonly TorchTensor[]) => TorchTensor[] {
+  return (xs) => {
     const values: Values = new Map(outside);
-    values.set(body.parameter, x);
+    for (const [index, id] of body.parameters.entries()) values.set(id, xs[index]!);
     execute(body.steps, values, ops);
     const returned = new Set(body.outputs);
     const made = new Set(body.steps.flatMap(({ node }) => node.outputs));

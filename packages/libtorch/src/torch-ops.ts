@@ -378,15 +378,15 @@ export class TorchOps implements Ops<TorchTensor> {
 
   /** @param trained The tensors from outside that `compute` uses and that have gradients. */
   checkpoint(
-    x: TorchTensor,
+    xs: readonly TorchTensor[],
     trained: readonly TorchTensor[],
-    compute: (x: TorchTensor) => TorchTensor[],
+    compute: (xs: readonly TorchTensor[]) => TorchTensor[],
   ): TorchTensor[] {
-    const { made: outputs, tape } = this.#tape.apart(() => compute(x));
+    const { made: outputs, tape } = this.#tape.apart(() => compute(xs));
     tape.clear();
-    const inputs = [x, ...trained];
+    const inputs = [...xs, ...trained];
     const pull: Pull = (arriving) => {
-      const again = this.#tape.apart(() => compute(x));
+      const again = this.#tape.apart(() => compute(xs));
       const given = again.made.flatMap((output, index) =>
         arriving[index] ? [[output, arriving[index].keep()] as const] : [],
       );

@@ -94,6 +94,8 @@ const cases: Case[] = [
 
 test.each(cases)('%s', async (_title, options, critic, on, model = {}) => {
   const config = { ...tinyConfig, ...model };
+  // A memory adds up what all positions have written.
+  const tolerance = 'linear_num_key_heads' in model ? 1e-4 : 1e-5;
   const learner = learnerOf(createModel(config, randomWeights(config, 2)), options, on);
   await learner.addCritic({ critic });
   const all = [...rows.keys()];
@@ -106,7 +108,7 @@ test.each(cases)('%s', async (_title, options, critic, on, model = {}) => {
       const outputs = await learner.forward({ rows: pick(rows), temperature: 0.7 });
       found.push(outputs);
       const seen = await learner.backward({ rows: pick(rows), temperature: 0.7 }, picked);
-      for (const [b, row] of seen.logprobs.entries()) expectAllClose(row, outputs.logprobs[b]!, 1e-5);
+      for (const [b, row] of seen.logprobs.entries()) expectAllClose(row, outputs.logprobs[b]!, tolerance);
     }
     const flat = (name: 'logprobs' | 'entropy' | 'values') =>
       found.flatMap((outputs) => outputs[name]!).flatMap((row) => [...row]);
@@ -121,12 +123,12 @@ test.each(cases)('%s', async (_title, options, critic, on, model = {}) => {
   const apart = await learn(all.map((b) => [b]));
   const expected = await takeGradients(learner);
   for (const name of ['logprobs', 'entropy', 'values'] as const)
-    expectAllClose(together[name], apart[name], 1e-5, name);
+    expectAllClose(together[name], apart[name], tolerance, name);
   expect(Object.keys(gradients)).toEqual(Object.keys(expected));
   for (const [name, { data }] of Object.entries(expected)) {
     const largest = Math.max(...data.map(Math.abs));
     expect(largest, name).toBeGreaterThan(0);
-    expectAllClose(gradients[name]!.data, data, 1e-5 * largest, name);
+    expectAllClose(gradients[name]!.data, data, tolerance * largest, name);
   }
   await learner.close();
 });

@@ -4,9 +4,19 @@ import { expect, test } from 'vitest';
 import { createModel } from '../../src/model/model.ts';
 import { tfjsRuntime } from '../../src/runtime/tfjs/tfjs-runtime.ts';
 import { createPolicy } from '../../src/transformer-policy.ts';
+import { expectAllClose } from '../../test/expect-close.ts';
 import { remoteRuntime } from '../../test/runtime/remote-runtime.ts';
 import { furthest, learnerRun, samplingRun, trainingRun } from '../../test/runtime/runtime-agreement.ts';
-import { inTemporaryFolder, otherLayers, randomWeights, runtime, tinyConfig } from '../../test/tiny-model.ts';
+import {
+  inTemporaryFolder,
+  learnerOf,
+  otherLayers,
+  randomWeights,
+  runtime,
+  takeGradients,
+  tinyConfig,
+  tinyModel,
+} from '../../test/tiny-model.ts';
 import { wordCheckpoint } from '../../test/word-checkpoint.ts';
 
 const tfjs = await tfjsRuntime({ backend: 'wasm' });
@@ -48,6 +58,18 @@ test.each([
   expect(apart, name).toBeLessThan('linear_num_key_heads' in fields ? 1e-4 : 1e-5);
   const expected = await samplingRun(runtime, { model: model() });
   expect(await samplingRun(await remoteRuntime(), { model: model() })).toEqual(expected);
+});
+
+test('layers may be computed again for their gradients', async () => {
+  const rows = [{ tokens: Int32Array.of(1, 2, 3, 4, 5, 6, 7), mask: Uint8Array.of(0, 0, 1, 1, 1, 1, 1) }];
+  const gradients = async (gradientCheckpointing: boolean) => {
+    const learner = learnerOf(tinyModel(), { gradientCheckpointing }, tfjs);
+    await learner.backward({ rows }, { dLogprobs: [new Float32Array(7).fill(1)] });
+    return takeGradients(learner);
+  };
+  const expected = await gradients(false);
+  for (const [name, { data }] of Object.entries(await gradients(true)))
+    expectAllClose(data, expected[name]!.data, 1e-6, name);
 });
 
 test.each([{}, { lora: { rank: 2 } }])(

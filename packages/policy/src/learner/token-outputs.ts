@@ -34,7 +34,7 @@ export function checkpointedLayers<T>(
   return (layer, before, compute) => {
     const own = [...trained].filter(([name]) => name.includes(`.layers.${layer}.`));
     const inputs = own.map(([name, shape]) => ops.input(name, 'float32', shape));
-    return ops.checkpoint(before, inputs, (before) => [compute(before)])[0]!;
+    return ops.checkpoint([before], inputs, ([before]) => [compute(before!)])[0]!;
   };
 }
 

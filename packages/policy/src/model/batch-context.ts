@@ -23,32 +23,39 @@ export interface BatchShape {
  */
 export function batchContext<T>(ops: Ops<T>, config: ModelConfig, shape: BatchShape): Context<T> {
   const recallIn = architectureOf(config).deltaNet && chunkedRecall(ops, shape.chunks);
+  const convolve = (x: T, taps: readonly T[]) => {
+    const parents = ops.input('parents', 'int32', ['N']);
+    const before = ops.mul(taps[0]!, ops.scalar(0));
+    let shifted = x;
+    let sum = ops.mul(x, taps[0]!);
+    for (const tap of taps.slice(1)) {
+      shifted = ops.gatherRows(ops.concat([before, shifted], 0), parents);
+      sum = ops.add(sum, ops.mul(shifted, tap));
+    }
+    return sum;
+  };
+  // A sum has as many numbers on its way for each tap, so these are computed again for the gradients.
   return {
     attend: batchAttention(ops, config, shape),
-    convolve(_layer, x, taps) {
-      const parents = ops.input('parents', 'int32', ['N']);
-      const before = ops.mul(taps[0]!, ops.scalar(0));
-      let shifted = x;
-      return taps.slice(1).reduce(
-        (sum, tap) => {
-          shifted = ops.gatherRows(ops.concat([before, shifted], 0), parents);
-          return ops.add(sum, ops.mul(shifted, tap));
-        },
-        ops.mul(x, taps[0]!),
-      );
-    },
+    convolve: (_layer, x, taps) =>
+      ops.checkpoint([x, ...taps], [], ([x, ...taps]) => [convolve(x!, taps)])[0]!,
     recall: (_layer, given) => recallIn!(given),
   };
 }
 
 /**
  * The delta rule in trees. No state passes from chunk to chunk, because the next chunk may follow another branch: a chunk reads what each
- * position before it has written. That is as much work as attention is.
+ * position before it has written. That is as much work as attention is. Only what is written and read is kept for the gradients.
  */
 function chunkedRecall<T>(ops: Ops<T>, chunks: number): (given: Recall<T>) => T {
   const cuts = new Cuts(ops, chunks, chunks);
   const masks = blockMasks(ops, cuts, undefined);
   const levels = levelInputs(ops, chunks === 1 ? 'T' : dividedDim('T', chunks), longestChunk);
+  /** [B, C, seen]: 1 for the positions on the path to each position of a chunk. */
+  const paths = masks.map((mask) => {
+    const [batch, , length, seen] = ops.shapeOf(mask) as [Dim, Dim, Dim, Dim];
+    return ops.reshape(ops.exp(mask), [batch, length, seen]);
+  });
   /** Along the axis of positions. */
   const joined = (parts: readonly T[]) => (parts.length === 1 ? parts[0]! : ops.concat([...parts], 2));
   return ({ queries, keys, values, rates, decays }) => {
@@ -58,32 +65,50 @@ function chunkedRecall<T>(ops: Ops<T>, chunks: number): (given: Recall<T>) => T 
     const [asking, asked, given, weighing] = [queries, keys, values, weights].map((x) =>
       cuts.blocksOf(x, 2),
     ) as [T[], T[], T[], T[]];
-    /** Of each chunk so far: the sums of the decays along the path to each position [B, H, C], and what positions have written [B, H, C, V]. */
-    const [sums, written]: [T[], T[]] = [[], []];
+    /** The sums of the decays along the path to each position, [B, H, C] of each chunk. */
+    const sums = paths.map((path, chunk) =>
+      ops.transpose(ops.matmul(path, cuts.upTo(chunk, byTime(decays), 1)), [0, 2, 1]),
+    );
     const asRow = (x: T) => {
       const [batch, , length] = ops.shapeOf(x) as [Dim, Dim, Dim];
       return ops.reshape(x, [batch, heads, 1, length]);
     };
+    /** What positions have written, [B, H, C, V] of each chunk so far. */
+    const written: T[] = [];
     const outputs = masks.map((mask, chunk) => {
-      const [batch, , length, seen] = ops.shapeOf(mask) as [Dim, Dim, Dim, Dim];
-      const path = ops.reshape(ops.exp(mask), [batch, length, seen]);
-      const sum = ops.transpose(ops.matmul(path, cuts.upTo(chunk, byTime(decays), 1)), [0, 2, 1]);
-      const before = asRow(joined(sums.length > 0 ? sums : [sum]));
-      sums.push(sum);
-      const passed = ops.sub(ops.reshape(sum, [batch, heads, length, 1]), asRow(joined(sums)));
-      const kept = ops.exp(ops.add(passed, mask));
-      const seenKeys = cuts.upTo(chunk, keys, 2);
-      const products = (x: T) => ops.mul(ops.matmul(x, seenKeys, { transposeB: true }), kept);
-      const weigh = (x: T) => ops.mul(x, weighing[chunk]!);
-      const overwritten = weigh(products(asked[chunk]!));
-      const wanted = weigh(given[chunk]!);
-      if (chunk === 0) written.push(ops.matmul(inverseOfUnit(ops, overwritten, levels), wanted));
-      else {
-        const [earlier, own] = ops.split(overwritten, -1, [before, asRow(sum)]) as [T, T];
-        const missing = ops.sub(wanted, ops.matmul(earlier, joined(written)));
-        written.push(ops.matmul(inverseOfUnit(ops, own, levels), missing));
-      }
-      return ops.matmul(products(asking[chunk]!), joined(written));
+      const own = [asking, asked, given, weighing, sums].map((parts) => parts[chunk]!);
+      const earlierParts = [asked, sums, written].flatMap((parts) => parts.slice(0, chunk));
+      const [added, read] = ops.checkpoint(
+        [...own, ...earlierParts],
+        [],
+        ([queries, keys, values, weights, sum, ...earlier]) => {
+          const [earlierKeys, earlierSums, earlierWritten] = [0, 1, 2].map((part) =>
+            earlier.slice(part * chunk, (part + 1) * chunk),
+          ) as [T[], T[], T[]];
+          const [batch, , length] = ops.shapeOf(mask) as [Dim, Dim, Dim];
+          const to = ops.reshape(sum!, [batch, heads, length, 1]);
+          const passed = ops.sub(to, asRow(joined([...earlierSums, sum!])));
+          const kept = ops.exp(ops.add(passed, mask));
+          const seenKeys = joined([...earlierKeys, keys!]);
+          const products = (x: T) => ops.mul(ops.matmul(x, seenKeys, { transposeB: true }), kept);
+          const overwritten = ops.mul(products(keys!), weights!);
+          const wanted = ops.mul(values!, weights!);
+          if (chunk === 0) return both(overwritten, wanted);
+          const [before, within] = ops.split(overwritten, -1, [asRow(joined(earlierSums)), asRow(sum!)]) as [
+            T,
+            T,
+          ];
+          return both(within, ops.sub(wanted, ops.matmul(before, joined(earlierWritten))));
+
+          /** What the chunk writes, and what its queries read. */
+          function both(within: T, missing: T): T[] {
+            const added = ops.matmul(inverseOfUnit(ops, within, levels), missing);
+            return [added, ops.matmul(products(queries!), joined([...earlierWritten, added]))];
+          }
+        },
+      ) as [T, T];
+      written.push(added);
+      return read;
     });
     return joined(outputs);
   };

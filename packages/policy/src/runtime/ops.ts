@@ -147,10 +147,11 @@ export interface Ops<T> {
   swiglu(gate: T, up: T): T;
 
   /**
-   * The outputs of `compute` for `x`. A runtime may compute it again for the gradients, and keep only `x` until then (arXiv 1604.06174).
+   * The outputs of `compute` for `xs`. A runtime may compute again for the gradients what depends on these, and keep only them until then
+   * (arXiv 1604.06174).
    * @param trained The inputs of the program that `compute` uses and that have gradients.
    */
-  checkpoint(x: T, trained: readonly T[], compute: (x: T) => T[]): T[];
+  checkpoint(xs: readonly T[], trained: readonly T[], compute: (xs: readonly T[]) => T[]): T[];
   /**
    * Σ slopes[i] · outputs[i] of `compute` for `x`, and the outputs, which have no gradients of their own. The gradients of the sum are
    * known before the rest of the loss is, so a runtime may compute them at once, and keep nothing else.

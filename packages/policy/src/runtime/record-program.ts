@@ -32,9 +32,9 @@ export interface RecordedNode {
   body?: RecordedBody;
 }
 
-/** A function of one value, which may also use values from outside. */
+/** A function, which may also use values from outside. */
 export interface RecordedBody {
-  parameter: number;
+  parameters: readonly number[];
   nodes: readonly RecordedNode[];
   outputs: readonly number[];
 }
@@ -232,10 +232,14 @@ class RecordingOps implements Ops<Recorded> {
     return this.#node('swiglu', [gate, up], gate.shape);
   }
 
-  checkpoint(x: Recorded, trained: readonly Recorded[], compute: (x: Recorded) => Recorded[]): Recorded[] {
-    const { body, outputs } = this.#body(x, compute);
+  checkpoint(
+    xs: readonly Recorded[],
+    trained: readonly Recorded[],
+    compute: (xs: readonly Recorded[]) => Recorded[],
+  ): Recorded[] {
+    const { body, outputs } = this.#body(xs, compute);
     const shapes = outputs.map(({ shape }) => shape);
-    return this.#nodes('checkpoint', [x, trained], shapes, body);
+    return this.#nodes('checkpoint', [xs, trained], shapes, body);
   }
 
   weightedSum(
@@ -244,7 +248,7 @@ class RecordingOps implements Ops<Recorded> {
     compute: (x: Recorded) => Recorded[],
     slopes: readonly (Recorded | undefined)[],
   ): { sum: Recorded; outputs: Recorded[] } {
-    const { body, outputs: inside } = this.#body(x, compute);
+    const { body, outputs: inside } = this.#body([x], ([x]) => compute(x!));
     const shapes = inside.map(({ shape }) => shape);
     const given = slopes.map((slope) => slope ?? null);
     const [sum, ...outputs] = this.#nodes('weightedSum', [x, trained, given], [[], ...shapes], body);
@@ -252,14 +256,18 @@ class RecordingOps implements Ops<Recorded> {
   }
 
   #body(
-    x: Recorded,
-    compute: (x: Recorded) => Recorded[],
+    xs: readonly Recorded[],
+    compute: (xs: readonly Recorded[]) => Recorded[],
   ): { body: RecordedBody; outputs: readonly Recorded[] } {
     const outside = this.nodes;
-    const parameter = new Recorded(this.#count++, x.shape);
+    const parameters = xs.map(({ shape }) => new Recorded(this.#count++, shape));
     this.nodes = [];
-    const outputs = compute(parameter);
-    const body = { parameter: parameter.id, nodes: this.nodes, outputs: outputs.map(({ id }) => id) };
+    const outputs = compute(parameters);
+    const body = {
+      parameters: parameters.map(({ id }) => id),
+      nodes: this.nodes,
+      outputs: outputs.map(({ id }) => id),
+    };
     this.nodes = outside;
     return { body, outputs };
   }

@@ -313,10 +313,20 @@ export const opsCases: readonly OpsCase[] = [
     inputs: { x: random(['B', 3], batch), weight: random([3]) },
     by: ['x', 'weight'],
     build: (ops, { x, weight }) =>
-      ops.checkpoint(ops.add(x!, x!), [weight!], (sum) => {
-        const product = ops.mul(sum, weight!);
+      ops.checkpoint([ops.add(x!, x!)], [weight!], ([sum]) => {
+        const product = ops.mul(sum!, weight!);
         return [product, ops.exp(product)];
       })[1]!,
+  },
+  {
+    operation: 'checkpoint',
+    title: 'of a product of both of two inputs, and of one of them with a third',
+    inputs: { a: random(['B', 3], batch), b: random(['B', 3], batch), c: random(['B', 3], batch) },
+    by: ['a', 'b', 'c'],
+    build: (ops, { a, b, c }) => {
+      const outputs = ops.checkpoint([a!, ops.exp(b!)], [c!], ([a, b]) => [ops.mul(a!, b!), ops.mul(b!, c!)]);
+      return ops.mul(outputs[0]!, outputs[1]!);
+    },
   },
   ...[false, true].map(
     (isTwice): OpsCase => ({

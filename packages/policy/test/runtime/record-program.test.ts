@@ -27,8 +27,8 @@ test.each(opsCases.map((one) => [`${one.operation} ${one.title}`, one] as const)
 test('records equal inputs and scalars once, outside of functions', () => {
   const { nodes } = recordProgram((ops) => {
     const x = ops.input('x', 'float32', ['N']);
-    const [y] = ops.checkpoint(x, [], (inside) => [
-      ops.mul(ops.add(inside, ops.scalar(2)), ops.input('x', 'float32', ['N'])),
+    const [y] = ops.checkpoint([x], [], ([inside]) => [
+      ops.mul(ops.add(inside!, ops.scalar(2)), ops.input('x', 'float32', ['N'])),
     ]);
     return { y: ops.add(ops.mul(y!, ops.scalar(2)), ops.input('x', 'float32', ['N'])) };
   });
@@ -48,8 +48,9 @@ function play<T>(nodes: readonly RecordedNode[], values: Map<number, T>, ops: Op
   for (const { operation, arguments: given, outputs, body } of nodes) {
     const resolved = given.map((each) => resolve(each, values));
     if (body)
-      resolved.splice(2, 0, (x: T) => {
-        const inside = new Map(values).set(body.parameter, x);
+      resolved.splice(2, 0, (x: T | T[]) => {
+        const inside = new Map(values);
+        for (const [index, each] of [x].flat().entries()) inside.set(body.parameters[index]!, each as T);
         play(body.nodes, inside, ops);
         return body.outputs.map((id) => inside.get(id));
       });

@@ -481,28 +481,32 @@ export class OnnxOps implements Ops<Value> {
   }
 
   /** Keeps the inputs of `compute` only. The nodes of `compute` are emitted again where the gradients arrive. */
-  checkpoint(x: Value, _trained: readonly Value[], compute: (x: Value) => Value[]): Value[] {
-    const { outputs, tape } = this.#recorded(compute, x);
+  checkpoint(
+    xs: readonly Value[],
+    _trained: readonly Value[],
+    compute: (xs: readonly Value[]) => Value[],
+  ): Value[] {
+    const { outputs, tape } = this.#recorded(compute, xs);
     const made = new Set(tape.flatMap(({ outputs }) => outputs));
     const inputs = [...new Set(tape.flatMap(({ inputs }) => inputs))].filter((input) => !made.has(input));
     const pull: TapeEntry['pull'] = (arriving, wanted) => {
-      const tied = this.#after(
-        arriving.filter((gradient) => gradient !== undefined),
-        x,
-      );
-      const again = this.#recorded(compute, tied);
+      const start = this.#zeroAfter(arriving.filter((gradient) => gradient !== undefined));
+      const tied = new Map(xs.map((x) => [x, this.#plus(start, x)]));
+      const again = this.#recorded(compute, [...tied.values()]);
       const given = again.outputs.flatMap((output, index) =>
         arriving[index] ? [[output, arriving[index]] as const] : [],
       );
       const sources = inputs.filter(wanted);
-      const asked = sources.map((input) => (input === x ? tied : input));
+      const asked = sources.map((input) => tied.get(input) ?? input);
       const found = pullBack(again.tape, new Map(given), asked, (a, b) => this.add(a, b));
-      const gradientOf = (input: Value) => found.get(input === x ? tied : input);
-      // All at once, so that what was computed again can be freed.
-      const others = sources.filter((input) => input !== x).flatMap((input) => gradientOf(input) ?? []);
+      const gradientOf = (input: Value) => (wanted(input) ? found.get(tied.get(input) ?? input) : undefined);
+      // All at once, so that what was computed again can be freed. A single x is what the rest of the pass waits for.
+      const waits = (input: Value) => xs.length > 1 || input === xs[0];
+      const others = xs.length > 1 ? sources : sources.filter((input) => input !== xs[0]);
+      const zero = this.#zeroAfter(others.flatMap((input) => gradientOf(input) ?? []));
       return inputs.map((input) => {
-        const gradient = wanted(input) ? gradientOf(input) : undefined;
-        return gradient && input === x ? this.#after(others, gradient) : gradient;
+        const gradient = gradientOf(input);
+        return gradient && waits(input) ? this.#plus(zero, gradient) : gradient;
       });
     };
     const together = outputs.map((output, index) => this.#after(outputs.toSpliced(index, 1), output));
@@ -519,7 +523,7 @@ export class OnnxOps implements Ops<Value> {
   ): { sum: Value; outputs: Value[] } {
     const start = this.tape.length;
     const own = this.#after(this.#ofLastSum, x);
-    const { outputs, tape } = this.#recorded(compute, own);
+    const { outputs, tape } = this.#recorded(([x]) => compute(x!), [own]);
     const weighted = outputs.flatMap((output, index) =>
       slopes[index] ? [[output, slopes[index]] as const] : [],
     );
@@ -540,9 +544,12 @@ export class OnnxOps implements Ops<Value> {
   }
 
   /** The outputs of `compute`, and its operations, which are taken off the tape. */
-  #recorded(compute: (x: Value) => Value[], x: Value): { outputs: Value[]; tape: TapeEntry[] } {
+  #recorded(
+    compute: (xs: readonly Value[]) => Value[],
+    xs: readonly Value[],
+  ): { outputs: Value[]; tape: TapeEntry[] } {
     const start = this.tape.length;
-    const outputs = compute(x);
+    const outputs = compute(xs);
     return { outputs, tape: this.tape.splice(start) };
   }
 
@@ -551,13 +558,21 @@ export class OnnxOps implements Ops<Value> {
    * is needed for the gradients before they arrive, keep it, and merge it with the nodes of the forward pass.
    */
   #after(values: readonly Value[], x: Value): Value {
+    return this.#plus(this.#zeroAfter(values), x);
+  }
+
+  /** 0, computed after `values`; `undefined` if there are none. */
+  #zeroAfter(values: readonly Value[]): Value | undefined {
     const start = this.tape.length;
-    const tied = values.reduce(
-      (sum, value) => this.add(sum, this.mul(this.sumAll(this.#firstRow(value)), this.scalar(0))),
-      x,
-    );
+    const zeros = values.map((value) => this.mul(this.sumAll(this.#firstRow(value)), this.scalar(0)));
+    const zero = zeros.length > 0 ? zeros.reduce((sum, each) => this.add(sum, each)) : undefined;
     this.tape.length = start;
-    return tied;
+    return zero;
+  }
+
+  /** x + zero, which no gradient passes through. */
+  #plus(zero: Value | undefined, x: Value): Value {
+    return zero ? this.graph.node('Add', [x, zero], x.type, x.shape) : x;
   }
 
   #firstRow(x: Value): Value {

@@ -7,7 +7,6 @@ import { getOrInsert } from '../get-or-insert.ts';
 import type { Dim, Ops } from '../ops.ts';
 import { ResidentTensor } from '../resident-tensor.ts';
 import type { Tensor, Tensors } from '../runtime.ts';
-import { sizeOf } from '../shape.ts';
 import type { Tfjs } from './load-tfjs.ts';
 
 /** One run of a program. Dimensions are numbers; names are resolved from the earlier inputs. */
@@ -225,23 +224,8 @@ export function tfjsOps(tf: Tfjs, tensors: Tensors): TfjsOps {
       );
     },
 
-    checkpoint(x, trained, compute) {
-      let shapes: number[][] = [];
-      // TensorFlow.js has gradients of functions with one value.
-      const joined = (x: TfTensor) => {
-        const outputs = compute(x);
-        shapes = outputs.map(({ shape }) => shape);
-        return tf.concat(outputs.map((output) => tf.reshape(output, [-1])));
-      };
-      const value = withGradient(
-        tf,
-        [x, ...trained],
-        () => ({ value: joined(x), saved: [x] }),
-        (g, x) => nestedGradients(tf, () => joined(x), [x, ...trained], g),
-      );
-      const pieces = tf.split(value, shapes.map(sizeOf));
-      return pieces.map((piece, index) => tf.reshape(piece, shapes[index]!));
-    },
+    // TensorFlow.js frees what `compute` takes from outside before gradients are computed.
+    checkpoint: (xs, _trained, compute) => compute(xs),
 
     weightedSum(x, _trained, compute, slopes) {
       const outputs = compute(x);
@@ -267,17 +251,6 @@ export function tfjsOps(tf: Tfjs, tensors: Tensors): TfjsOps {
         },
       ),
   };
-}
-
-/** Differentiates within a gradient. The engine keeps a single tape, which it would otherwise forget. */
-function nestedGradients(tf: Tfjs, compute: () => TfTensor, to: TfTensor[], g: TfTensor): TfTensor[] {
-  const { state } = tf.engine();
-  const outer = state.activeTape;
-  try {
-    return tf.engine().gradients(compute, to, g).grads;
-  } finally {
-    state.activeTape = outer;
-  }
 }
 
 type Saved = [TfTensor, TfTensor, TfTensor, TfTensor, TfTensor];
