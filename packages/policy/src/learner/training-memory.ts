@@ -1,5 +1,7 @@
 /** Estimates the memory that training a model needs, before it begins. */
 import type { MemoryEstimate } from '@toolenv/core/plugins';
+import { architectureOf } from '../model/architecture.ts';
+import { stateShapes } from '../model/cached-states.ts';
 import { usedWidth } from '../model/experts.ts';
 import { parameterCount, totalSize } from '../model/model.ts';
 import { headWidth, type ModelConfig } from '../model/model-config.ts';
@@ -68,6 +70,12 @@ function maxRowLength({ max_position_embeddings: context }: ModelConfig, tokens:
   return Math.min(context, tokens);
 }
 
+/** Numbers that a layer with a state keeps for each token, as measured. */
+function stateWidth(config: ModelConfig, layer: number): number {
+  const [, width = 0] = stateShapes(config, layer).inputs ?? [];
+  return (architectureOf(config).layer(layer).mixer === 'deltaNet' ? 17 : 24) * width;
+}
+
 /**
  * Bytes of activations, forward and backward. The factors were fitted to the measured peaks of processes with models of 1, 15, 100 and
  * 500 million parameters, at rows of 192 to 4,096 tokens.
@@ -87,10 +95,14 @@ function activationBytes(
     vocab_size: vocabulary,
   } = config;
   const layer = 9 * width + 4 * usedWidth(config);
+  const states = [...Array(layers).keys()].map((index) => stateWidth(config, index));
   // With checkpointing: a layer that is computed again, its gradients, and the inputs of all layers.
-  const trunk = gradientCheckpointing ? 1.5 * layer + layers * width : layers * layer;
+  const trunk = gradientCheckpointing
+    ? 1.5 * layer + Math.max(...states) + layers * width
+    : layers * layer + states.reduce((sum, each) => sum + each);
   const logits = 4 * Math.min(tokens * vocabulary, maxLogits);
   // The scores of one block of queries, and the masks of all blocks.
-  const attention = 3 * heads * Math.min(rowLength / 4, maxQueries) + 5 * rowLength;
+  const recalled = 7 * (architectureOf(config).deltaNet?.valueHeads ?? 0) * rowLength;
+  const attention = 3 * heads * Math.min(rowLength / 4, maxQueries) + 5 * rowLength + recalled;
   return programBytes + float * (tokens * (trunk + attention) + logits);
 }
