@@ -5,9 +5,9 @@ import { expect, test } from 'vitest';
 import { helpOf } from '../../packages/cli/test/help-of.ts';
 import { loraTargets } from '../../packages/policy/src/learner/lora.ts';
 import { trainingMemory } from '../../packages/policy/src/learner/training-memory.ts';
-import { parameterShapes } from '../../packages/policy/src/model/parameter-shapes.ts';
 import { parameterCount } from '../../packages/policy/src/model/model.ts';
 import type { ModelConfig } from '../../packages/policy/src/model/model-config.ts';
+import { parameterShapes } from '../../packages/policy/src/model/parameter-shapes.ts';
 import { readModelConfig } from '../../packages/policy/src/model/read-model-config.ts';
 
 const root = join(import.meta.dirname, '../..');

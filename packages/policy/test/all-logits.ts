@@ -1,8 +1,9 @@
 /** Logits at every position of one sequence, computed directly. Tests compare the sampler and the learner with them. */
-import { isRecurrent } from '../src/model/architecture.ts';
+
 import { batchContext } from '../src/model/batch-context.ts';
 import { decoder, logits } from '../src/model/decoder.ts';
 import { levelsOf, longestChunk } from '../src/model/delta-rule.ts';
+import { isRecurrent } from '../src/model/known-architectures.ts';
 import type { Model } from '../src/model/model.ts';
 import { Programs } from '../src/runtime/programs.ts';
 import { type Executable, type Runtime, type Tensors, tensor } from '../src/runtime/runtime.ts';

@@ -1,8 +1,8 @@
 /** Estimates the memory that training a model needs, before it begins. */
 import type { MemoryEstimate } from '@toolenv/core/plugins';
-import { architectureOf } from '../model/architecture.ts';
 import { stateShapes } from '../model/cached-states.ts';
 import { usedWidth } from '../model/experts.ts';
+import { architectureOf } from '../model/known-architectures.ts';
 import { parameterCount, totalSize } from '../model/model.ts';
 import { headWidth, type ModelConfig } from '../model/model-config.ts';
 import { parameterShapes } from '../model/parameter-shapes.ts';

@@ -15,7 +15,7 @@ import type { MemoryEstimate } from '@toolenv/core/plugins';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import { readWeights, untied, writeCheckpoint, writeSmallFiles } from '../checkpoint/checkpoint.ts';
 import { readSafetensors, type StoredTypes, writeSafetensors } from '../checkpoint/safetensors.ts';
-import { isRecurrent } from '../model/architecture.ts';
+import { isRecurrent } from '../model/known-architectures.ts';
 import { type Model, releaseModel } from '../model/model.ts';
 import { parameterShapes } from '../model/parameter-shapes.ts';
 import { longestTree } from '../model/rotary.ts';

@@ -1,7 +1,7 @@
 /** Attention within a padded batch of rows or trees, for layers with and without a window. */
 import type { Ops } from '../runtime/ops.ts';
-import { architectureOf } from './architecture.ts';
 import type { Context } from './context.ts';
+import { architectureOf } from './known-architectures.ts';
 import { headWidth, type ModelConfig } from './model-config.ts';
 
 /**

@@ -1,10 +1,10 @@
 /** The context of a padded batch of rows or trees, for training. */
 import type { Dim, Ops } from '../runtime/ops.ts';
 import { dividedDim } from '../runtime/shape.ts';
-import { architectureOf } from './architecture.ts';
 import { batchAttention, blockMasks, Cuts } from './batch-attention.ts';
 import type { Context, Recall } from './context.ts';
 import { inverseOfUnit, levelInputs, longestChunk } from './delta-rule.ts';
+import { architectureOf } from './known-architectures.ts';
 import type { ModelConfig } from './model-config.ts';
 
 /** What a program needs to know of a batch when it is compiled. */

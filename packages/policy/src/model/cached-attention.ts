@@ -1,9 +1,9 @@
 /** The sampling program: new tokens attend to the cache and to each other, and each row's last token gets a distribution. */
 import type { Dim, Ops } from '../runtime/ops.ts';
-import { architectureOf } from './architecture.ts';
 import { cachedStates } from './cached-states.ts';
 import type { Context } from './context.ts';
 import { decoder, logits } from './decoder.ts';
+import { architectureOf } from './known-architectures.ts';
 import { headWidth, type ModelConfig } from './model-config.ts';
 
 /**

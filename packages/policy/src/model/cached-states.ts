@@ -1,8 +1,8 @@
 /** The states of layers that keep one between runs, in the place of keys and values: of convolutions and of delta nets. */
 import type { Dim, Ops } from '../runtime/ops.ts';
-import { architectureOf } from './architecture.ts';
 import type { Context } from './context.ts';
 import { inverseOfUnit, levelInputs } from './delta-rule.ts';
+import { architectureOf } from './known-architectures.ts';
 import type { ModelConfig } from './model-config.ts';
 
 /** New tokens of a row in one run at most. */

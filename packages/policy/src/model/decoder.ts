@@ -3,10 +3,10 @@
  * SwiGLU. Their differences are in architecture.ts.
  */
 import type { Dim, Ops } from '../runtime/ops.ts';
-import { architectureOf } from './architecture.ts';
 import type { Context } from './context.ts';
 import { deltaNet } from './delta-net.ts';
 import { mixture } from './experts.ts';
+import { architectureOf } from './known-architectures.ts';
 import type { ModelConfig } from './model-config.ts';
 import { type LowRank, type Parameters, parameters, times } from './parameters.ts';
 import { selfAttention } from './self-attention.ts';

@@ -1,6 +1,7 @@
 /** Mixtures of experts (arXiv 1701.06538): each token goes through the few MLPs that a router chooses for it. */
 import type { Ops } from '../runtime/ops.ts';
-import { architectureOf, type Experts } from './architecture.ts';
+import type { Experts } from './architecture.ts';
+import { architectureOf } from './known-architectures.ts';
 import type { ModelConfig } from './model-config.ts';
 
 /** The width of the MLP that a token goes through, or of its experts together where they are wider. */

@@ -1,5 +1,6 @@
 /** The parameters of a model: names as in Hugging Face checkpoints, with their shapes. */
-import { type Architecture, architectureOf, type Convolution, type DeltaNet } from './architecture.ts';
+import type { Architecture, Convolution, DeltaNet } from './architecture.ts';
+import { architectureOf } from './known-architectures.ts';
 import { headWidth, type ModelConfig } from './model-config.ts';
 
 /** Notes the parameters of a part of the model. */

@@ -1,6 +1,6 @@
 /** What a model computes with its parameters: linear maps and norms, by name. */
 import type { Ops } from '../runtime/ops.ts';
-import { architectureOf } from './architecture.ts';
+import { architectureOf } from './known-architectures.ts';
 import type { ModelConfig } from './model-config.ts';
 import { parameterShapes } from './parameter-shapes.ts';
 

@@ -1,5 +1,6 @@
 /** Reads and checks the configuration of a model in a parsed config.json. */
 import { ToolEnvError } from '@toolenv/core';
+import { checkFields } from './check-fields.ts';
 import {
   architectureOf,
   defaultsOf,
@@ -9,8 +10,7 @@ import {
   modelTypes,
   slidingAttention,
   turnsPartly,
-} from './architecture.ts';
-import { checkFields } from './check-fields.ts';
+} from './known-architectures.ts';
 import { headWidth, type ModelConfig, type ModelType, turnedWidth } from './model-config.ts';
 import { readRopeScaling } from './rope-scaling.ts';
 

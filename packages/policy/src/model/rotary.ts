@@ -1,6 +1,6 @@
 /** Rotary position embedding (arXiv 2104.09864): the angles of each position, with the scalings for longer contexts. */
 import { type Tensors, tensor } from '../runtime/runtime.ts';
-import { architectureOf } from './architecture.ts';
+import { architectureOf } from './known-architectures.ts';
 import { headWidth, type ModelConfig, turnedWidth } from './model-config.ts';
 import type { RopeScaling } from './rope-scaling.ts';
 

@@ -1,7 +1,7 @@
 /** The attention of a layer: projections, norms of heads, rotary positions, and a gate where the architecture has one. */
 import type { Dim, Ops } from '../runtime/ops.ts';
-import { architectureOf } from './architecture.ts';
 import type { Context } from './context.ts';
+import { architectureOf } from './known-architectures.ts';
 import { headWidth, type ModelConfig, turnedWidth } from './model-config.ts';
 import { type Parameters, times } from './parameters.ts';
 import { tableLength } from './rotary.ts';

@@ -1,9 +1,9 @@
 /** Runs the model for many conversations at a time, caches their keys and values, and draws the next token of each. */
 import { createRng, type Rng, ToolEnvError } from '@toolenv/core';
-import { architectureOf, isRecurrent } from '../model/architecture.ts';
 import { samplingProgram } from '../model/cached-attention.ts';
 import { longestRun, stateShapes } from '../model/cached-states.ts';
 import { levelsOf } from '../model/delta-rule.ts';
+import { architectureOf, isRecurrent } from '../model/known-architectures.ts';
 import { type Model, parameterCount } from '../model/model.ts';
 import type { ModelConfig } from '../model/model-config.ts';
 import { Programs } from '../runtime/programs.ts';

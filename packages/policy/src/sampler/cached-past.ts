@@ -1,5 +1,5 @@
 /** Names and shapes of the cached keys and values in the sampling program. */
-import { architectureOf } from '../model/architecture.ts';
+import { architectureOf } from '../model/known-architectures.ts';
 import type { ModelConfig } from '../model/model-config.ts';
 import { type Runtime, type Tensor, tensor } from '../runtime/runtime.ts';
 

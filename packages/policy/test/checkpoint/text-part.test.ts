@@ -23,21 +23,19 @@ test.each([
       architectures: __,
       ...text
     } = JSON.parse(await readFile(file, 'utf8'));
-    const whole = {
+    const wholeConfig = {
       model_type: 'some_vision_model',
       architectures: ['SomeForConditionalGeneration'],
       ...{ eos_token_id, tie_word_embeddings },
       text_config: { ...text, eos_token_id: null },
       vision_config: { hidden_size: 8 },
     };
-    await writeFile(file, JSON.stringify(whole));
+    await writeFile(file, JSON.stringify(wholeConfig));
     const weights = join(folder, 'model.safetensors');
     const { tensors } = await readSafetensors(weights, await readTensorShapes(weights));
     const renamed = Object.entries(tensors).map(([name, each]) => [rename(name), each]);
-    await writeSafetensors(weights, {
-      ...Object.fromEntries(renamed),
-      'model.visual.patch.weight': zeros([2]),
-    });
+    const whole = { ...Object.fromEntries(renamed), 'model.visual.patch.weight': zeros([2]) };
+    await writeSafetensors(weights, whole, {});
 
     const opened = await readCheckpoint(folder);
     expect(opened.weights).toEqual(written.weights);

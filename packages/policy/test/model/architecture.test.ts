@@ -1,6 +1,7 @@
 /** The traits of published configurations, in the forms of older and newer versions of transformers. */
 import { expect, test } from 'vitest';
-import { type Architecture, architectureOf } from '../../src/model/architecture.ts';
+import type { Architecture } from '../../src/model/architecture.ts';
+import { architectureOf } from '../../src/model/known-architectures.ts';
 import type { ModelConfig } from '../../src/model/model-config.ts';
 import { readModelConfig } from '../../src/model/read-model-config.ts';
 import { rotaryTables } from '../../src/model/rotary.ts';

@@ -39,7 +39,7 @@ test('a token of 24 layers takes at most 394 nodes', () => {
 
 test('a backward pass of 24 layers takes at most 3,101 nodes', () => {
   const ops = new OnnxOps('webgpu');
-  const kind = { parts: 1, blocks: 1, branches: false };
+  const kind = { parts: 1, blocks: 1, branches: false, chunks: 1 };
   const shapes = parameterShapes(config);
   const hidden = hiddenStates(ops, config, kind);
   const outputs = linearFunctional(ops, config, hidden, ['dLogprobs'], kind, shapes);
