@@ -1,5 +1,5 @@
 /** Another process takes over the tensors of an engine whose memory is worn. */
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -79,6 +79,21 @@ test.runIf(canRenew)('without room for the file, the worn process goes on', asyn
     await learner.backward({ rows }, { dLogprobs });
     await learner.step({ learningRate: 1e-2, maxGradNorm: 1 });
   }
+  expect(await runtime.count()).toMatchObject({ alive: expect.any(Number) });
+  expect(enginesOf()).toEqual(before);
+  await learner.close();
+  await runtime.close();
+});
+
+test.runIf(canRenew)('once its code was replaced on disk, the worn process goes on', async () => {
+  const runtime = await libtorchRuntime(worn);
+  const before = enginesOf();
+  const file = join(import.meta.dirname, '../src/engine-process.ts');
+  const { atime, mtime } = await stat(file);
+  await utimes(file, atime, mtime);
+  const learner = learnerOf(tinyModel(), {}, runtime);
+  await learner.backward({ rows }, { dLogprobs });
+  await learner.step({ learningRate: 1e-2, maxGradNorm: 1 });
   expect(await runtime.count()).toMatchObject({ alive: expect.any(Number) });
   expect(enginesOf()).toEqual(before);
   await learner.close();

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ToolEnvError } from '@toolenv/core';
 import type { Engine } from './engine.ts';
+import { stampOfCode } from './engine-code.ts';
 import { hangs } from './hung-process.ts';
 import { libraryIn, unusable } from './library-file.ts';
 import { reuseMemory } from './reuse-memory.ts';
@@ -69,6 +70,7 @@ export class EngineClient {
   /** The library that is being loaded. */
   #opening: string | undefined;
   #mayRenew = true;
+  readonly #code: string = stampOfCode();
   /** Another process takes the tensors over. Requests wait for it. */
   #renewing: Promise<void> | undefined;
   /** Why no further request can be answered. */
@@ -185,18 +187,20 @@ export class EngineClient {
   }
 
   /**
-   * Another process takes over programs and tensors, through a file. If there is no room for the file, the engine stays as it is. If the other
-   * process does not start, the engine has ended.
+   * Another process takes over programs and tensors, through a file. If there is no room for the file, or if the other process would have other
+   * code, the engine stays as it is. If the other process does not start, the engine has ended.
    */
   async #renew(): Promise<void> {
     const file = join(tmpdir(), `toolenv-engine-${randomUUID()}`);
     const request = (method: Request['method'], given: readonly unknown[]) =>
       this.#send({ id: ++this.#count, method, given } as Request);
     try {
-      this.#mayRenew = await request('save', [file]).then(
-        () => true,
-        () => false,
-      );
+      this.#mayRenew =
+        stampOfCode() === this.#code &&
+        (await request('save', [file]).then(
+          () => true,
+          () => false,
+        ));
       if (!this.#mayRenew || this.#ended) return;
       const worn = this.#child;
       this.#child = this.#start();

@@ -58,13 +58,14 @@ test('a long name is not repeated whole', async () => {
 
 test('runs calls in parallel, each with its own index and random stream, and keeps their order', async () => {
   const seen: number[] = [];
-  const slow = tool('slow', async ({ ms }, { callIndex, rng }) => {
-    await sleep(Number(ms));
+  // One after another, none would end: the first waits for the third, and the third for the second.
+  const slow = tool('slow', async ({ after }, { callIndex, rng }) => {
+    while (after !== undefined && !seen.includes(Number(after))) await sleep(1);
     seen.push(callIndex);
     return text(`${callIndex}:${rng.int(1_000_000)}`);
   });
   const patient = { ...options, limits: { ...options.limits, toolTimeout: 60_000 } };
-  const calls = [call('slow', { ms: 12 }), call('slow', { ms: 1 }), call('slow', { ms: 6 })];
+  const calls = [call('slow', { after: 7 }), call('slow', {}), call('slow', { after: 6 })];
   const first = await dispatch(calls, [slow], patient);
   expect(seen).toEqual([6, 7, 5]);
   expect(first.map((record) => record.text.split(':')[0])).toEqual(['5', '6', '7']);
