@@ -2,10 +2,12 @@
 
 const llama3 = contractionsThen('\\p{N}{1,3}');
 const qwen2 = contractionsThen('\\p{N}');
+/** Marks belong to the letters that they follow. */
+const qwen35 = contractionsThen('\\p{N}', '[\\p{L}\\p{M}]', '\\p{L}\\p{M}');
 /** The pattern by which ByteLevel splits text. */
 export const gpt2 = "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+";
 
-const linear: readonly unknown[] = [llama3, qwen2, gpt2, '\\p{N}', '\\p{N}{1,3}', '\\s+', ' +'];
+const linear: readonly unknown[] = [llama3, qwen2, qwen35, gpt2, '\\p{N}', '\\p{N}{1,3}', '\\s+', ' +'];
 
 /** Whether each regular expression in a part of tokenizer.json is known to take linear time. */
 export function hasLinearPatterns(part: unknown): boolean {
@@ -15,6 +17,6 @@ export function hasLinearPatterns(part: unknown): boolean {
   );
 }
 
-function contractionsThen(number: string): string {
-  return `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|${number}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+`;
+function contractionsThen(number: string, letter = '\\p{L}', letters = '\\p{L}'): string {
+  return `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?${letter}+|${number}| ?[^\\s${letters}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+`;
 }
