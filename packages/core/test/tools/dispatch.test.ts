@@ -6,11 +6,13 @@ import { type DispatchOptions, dispatch } from '../../src/tools/index.ts';
 import { climb, ladderLimits } from '../ladder-env.ts';
 
 const options: DispatchOptions = {
-  limits: { ...ladderLimits, maxCallsPerTurn: 8, toolTimeout: 20 },
+  limits: { ...ladderLimits, maxCallsPerTurn: 8, toolTimeout: 60_000 },
   episodeId: 'e',
   seed: 1,
   firstCallIndex: 5,
 };
+/** For tools that never answer. */
+const impatient = { ...options, limits: { ...options.limits, toolTimeout: 200 } };
 
 function tool(name: string, execute: Tool['execute']): Tool {
   return { name, description: name, inputSchema: { type: 'object' }, execute };
@@ -64,13 +66,12 @@ test('runs calls in parallel, each with its own index and random stream, and kee
     seen.push(callIndex);
     return text(`${callIndex}:${rng.int(1_000_000)}`);
   });
-  const patient = { ...options, limits: { ...options.limits, toolTimeout: 60_000 } };
   const calls = [call('slow', { after: 7 }), call('slow', {}), call('slow', { after: 6 })];
-  const first = await dispatch(calls, [slow], patient);
+  const first = await dispatch(calls, [slow], options);
   expect(seen).toEqual([6, 7, 5]);
   expect(first.map((record) => record.text.split(':')[0])).toEqual(['5', '6', '7']);
   expect(first.map((record) => record.call)).toEqual(calls);
-  const again = await dispatch(calls, [slow], patient);
+  const again = await dispatch(calls, [slow], options);
   expect(again.map((record) => record.text)).toEqual(first.map((record) => record.text));
   expect(new Set(first.map((record) => record.text.split(':')[1])).size).toBe(3);
 });
@@ -134,9 +135,9 @@ test.each<[string, Tool['execute'], string]>([
 test('times out a tool that hangs, ignores its signal and rejects later', async () => {
   let rejectLate = (_error: Error) => {};
   const stubborn = tool('stubborn', () => new Promise((_resolve, reject) => (rejectLate = reject)));
-  await expect(dispatch([call('stubborn')], [stubborn], options)).rejects.toMatchObject({
+  await expect(dispatch([call('stubborn')], [stubborn], impatient)).rejects.toMatchObject({
     code: 'infrastructure.tool_timeout',
-    message: expect.stringContaining('Tool "stubborn" did not answer within 0.02 s'),
+    message: expect.stringContaining('Tool "stubborn" did not answer within 0.2 s'),
   });
   // An unhandled rejection would fail the test.
   rejectLate(new Error('too late'));
@@ -147,7 +148,9 @@ test('a timeout names the tools that did not answer', async () => {
   const slow = tool('slow', (args) => (args.quick ? Promise.resolve(text('done')) : new Promise(() => {})));
   const quick = tool('quick', async () => text('done'));
   const calls = [call('slow', { quick: true }), call('slow'), call('quick')];
-  await expect(dispatch(calls, [slow, quick], options)).rejects.toThrow(/^Tool "slow" did not answer within/);
+  await expect(dispatch(calls, [slow, quick], impatient)).rejects.toThrow(
+    /^Tool "slow" did not answer within/,
+  );
 });
 
 test('one failure stops the other calls of the turn and leaves no timer', async () => {
@@ -164,8 +167,9 @@ test('one failure stops the other calls of the turn and leaves no timer', async 
   });
   const fails = tool('fails', () => Promise.reject(new Error('first')));
   await noTimers();
-  const long = { ...options, limits: { ...options.limits, toolTimeout: 60_000 } };
-  await expect(dispatch([call('watched'), call('fails')], [watched, fails], long)).rejects.toThrow('first');
+  await expect(dispatch([call('watched'), call('fails')], [watched, fails], options)).rejects.toThrow(
+    'first',
+  );
   expect(stopped).toMatchObject({ code: 'infrastructure.tool_failed' });
   expect(timers()).toBe(0);
 });
@@ -182,7 +186,7 @@ test('a copy of the context has the signal, even if it is read only after the ti
     return new Promise(() => {});
   });
   const calls = [call('copies'), call('waits')];
-  await expect(dispatch(calls, [copies, waits], options)).rejects.toThrow('Tool "waits" did not answer');
+  await expect(dispatch(calls, [copies, waits], impatient)).rejects.toThrow('Tool "waits" did not answer');
   expect(copy).toMatchObject({ episodeId: 'e', callIndex: 5 });
   expect(copy!.signal.reason).toMatchObject({ code: 'infrastructure.tool_timeout' });
   expect(late!.signal).toBe(copy!.signal);
@@ -244,17 +248,16 @@ async function noTimers(): Promise<void> {
 test("a tool's own limit of time ends its call, and no other tool's", async () => {
   const slow = { ...tool('slow', () => new Promise(() => {})), timeout: 15 };
   const slower = tool('slower', () => sleep(40, text('done')));
-  const patient = { ...options, limits: { ...options.limits, toolTimeout: 60_000 } };
-  expect((await dispatch([call('slower')], [slow, slower], patient))[0]!.text).toBe('done');
+  expect((await dispatch([call('slower')], [slow, slower], options))[0]!.text).toBe('done');
   const never = tool('never', () => new Promise(() => {}));
-  await expect(dispatch([call('never'), call('slow')], [slow, never], patient)).rejects.toMatchObject({
+  await expect(dispatch([call('never'), call('slow')], [slow, never], options)).rejects.toMatchObject({
     code: 'infrastructure.tool_timeout',
     message: 'Tool "slow" did not answer within 0.015 s: raise the tool\'s timeout or fix the tool.',
   });
   // The environment's limit holds for every tool.
-  const both = dispatch([call('slow')], [{ ...slow, timeout: 60_000 }], options);
-  await expect(both).rejects.toThrow("within 0.02 s: raise the environment's toolTimeout");
-  const bad = dispatch([call('slow')], [{ ...slow, timeout: Number.NaN }], options);
+  const both = dispatch([call('slow')], [{ ...slow, timeout: 60_000 }], impatient);
+  await expect(both).rejects.toThrow("within 0.2 s: raise the environment's toolTimeout");
+  const bad = dispatch([call('slow')], [{ ...slow, timeout: Number.NaN }], impatient);
   await expect(bad).rejects.toMatchObject({
     code: 'usage.tool_timeout',
     message: 'Tool "slow": its timeout is NaN: give milliseconds above 0.',
@@ -286,9 +289,8 @@ test('progress that floods, is malformed or comes late does no harm', async () =
     });
     return text('done');
   });
-  const limits = { ...options.limits, toolTimeout: 60_000 };
   const onProgress = (report: CallProgress) => void reports.push(report);
-  await dispatch([call('floods')], [floods], { ...options, limits, onProgress });
+  await dispatch([call('floods')], [floods], { ...options, onProgress });
   late!({ progress: 3_000_000 });
   expect(reports.length).toBeLessThan(50);
   const about = { tool: 'floods', episodeId: 'e', callIndex: 5 };
@@ -306,9 +308,8 @@ test('the newest report is passed on while the call goes on, and leaves no timer
     progress!({ progress: 4 });
     return text('done');
   });
-  const limits = { ...options.limits, toolTimeout: 60_000 };
   const onProgress = ({ progress }: CallProgress) => void reports.push(progress);
-  await dispatch([call('counts')], [counts], { ...options, limits, onProgress });
+  await dispatch([call('counts')], [counts], { ...options, onProgress });
   expect(reports).toEqual([1, 3, 4]);
   expect(timers()).toBe(0);
 });
@@ -318,10 +319,9 @@ test.each([1, 2])('an error of the listener at report %d ends the turn with that
     for (let i = 1; i <= 2; i++) progress!({ progress: i });
     return text('done');
   });
-  const limits = { ...options.limits, toolTimeout: 60_000 };
   const onProgress = ({ progress }: CallProgress) => {
     if (progress === bad) throw new Error('the listener failed');
   };
-  const played = dispatch([call('counts')], [counts], { ...options, limits, onProgress });
+  const played = dispatch([call('counts')], [counts], { ...options, onProgress });
   await expect(played).rejects.toThrow(/^the listener failed$/);
 });
