@@ -20,6 +20,7 @@ const shared = [
   'pad_token_id',
   'dtype',
   'torch_dtype',
+  'quantization_config',
 ];
 
 /** The configuration of the text part of a parsed config.json, or the same configuration if it has no such part. */

@@ -50,6 +50,24 @@ test.each([
   });
 });
 
+test('quantized weights are refused, though only the whole model names them', async () => {
+  await inTemporaryFolder(async (folder) => {
+    await writeCheckpoint(folder, wordCheckpoint());
+    const file = join(folder, 'config.json');
+    const text_config = JSON.parse(await readFile(file, 'utf8'));
+    const quantization_config = { quant_method: 'fp8' };
+    await writeFile(
+      file,
+      JSON.stringify({ model_type: 'some_vision_model', text_config, quantization_config }),
+    );
+    for (const read of [readCheckpoint, readConfig])
+      await expect(read(folder)).rejects.toMatchObject({
+        code: 'usage.checkpoint_unsupported',
+        message: expect.stringMatching(/config\.json: quantized weights/),
+      });
+  });
+});
+
 test('a configuration without a text part is left as it is', () => {
   const plain = { model_type: 'qwen2', text_config: null };
   expect(textPartOf(plain)).toBe(plain);
