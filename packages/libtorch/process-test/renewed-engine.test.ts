@@ -69,11 +69,11 @@ test.runIf(canRenew)('a new process for each step trains to the same bits, and l
   for (const runtime of [lasting, renewed]) await runtime.close();
 });
 
-test.runIf(canRenew)('without room for the file, the worn process goes on', async () => {
+/** @param prevent What happens once the engine has begun, and before it would be renewed. */
+async function expectNoRenewal(prevent: () => unknown): Promise<void> {
   const runtime = await libtorchRuntime(worn);
   const before = enginesOf();
-  vi.stubEnv('TMPDIR', '/proc');
-  onTestFinished(() => void vi.unstubAllEnvs());
+  await prevent();
   const learner = learnerOf(tinyModel(), {}, runtime);
   for (let step = 0; step < 2; step++) {
     await learner.backward({ rows }, { dLogprobs });
@@ -83,21 +83,21 @@ test.runIf(canRenew)('without room for the file, the worn process goes on', asyn
   expect(enginesOf()).toEqual(before);
   await learner.close();
   await runtime.close();
+}
+
+test.runIf(canRenew)('without room for the file, the worn process goes on', async () => {
+  await expectNoRenewal(() => {
+    vi.stubEnv('TMPDIR', '/proc');
+    onTestFinished(() => void vi.unstubAllEnvs());
+  });
 });
 
 test.runIf(canRenew)('once its code was replaced on disk, the worn process goes on', async () => {
-  const runtime = await libtorchRuntime(worn);
-  const before = enginesOf();
-  const file = join(import.meta.dirname, '../src/engine-process.ts');
-  const { atime, mtime } = await stat(file);
-  await utimes(file, atime, mtime);
-  const learner = learnerOf(tinyModel(), {}, runtime);
-  await learner.backward({ rows }, { dLogprobs });
-  await learner.step({ learningRate: 1e-2, maxGradNorm: 1 });
-  expect(await runtime.count()).toMatchObject({ alive: expect.any(Number) });
-  expect(enginesOf()).toEqual(before);
-  await learner.close();
-  await runtime.close();
+  await expectNoRenewal(async () => {
+    const file = join(import.meta.dirname, '../src/engine-process.ts');
+    const { atime, mtime } = await stat(file);
+    await utimes(file, atime, mtime);
+  });
 });
 
 test.runIf(canRenew)('closing amid a renewal leaves neither a process nor a file', async () => {
