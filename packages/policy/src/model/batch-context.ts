@@ -34,7 +34,7 @@ export function batchContext<T>(ops: Ops<T>, config: ModelConfig, shape: BatchSh
     }
     return sum;
   };
-  // A sum has as many numbers on its way for each tap, so these are computed again for the gradients.
+  // The sum would keep x once for each tap, so it is computed again for the gradients.
   return {
     attend: batchAttention(ops, config, shape),
     convolve: (_layer, x, taps) =>

@@ -23,7 +23,7 @@ export function isUsed(config: ModelConfig, name: string): boolean {
  * The shares of the experts times what they make of `x` [N, width], summed → [N, width]. A token's experts are those with the largest logits.
  * Where a runtime finds the tokens of an expert, an expert computes these alone, and otherwise all.
  * @param logits The router's, [N, experts].
- * @param expert One of them, for some of the rows.
+ * @param expert What an expert makes of some of the rows.
  */
 export function mixture<T>(
   ops: Ops<T>,

@@ -88,7 +88,7 @@ export interface ModelConfig {
   logit_scale?: number;
 }
 
-/** How many numbers of a head rotary positions turn: the first. */
+/** How many of a head's first numbers rotary positions turn. */
 export function turnedWidth(config: ModelConfig): number {
   return Math.floor(headWidth(config) * (config.partial_rotary_factor ?? 1));
 }

@@ -102,7 +102,7 @@ export interface Ops<T> {
 
   /** x [N, D] with each of `parts` [M, D] added to the rows at its int32 `ids` [M], which are distinct within a part. */
   addRows(x: T, ids: readonly T[], parts: readonly T[]): T;
-  /** For each column of x [N, E], the int32 ids of the rows that are not 0 there. A runtime with shapes that are fixed lacks it. */
+  /** For each column of x [N, E], the int32 ids of the rows that are not 0 there. A runtime that must know each length beforehand lacks it. */
   nonZeroRows?(x: T): T[];
 
   /** x [N, E] with 0 in the place of all but the `count` largest numbers of each row. Of equal numbers, a runtime keeps any, or all. */
