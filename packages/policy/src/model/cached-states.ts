@@ -42,11 +42,11 @@ export function cachedStates<T>(
       const [count, width] = stateShapes(config, layer).inputs as [number, number];
       const fresh = ops.reshape(x, ['B', time, width]);
       const pieces = ops.split(past(layer, 'inputs'), 1, count);
-      const all = ops.concat([...pieces, fresh], 1);
       if (time === 1) outputs[`new.${layer}.inputs`] = ops.concat([...pieces.slice(1), fresh], 1);
       else {
         const tails = ops.input('tails', 'int32', ['B', count]);
-        outputs[`new.${layer}.inputs`] = ops.gatherRows(ops.reshape(all, ['all', width]), tails);
+        const all = ops.reshape(ops.concat([...pieces, fresh], 1), ['all', width]);
+        outputs[`new.${layer}.inputs`] = ops.gatherRows(all, tails);
       }
       const before = (distance: number) => {
         if (time === 1) return pieces.at(-distance)!;
