@@ -41,6 +41,7 @@ const needs: Readonly<Record<string, () => Partial<Environment>>> = {
   'musique-full-v1': () => ({ options: recordsOfWorld(true), flags: '--path musique_full_v1.0_train.jsonl' }),
   'harbor-v1': () => ({ task: 'examples/harbor/reverse', flags: '--tasks tasks' }),
   'openenv-v1': () => ({ isRemote: true, flags: '--address http://127.0.0.1:8000' }),
+  'verifiers-v1': () => ({ isRemote: true, flags: '--address glossary' }),
   'ors-v1': () => ({ isRemote: true, flags: '--address http://127.0.0.1:8080#maths' }),
 };
 

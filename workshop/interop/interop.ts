@@ -35,6 +35,7 @@ import { checkTrackers } from './trackers.ts';
 import { askTransformers, floatsOf, largestDifference } from './transformers-view.ts';
 import { compareWithTrl } from './trl/compare.ts';
 import { compareLosses } from './trl/compare-losses.ts';
+import { checkVerifiers } from './verifiers/check-verifiers.ts';
 
 const tolerance = 1e-4;
 /** Of the supervised loss, in nats per token. */
@@ -63,6 +64,7 @@ const parts: Record<
   daytona: [undefined, checkDaytona],
   gsm8k: [undefined, () => checkGsm8k(process.argv[3] ?? 'data')],
   harnesses: [undefined, () => checkHarnesses(process.argv[3] ?? '.', check)],
+  verifiers: ['verifiers', (python) => checkVerifiers(python, process.argv[3] ?? 'environments')],
   harbor: [undefined, () => reportHarbor(process.argv[3] ?? 'examples/harbor', check)],
   // Measures, and prints the comparison itself.
   trl: ['transformers', (python) => compareWithTrl(python, process.argv.slice(3))],

@@ -9,6 +9,7 @@ const root = join(import.meta.dirname, '../..');
 const environments = {
   transformers: { modules: 'transformers, trl, peft', file: 'requirements.txt' },
   openenv: { modules: 'openenv, trl, verifiers', file: 'openenv.txt', folder: '.venv-openenv' },
+  verifiers: { modules: 'verifiers.v1, datasets, uv', file: 'verifiers.txt', folder: '.venv-verifiers' },
   ors: { modules: 'ors, openreward', file: 'ors.txt', folder: '.venv-ors' },
   trackers: { modules: 'mlflow, wandb', file: 'trackers.txt' },
   hub: { modules: 'huggingface_hub', file: 'hub.txt', folder: '.venv-hub' },

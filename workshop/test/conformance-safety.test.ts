@@ -69,7 +69,7 @@ const packages = readdirSync(join(root, 'packages')).filter(
 
 // Servers and agents are started by commands from people. `toolenv doctor` starts nvidia-smi, Node and Python by constant commands,
 // `--open` the browser of the machine with an address of this process, `check` the npm that packs the author's package, a training run git, a
-// Python that logs to Weights & Biases, and the vLLM of a Python. A sandbox starts bubblewrap, in which the commands of a model run, and Python in WebAssembly is a program of Node.
+// Python that logs to Weights & Biases, the vLLM of a Python, and a Python with verifiers. A sandbox starts bubblewrap, in which the commands of a model run, and Python in WebAssembly is a program of Node.
 const startProcesses = [
   'packages/cli/src/commands/doctor-report.ts',
   'packages/cli/src/commands/open-page.ts',
@@ -86,6 +86,7 @@ const startProcesses = [
   'packages/tools-code/src/python/python-process.ts',
   'packages/training/src/reports/wandb.ts',
   'packages/training/src/run-folder/run-config.ts',
+  'packages/verifiers/src/player-process.ts',
 ];
 
 /** It evaluates a constant text, under a time limit. */
