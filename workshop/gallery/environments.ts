@@ -42,6 +42,10 @@ const needs: Readonly<Record<string, () => Partial<Environment>>> = {
   'harbor-v1': () => ({ task: 'examples/harbor/reverse', flags: '--tasks tasks' }),
   'openenv-v1': () => ({ isRemote: true, flags: '--address http://127.0.0.1:8000' }),
   'verifiers-v1': () => ({ isRemote: true, flags: '--address glossary' }),
+  'nemo-gym-v1': () => ({
+    isRemote: true,
+    flags: '--address http://127.0.0.1:11001 --path data/train.jsonl',
+  }),
   'ors-v1': () => ({ isRemote: true, flags: '--address http://127.0.0.1:8080#maths' }),
 };
 

@@ -22,6 +22,7 @@ import { checkHub } from './hub.ts';
 import { checkConformance } from './mcp/check-conformance.ts';
 import { checkServe } from './mcp/check-serve.ts';
 import { checkServers } from './mcp/check-servers.ts';
+import { checkNemoGym } from './nemo-gym/check-nemo-gym.ts';
 import { checkOpenAi } from './openai/check-openai.ts';
 import { checkVllm } from './openai/check-vllm.ts';
 import { checkOpenEnv } from './openenv/check-openenv.ts';
@@ -64,6 +65,7 @@ const parts: Record<
   daytona: [undefined, checkDaytona],
   gsm8k: [undefined, () => checkGsm8k(process.argv[3] ?? 'data')],
   harnesses: [undefined, () => checkHarnesses(process.argv[3] ?? '.', check)],
+  'nemo-gym': ['nemoGym', checkNemoGym],
   verifiers: ['verifiers', (python) => checkVerifiers(python, process.argv[3] ?? 'environments')],
   harbor: [undefined, () => reportHarbor(process.argv[3] ?? 'examples/harbor', check)],
   // Measures, and prints the comparison itself.

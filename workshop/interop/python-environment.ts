@@ -16,7 +16,8 @@ const environments = {
   llama: { modules: 'gguf, xllamacpp', file: 'openai.txt' },
   // The reader of GGUF files, and no PyTorch.
   gguf: { modules: 'gguf, numpy', file: '../real-model/conversion.txt', folder: '.venv-gguf' },
-  // It needs Python 3.12, in PATH as python3.12 or python3.
+  // They need Python 3.12, in PATH as python3.12 or python3.
+  nemoGym: { modules: 'nemo_gym, resources_servers', file: 'nemo-gym.txt', folder: '.venv-nemo-gym' },
   skyrl: { modules: 'skyrl, jax, aiohttp', file: 'tinker.txt', folder: '.venv-tinker' },
   vllm: { modules: 'vllm', file: 'vllm.txt', folder: '.venv-vllm' },
   mcp: { modules: 'mcp, fastmcp', file: 'mcp.txt', folder: '.venv-mcp' },
@@ -37,7 +38,8 @@ export function pythonWith(name: keyof typeof environments): string {
   // An environment without these modules is incomplete: continue to create it.
   if (existsSync(python) && run(python, ['-c', `import ${modules}`], 'ignore')) return python;
   console.error(`Creating ${folder} …`);
-  const maker = name === 'skyrl' && run('python3.12', ['--version'], 'ignore') ? 'python3.12' : 'python3';
+  const needsNewer = name === 'skyrl' || name === 'nemoGym';
+  const maker = needsNewer && run('python3.12', ['--version'], 'ignore') ? 'python3.12' : 'python3';
   // pip alone cannot install vLLM for the CPU.
   const install =
     name === 'vllm'
