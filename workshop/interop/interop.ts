@@ -22,6 +22,7 @@ import { checkHub } from './hub.ts';
 import { checkConformance } from './mcp/check-conformance.ts';
 import { checkServe } from './mcp/check-serve.ts';
 import { checkServers } from './mcp/check-servers.ts';
+import { checkTasks } from './mcp/check-tasks.ts';
 import { checkNemoGym } from './nemo-gym/check-nemo-gym.ts';
 import { checkOpenAi } from './openai/check-openai.ts';
 import { checkVllm } from './openai/check-vllm.ts';
@@ -60,6 +61,7 @@ const parts: Record<
   templates: ['transformers', (python) => compareTemplates(python, check)],
   datasets: [undefined, () => checkScores(process.env.TOOLENV_PYTHON ?? 'python3')],
   mcp: ['mcp', checkServers],
+  'mcp-tasks': ['mcpTasks', checkTasks],
   'mcp-serve': ['mcp', checkServe],
   'mcp-conformance': [undefined, checkConformance],
   daytona: [undefined, checkDaytona],

@@ -20,6 +20,7 @@ const environments = {
   nemoGym: { modules: 'nemo_gym, resources_servers', file: 'nemo-gym.txt', folder: '.venv-nemo-gym' },
   skyrl: { modules: 'skyrl, jax, aiohttp', file: 'tinker.txt', folder: '.venv-tinker' },
   vllm: { modules: 'vllm', file: 'vllm.txt', folder: '.venv-vllm' },
+  mcpTasks: { modules: 'fastmcp_tasks', file: 'mcp-tasks.txt', folder: '.venv-mcp-tasks' },
   mcp: { modules: 'mcp, fastmcp', file: 'mcp.txt', folder: '.venv-mcp' },
   markitdown: { modules: 'markitdown_mcp', file: 'markitdown.txt', folder: '.venv-markitdown' },
 } as const satisfies Record<string, { modules: string; file: string; folder?: string }>;

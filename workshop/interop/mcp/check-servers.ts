@@ -4,19 +4,15 @@
  * drive Chromium. Twenty of markitdown's start at once.
  */
 import { spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { connect } from 'node:net';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { playTask } from '@toolenv/core';
 import { connectMcp, defineMcpEnv, type McpEndpoint } from '@toolenv/mcp';
 import { script } from '../../toolenv.ts';
-import { freePort } from '../free-port.ts';
 import { pythonWith } from '../python-environment.ts';
 import { findBrowsers } from './browsers.ts';
 import { checkBrowsers } from './check-browsers.ts';
 import { expect, namesOf, read } from './model-view.ts';
-import { goPeer, type Peer, runPeer } from './peers.ts';
+import { goPeer, overHttp, type Peer } from './peers.ts';
 import { shop, shops } from './shop.ts';
 
 /** Servers of Python that start at once. On two cores, they need longer than the question for their protocol alone may take. */
@@ -93,35 +89,6 @@ async function checkShop(title: string, server: McpEndpoint, version: string): P
   } finally {
     await connection.close();
   }
-}
-
-async function overHttp(peer: Peer, use: (server: McpEndpoint) => Promise<void>): Promise<void> {
-  const port = await freePort();
-  const child = runPeer(peer, [String(port)]);
-  child.stdout!.resume();
-  child.stderr!.resume();
-  try {
-    await listening(port);
-    await use({ url: `http://127.0.0.1:${port}/mcp` });
-  } finally {
-    child.kill();
-    await once(child, 'close');
-  }
-}
-
-/** @throws Error if nothing listens on the port within 30 seconds. */
-async function listening(port: number): Promise<void> {
-  for (let wait = 0; wait < 300; wait++) {
-    const socket = connect(port, '127.0.0.1');
-    const isOpen = await once(socket, 'connect').then(
-      () => true,
-      () => false,
-    );
-    socket.destroy();
-    if (isOpen) return;
-    await sleep(100);
-  }
-  throw new Error(`The server does not listen on port ${port}.`);
 }
 
 async function checkShopEnv(library: string, server: Peer): Promise<void> {

@@ -3,8 +3,13 @@
  * `go` and `rust`, which use libraries of these languages.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { McpEndpoint } from '@toolenv/mcp';
+import { freePort } from '../free-port.ts';
 
 const root = join(import.meta.dirname, '../../..');
 const peers = join(root, '.mcp-peers');
@@ -85,4 +90,34 @@ function install(name: string, version: string): string {
 export function runPeer({ command, args }: Peer, more: string[], cwd: string = root): ChildProcess {
   const env = { ...process.env, PATH: `${dirname(command)}:${process.env.PATH}` };
   return spawn(command, [...args, ...more], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+}
+
+/** Uses a server over Streamable HTTP, which takes its port as its argument. */
+export async function overHttp(peer: Peer, use: (server: McpEndpoint) => Promise<void>): Promise<void> {
+  const port = await freePort();
+  const child = runPeer(peer, [String(port)]);
+  child.stdout!.resume();
+  child.stderr!.resume();
+  try {
+    await listening(port);
+    await use({ url: `http://127.0.0.1:${port}/mcp` });
+  } finally {
+    child.kill();
+    await once(child, 'close');
+  }
+}
+
+/** @throws Error if nothing listens on the port within 30 seconds. */
+async function listening(port: number): Promise<void> {
+  for (let wait = 0; wait < 300; wait++) {
+    const socket = connect(port, '127.0.0.1');
+    const isOpen = await once(socket, 'connect').then(
+      () => true,
+      () => false,
+    );
+    socket.destroy();
+    if (isOpen) return;
+    await sleep(100);
+  }
+  throw new Error(`The server does not listen on port ${port}.`);
 }

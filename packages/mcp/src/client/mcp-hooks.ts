@@ -4,6 +4,7 @@ import { Client, type ClientOptions } from '@modelcontextprotocol/client';
 import { deriveSeed, type JsonSchema, type Message, type Policy } from '@toolenv/core';
 import { tryObject, unsafeInteger, validate } from '@toolenv/core/schemas';
 import { implementation } from '../implementation.ts';
+import { tasksExtension } from './task-calls.ts';
 
 /** A form that the server shows to the user (MCP 2025-11-25, client/elicitation). */
 export interface McpForm {
@@ -48,6 +49,7 @@ export function createClient(
     ...(onElicit && { elicitation: { form: {} } }),
     ...(onSample && { sampling: {} }),
     ...(roots && { roots: {} }),
+    extensions: tasksExtension,
   };
   const client = new Client(implementation, { ...options, capabilities });
   const answer = async <Result>(work: () => Result | Promise<Result>): Promise<Result> => {

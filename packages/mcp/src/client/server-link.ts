@@ -31,6 +31,7 @@ import {
 } from './mcp-server.ts';
 import { ServerProcess } from './server-process.ts';
 import { StoredLogin } from './stored-login.ts';
+import { withTasks } from './task-calls.ts';
 
 /** Milliseconds that a server has to exit. */
 const defaultGrace = 2_000;
@@ -160,7 +161,7 @@ export class ServerLink implements Link {
   /** Some older servers end, or fail, at a first message other than `initialize`. They get a second connection. */
   async #negotiate(signal: AbortSignal): Promise<void> {
     try {
-      await this.client.connect(this.#transport, { signal, timeout: noTimeout });
+      await this.client.connect(withTasks(this.#transport), { signal, timeout: noTimeout });
     } catch (error) {
       if (signal.aborted || this.#options.initialize || !isUndecided(error)) throw error;
       try {
@@ -176,7 +177,7 @@ export class ServerLink implements Link {
   async #reconnect(client: Client, signal: AbortSignal): Promise<void> {
     this.client = client;
     this.#transport = newTransport(this.#server, this.#options);
-    await client.connect(this.#transport, { signal, timeout: noTimeout });
+    await client.connect(withTasks(this.#transport), { signal, timeout: noTimeout });
   }
 
   /** For servers of MCP 2024-11-05 (MCP 2025-11-25, basic/transports#backwards-compatibility). */
