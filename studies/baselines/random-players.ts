@@ -69,6 +69,19 @@ export const randomPlayers: Readonly<Record<string, (rng: Rng) => Script>> = {
       const rows = messages.at(-1)!.content.split('\n').slice(1);
       return `<answer>${rng.pick(rng.pick(rows).split(' | '))}</answer>`;
     },
+  /** Searches with the words of each line, and calls one of the tools that it finds. */
+  '@toolenv/envs-classic/toolbox-v1':
+    (rng) =>
+    ({ messages }, turn) => {
+      const lines = messages[1]!.content.split('\n');
+      const results = messages.filter(({ role }) => role === 'tool').map(({ content }) => content);
+      if (turn === 0) return lines.map((query) => ({ name: 'find_tools', arguments: { query } }));
+      if (turn > 1) return results.slice(lines.length).join(', ');
+      return lines.map((line, index) => ({
+        name: rng.pick(results[index]!.split('\n')).split(':')[0]!,
+        arguments: { id: Number(/\d{4}/.exec(line)![0]) },
+      }));
+    },
   /** Guesses words of the list, also of other splits. */
   '@toolenv/envs-classic/wordle-v1': (rng) => () => rng.pick(Object.values(words).flat()),
   /** Answers with a function that returns its value, or something simple that is made of it. */

@@ -16,6 +16,7 @@ import bank from '../src/bank-v1.ts';
 import gsm8k from '../src/gsm8k-v1.ts';
 import household from '../src/household-v1.ts';
 import sql from '../src/sql-v1.ts';
+import toolbox from '../src/toolbox-v1.ts';
 import wordle from '../src/wordle-v1.ts';
 import { play } from './play.ts';
 
@@ -93,12 +94,19 @@ test('sql-v1', async () => {
   ]);
 });
 
+test('toolbox-v1', async () => {
+  const env = await openEnv(toolbox, {}, { seed: 1 });
+  const tasks = await Promise.all(Array.from({ length: 50 }, (_, index) => env.tasks.test.get(index)));
+  const task = tasks.find(({ errands }) => errands.length === 1)!;
+  await expectInReadme(toolbox, task, toolbox.oracle!(task)!);
+});
+
 test('wordle-v1', async () => {
   await expectInReadme(wordle, 'crane', ['grape', 'I try crown.', 'crane']);
 });
 
 // The site shows the options: `site/test/reference.test.ts`.
-test.each([arithmetic, bank, gsm8k, household, sql, wordle])(
+test.each([arithmetic, bank, gsm8k, household, sql, toolbox, wordle])(
   'lists the rewards of $name',
   async ({ rewards }) => {
     for (const [name, { weight }] of Object.entries(rewards))

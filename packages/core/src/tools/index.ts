@@ -15,3 +15,5 @@ export { type DispatchOptions, dispatch, withToolTimeout } from './dispatch.ts';
 export { type Screen, screenTool } from './screen-tool.ts';
 export { functionTools, withTextTools } from './text-tools.ts';
 export { ToolNames, usableToolName } from './tool-names.ts';
+export { type ToolSearchOptions, toolSearch } from './tool-search.ts';
+export { WordIndex } from './word-index.ts';

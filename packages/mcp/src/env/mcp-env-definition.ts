@@ -13,6 +13,7 @@ import {
   ToolEnvError,
 } from '@toolenv/core';
 import type { EnvOptions, OptionsOf } from '@toolenv/core/schemas';
+import type { ToolSearchOptions } from '@toolenv/core/tools';
 import type { McpHooks } from '../client/mcp-hooks.ts';
 import type { McpPrimitive } from '../client/primitive-tools.ts';
 import { serverOptionsSchema } from '../client/server-options.ts';
@@ -85,6 +86,11 @@ export interface McpEnvDefinition<
   readonly reset?: EnvReset;
   /** Whether the tools of `servers` are named `<server>_<tool>`. Default false: two tools of one name are an error. */
   readonly prefix?: boolean;
+  /**
+   * Whether the policy begins with one tool, `find_tools`, and gets those that it finds: for servers whose tools fill a context. The environment
+   * itself may call all of them. Default false.
+   */
+  readonly toolSearch?: boolean | ToolSearchOptions;
   /** Names of the tools that the policy gets. The environment itself may call all of them. Default: all. */
   readonly only?: readonly string[];
   /** What the servers offer as tools in addition to their tools: `resources`, `prompts`. Two servers need `prefix`. Default: none. */

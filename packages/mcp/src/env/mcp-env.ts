@@ -19,7 +19,7 @@ import {
 } from '@toolenv/core';
 import type { ToolLease, ToolSource } from '@toolenv/core/recording';
 import type { EnvOptions } from '@toolenv/core/schemas';
-import { usableToolName } from '@toolenv/core/tools';
+import { type ToolSearchOptions, toolSearch, usableToolName } from '@toolenv/core/tools';
 import { EpisodeFolders } from './episode-folders.ts';
 import {
   type McpEnvDefinition,
@@ -81,9 +81,10 @@ function mcpEnv<Task, Name extends string, Schema extends McpOptionsSchema>(
   type Options = EnvOptions<Schema> & McpEnvOptions;
   type Definition = ToolEnvDefinition<Task, Name, JsonSchema, Shared<Task, Options>, McpEpisodeState>;
   const { name, description = `${name}: tasks for an MCP server`, offer, hooks, prefix = false } = definition;
+  const search = definition.toolSearch === true ? {} : definition.toolSearch || undefined;
   const isPlain = !definition.rewards && !definition.episode;
   const taskSchema = isPlain ? mcpTaskSchema : ownTaskSchema;
-  const { rewards = { correct }, oracle = isPlain ? answerOf : undefined, label } = definition;
+  const { rewards = { correct }, oracle = isPlain ? answerOf(search) : undefined, label } = definition;
   const servers = serversOf(definition);
   refuseReset(definition, servers);
 
@@ -191,7 +192,7 @@ function mcpEnv<Task, Name extends string, Schema extends McpOptionsSchema>(
           .filter((text) => typeof text === 'string')
           .join('\n\n');
         return {
-          tools: offered,
+          tools: search ? toolSearch(offered, search) : offered,
           environmentTools: all,
           ...begun,
           messages: system === '' ? messages : [{ role: 'system', content: system }, ...messages],
@@ -257,10 +258,15 @@ function wasCalled(made: readonly ToolCallRecord[], name: string, args: Record<s
   });
 }
 
-function answerOf({ answer, calls = {} }: McpTask): Scripted[] | undefined {
-  if (answer === undefined) return undefined;
-  const asked = Object.entries(calls).map(([name, args]) => ({ name, arguments: args }));
-  return [...(asked.length > 0 ? [asked] : []), [answer].flat()[0]!];
+function answerOf(search: ToolSearchOptions | undefined) {
+  return ({ answer, calls = {} }: McpTask): Scripted[] | undefined => {
+    if (answer === undefined) return undefined;
+    const asked = Object.entries(calls).map(([name, args]) => ({ name, arguments: args }));
+    const { name = 'find_tools' } = search ?? {};
+    const searches = asked.map((call) => ({ name, arguments: { query: call.name.replaceAll('_', ' ') } }));
+    const turns = [...(search ? [searches] : []), asked].filter((turn) => turn.length > 0);
+    return [...turns, [answer].flat()[0]!];
+  };
 }
 
 function normalise(text: string): string {
