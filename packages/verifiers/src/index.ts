@@ -1,3 +1,3 @@
 /** @toolenv/verifiers: environments of verifiers as environments. */
 export type { VerifiersTask } from './tasks.ts';
-export { default as verifiersEnv } from './verifiers-v1.ts';
+export { default as verifiersV1 } from './verifiers-v1.ts';

@@ -4,6 +4,7 @@ import { text } from '../protocol/tool.ts';
 import { defineTool } from './define-tool.ts';
 import { WordIndex } from './word-index.ts';
 
+/** How tools are searched. */
 export interface ToolSearchOptions {
   /** Most tools that a search finds. Default 5. */
   size?: number;

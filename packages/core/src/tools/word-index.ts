@@ -5,6 +5,7 @@ const [saturation, lengthWeight] = [1.2, 0.75];
 /** LanceDB leaves out words of so many bytes and more. */
 const tooLong = 40;
 
+/** Ranks texts by the words of a query. The texts keep their places. */
 export class WordIndex {
   /** Word → text → how often the text has the word. */
   readonly #counts: Map<string, Map<number, number>> = new Map();
