@@ -178,6 +178,7 @@ function projectPages(): Item[] {
       'Benchmarks',
       [
         'README',
+        'real-model',
         'table',
         'masks',
         'budget',

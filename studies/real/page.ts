@@ -33,7 +33,8 @@ export function pageOf(results: readonly Result[], kinds: TestKinds): string {
     const own = results.filter(({ environment }) => environment === name);
     return own.length === 0 ? [] : [sectionOf(name, own, kinds[name])];
   });
-  return `${[introduction, costText(results), ...sections, trialsText(), limits].join('\n\n')}\n`;
+  const parts = [introduction, summaryOf(results), costText(results), ...sections, trialsText(), limits];
+  return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
 }
 
 function costText(results: readonly Result[]): string {
@@ -82,7 +83,7 @@ function sectionOf(name: string, results: readonly Result[], kinds: readonly str
     markdownTable(header, lines),
     fewerSeeds(results),
     byKind(results, kinds),
-    differencesOf(results),
+    differencesText(results),
   ];
   return [`## ${name}`, start, figure, ...tables, zerosOf(results), episodesOf(results)]
     .filter((part) => part !== '')
@@ -127,12 +128,18 @@ function byKind(results: readonly Result[], kinds: readonly string[] = []): stri
   return markdownTable(['test tasks', ...names], lines);
 }
 
-/** GRPO minus each other row, in the seeds that both have. */
-function differencesOf(results: readonly Result[]): string {
+/** GRPO minus another row, in the seeds that both have. */
+interface Difference {
+  name: string;
+  overSeeds: string;
+  overTasks: string;
+}
+
+function differencesOf(results: readonly Result[]): Difference[] {
   const bySeed = (row: string) =>
     new Map(results.filter((result) => result.row === row).map((result) => [result.seed, scoresOf(result)]));
   const grpo = bySeed('GRPO');
-  const lines = rows.flatMap(({ name, from }) => {
+  return rows.flatMap(({ name, from }) => {
     if (name === 'GRPO') return [];
     const own = bySeed(name);
     // A row that is the same for each seed is measured once.
@@ -145,13 +152,53 @@ function differencesOf(results: readonly Result[]): string {
     const byTask = (scores: ReadonlyMap<number, readonly number[]>) =>
       grpo.get(seeds[0]!)!.map((_, task) => seeds.map((seed) => scores.get(seed)![task]!));
     const [low, high] = pairedDifference(byTask(others), byTask(grpo))?.interval ?? [null, null];
-    return [[name, differenceText(overSeeds), low === null ? '' : `[${signed(low)}, ${signed(high)}]`]];
+    const overTasks = low === null ? '' : `[${signed(low)}, ${signed(high)}]`;
+    return [{ name, overSeeds: differenceText(overSeeds), overTasks }];
   });
+}
+
+function differencesText(results: readonly Result[]): string {
+  const lines = differencesOf(results).map(({ name, overSeeds, overTasks }) => [name, overSeeds, overTasks]);
   const header = ['GRPO minus', 'difference, with its interval over seeds', 'interval over test tasks'];
   if (lines.length === 0) return '';
   const meaning =
     'The interval over seeds holds for other runs on these test tasks, and the interval over test tasks for these runs on other tasks.';
   return `${markdownTable(header, lines)}\n\n${meaning}`;
+}
+
+/** Rows with as many updates as GRPO that need no algorithm of reinforcement learning. */
+const rivals: readonly string[] = ['Supervised longer', 'Rejection sampling'];
+
+/** In a line for each environment, what rewards have added. */
+function summaryOf(results: readonly Result[]): string {
+  const lines = Object.keys(environments).flatMap((name) => {
+    const own = results.filter(({ environment }) => environment === name);
+    const scoreOf = (row: string) => {
+      const scores = own.filter((result) => result.row === row).map((result) => mean(scoresOf(result)));
+      return scores.length === 0 ? undefined : mean(scores);
+    };
+    const grpo = scoreOf('GRPO');
+    if (grpo === undefined) return [];
+    const shown = (score: number | undefined) => score?.toFixed(3) ?? '';
+    const [rival] = rivals
+      .filter((row) => scoreOf(row) !== undefined)
+      .toSorted((a, b) => scoreOf(b)! - scoreOf(a)!);
+    const difference = differencesOf(own).find((each) => each.name === rival);
+    const best = rival === undefined ? '' : `${shown(scoreOf(rival))} (${rival})`;
+    const start = shown(scoreOf('Supervised'));
+    return [
+      [name, start, best, shown(grpo), difference ? `${difference.overSeeds}; ${difference.overTasks}` : ''],
+    ];
+  });
+  if (lines.length === 0) return '';
+  const header = [
+    'environment',
+    'start',
+    'best without reinforcement learning',
+    'GRPO',
+    'GRPO minus that: over seeds; over tasks',
+  ];
+  return `Scores of test tasks, the means of the seeds. Every row after the start has as many updates.\n\n${markdownTable(header, lines)}`;
 }
 
 /** Adding 0, which no demonstration does. */

@@ -137,6 +137,14 @@ test('the page compares GRPO with its start, seed by seed, and shows what only G
   expect(page).toContain('| GRPO | 0.917 [0.000, 1.000] | 2 | 10 |');
   expect(page).toContain('| Supervised | +0.750 [−0.309, +1.809] | [+0.000, +1.000] |');
   expect(page).toContain('Fewer than three seeds: GRPO (2). A run of these took 10 minutes, and the rows');
+  expect(page).toContain('| sql | 0.167 |  | 0.917 |  |');
+  const rivals = ['Supervised longer', 'Rejection sampling'].map((row, index) =>
+    resultOf(row, 1, [1, index, 0, 0, 0, 0]),
+  );
+  const ahead = '+0.500 (one seed); [−1.000, +1.000]';
+  expect(pageOf([...results, ...rivals], {})).toContain(
+    `| sql | 0.167 | 0.333 (Rejection sampling) | 0.917 | ${ahead} |`,
+  );
   const three = [1, 2, 3].map((seed) => resultOf('GRPO', seed, [1, 1, 1, 1, 1, 1]));
   expect(pageOf([results[0]!, ...three], {})).not.toContain('Fewer than three seeds');
   const shown = [...page.matchAll(/question \d/g)].map(([text]) => text);
