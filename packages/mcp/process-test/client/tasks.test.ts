@@ -40,6 +40,15 @@ test('a task is a call that takes long, and reports its progress', async () => {
   expect(await call(connection, 'reports')).toMatchObject({ ...text('after 3'), isError: true });
 });
 
+test('a connection that closes asks for no task any more', async () => {
+  const connection = await connect();
+  const waiting = call(connection, 'works on');
+  const ended = expect(waiting).rejects.toMatchObject({ code: 'infrastructure.mcp_closed' });
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  await connection.close();
+  await ended;
+});
+
 test('a task that fails, is cancelled, or is forgotten is a failed result with the words of the server', async () => {
   const connection = await connect();
   const failed = (said: string) => ({ ...text(said), isError: true });

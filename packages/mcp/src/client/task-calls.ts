@@ -53,7 +53,7 @@ export function withTasks<Inner extends Transport>(inner: Inner): Inner {
     },
     set(_, name, value) {
       if (name === 'onmessage') calls.deliver = value;
-      else Reflect.set(inner, name, value, inner);
+      else Reflect.set(inner, name, name === 'onclose' ? calls.closing(value) : value, inner);
       return true;
     },
   });
@@ -135,6 +135,15 @@ class TaskCalls {
       },
       Math.min(wait, longest),
     );
+  }
+
+  /** What happens when the connection ends, which the client is told of. */
+  closing(tell: Transport['onclose']): () => void {
+    return () => {
+      for (const { timer } of this.#calls.values()) clearTimeout(timer);
+      this.#calls.clear();
+      tell?.();
+    };
   }
 
   /** What the server says of a task. */
