@@ -43,7 +43,7 @@ else if (id !== 'never-loads') {
     result: {
       version: '0.4.0',
       roles,
-      runsCode: false,
+      runsCodeHere: id === 'has a shell',
       scores: ['exact', 'length', 'maxTurns', 'reward', 'odd name'],
     },
   });

@@ -113,6 +113,15 @@ test('an episode that verifiers does not score is aborted with its words', async
   expect(whyOf(episode!)).toBe('verifiers did not score the episode: TaskError: no disk');
 });
 
+test('a shell on this machine is warned of', async () => {
+  const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
+  await opened('sound');
+  expect(warn).not.toHaveBeenCalled();
+  await opened('has a shell');
+  expect(warn).toHaveBeenCalledWith(expect.stringContaining('runs what its model writes'), 'ModelCode');
+  warn.mockRestore();
+});
+
 test('a metric without a value leaves the reward as it is', async () => {
   const [episode] = await play(await opened('unscored-part'), 1);
   expect(episode).toMatchObject({ reward: 2, outcome: { kind: 'terminated' } });

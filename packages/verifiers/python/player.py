@@ -53,7 +53,7 @@ class Player:
         return {
             "version": verifiers.__version__,
             "roles": self.roles,
-            "runsCode": any(env._harnesses[role].EXECUTES_CODE for role in self.roles),
+            "runsCodeHere": any(runs_code_here(env, role) for role in self.roles),
             "scores": list(dict.fromkeys(names)),
         }
 
@@ -94,6 +94,12 @@ def seated(spec, taskset, given, max_turns):
     if spec.harness is None and default_harness_id(taskset) == "bash":
         update["harness"] = harness_config_type("null").model_validate({"id": "null"})
     return spec.model_copy(update=update)
+
+
+def runs_code_here(env, role):
+    from verifiers.v1.runtimes import SubprocessConfig
+
+    return env._harnesses[role].EXECUTES_CODE and isinstance(env._agent_specs[role].runtime, SubprocessConfig)
 
 
 def scored(episode, roles):

@@ -23,8 +23,8 @@ export interface Loaded {
   version: string;
   /** The roles that have no model of their own, so that the policy plays them. */
   roles: readonly string[];
-  /** Whether programs of these roles run code that their model writes. */
-  runsCode: boolean;
+  /** Whether programs of these roles run code that their model writes, on this machine. */
+  runsCodeHere: boolean;
   /** Names of rewards and metrics. */
   scores: readonly string[];
 }

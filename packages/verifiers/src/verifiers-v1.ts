@@ -98,8 +98,9 @@ const definition: EnvDefinition<VerifiersTask> = {
       startTimeout,
     });
     try {
-      const { roles, scores } = player.loaded;
+      const { roles, scores, runsCodeHere } = player.loaded;
       if (roles.length !== 1) throw new ToolEnvError('usage.verifiers', rolesText(address, roles));
+      if (runsCodeHere) process.emitWarning(codeText(address), 'ModelCode');
       const inner = declared(
         player,
         scores.filter((name) => /^[a-z]\w*$/i.test(name) && name !== 'reward'),
@@ -129,6 +130,10 @@ function rolesText(address: string, roles: readonly string[]): string {
   return roles.length === 0
     ? `Every role of ${address} has a client of its own: leave one to the policy.`
     : `The policy would play ${roles.length} roles of ${address} (${roles.join(', ')}): give all but one a client and a model in the option config, such as {"${roles[1]}": {"model": "…", "client": {"base_url": "…"}}}.`;
+}
+
+function codeText(address: string): string {
+  return `The agent of ${address} runs what its model writes on this machine, and can read what you can: name another runtime in the option config, such as {"agent": {"runtime": {"type": "docker"}}}.`;
 }
 
 function parsed(option: string, text = '{}'): object {
