@@ -63,9 +63,9 @@ describe('environments', () => {
     const installed = listPlugins(root).filter(
       ({ kind, ref }) => kind === 'envs' && ref.startsWith('@toolenv/'),
     );
-    // The tests of envs-classic, openenv and ors check theirs, and those of envs-harbor check theirs where there are containers. An episode
+    // The tests of envs-classic, nemo-gym, openenv, ors and verifiers check theirs, and those of envs-harbor check theirs where there are containers. An episode
     // of envs-mcp starts a process: `npm run conformance` checks it.
-    const elsewhere = /^@toolenv\/(envs-(classic|harbor|mcp)|openenv|ors)\//;
+    const elsewhere = /^@toolenv\/(envs-(classic|harbor|mcp)|nemo-gym|openenv|ors|verifiers)\//;
     const quick = installed.map(({ ref }) => ref).filter((ref) => !elsewhere.test(ref));
     expect(envs.map(([ref]) => ref)).toEqual(quick.sort());
   });

@@ -8,11 +8,13 @@ import { writeProblems } from '../../../workshop/datasets/write-problems.ts';
 import arithmetic from '../src/arithmetic-v1.ts';
 import bank from '../src/bank-v1.ts';
 import gsm8k from '../src/gsm8k-v1.ts';
+import toolbox from '../src/toolbox-v1.ts';
 import wordle from '../src/wordle-v1.ts';
 
 test.each([
   ['arithmetic', arithmetic],
   ['bank', bank],
+  ['toolbox', toolbox],
   ['wordle', wordle],
 ])('%s', async (_, env) => {
   const { skipped } = await assertConforms(checkEnv<never, never>(env as never));

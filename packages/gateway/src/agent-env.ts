@@ -152,6 +152,7 @@ export class AgentEnv<Task> implements Env<Task> {
 
     const outcome = isEnd ? truncated('max_tokens') : this.#outcomeOf(episode, agent, next, action);
     const info = {
+      ...episode.takeNoted(),
       ...(toolChoice && { toolChoice }),
       ...(outcome.kind !== 'running' && { requests: { ...agent.history.counts } }),
     };
@@ -246,6 +247,7 @@ export class AgentEnv<Task> implements Env<Task> {
         return fetch(input, { ...init, signal: AbortSignal.any(signals) });
       },
       reward: (name, value) => episode.earn(name, value, this.#processRewards),
+      info: (values) => episode.note(values),
     };
   }
 }

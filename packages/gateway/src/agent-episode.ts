@@ -24,6 +24,8 @@ export interface AgentContext<
   readonly signal: AbortSignal;
   /** Adds to a process reward of the turn that the agent is in. */
   reward(name: Name, value: number): void;
+  /** Adds JSON values to the `info` of the turn that the agent is in, for the trajectory. */
+  info(values: Readonly<Record<string, unknown>>): void;
 }
 
 /** What reward functions know. */
@@ -42,6 +44,7 @@ export interface AgentEpisodeContext<
 export class AgentEpisode<Task = unknown> extends RunningEpisode<Task> implements AgentEpisodeContext<Task> {
   result: unknown;
   #earned: Rewards = {};
+  #noted: Record<string, unknown> = {};
 
   /** @throws ToolEnvError `bug.environment` unless the environment declares this process reward. */
   earn(name: string, value: number, processRewards: ReadonlySet<string>): void {
@@ -51,6 +54,17 @@ export class AgentEpisode<Task = unknown> extends RunningEpisode<Task> implement
       throw new ToolEnvError('bug.environment', message);
     }
     this.#earned[name] = (this.#earned[name] ?? 0) + value;
+  }
+
+  note(values: Readonly<Record<string, unknown>>): void {
+    Object.assign(this.#noted, values);
+  }
+
+  /** What was noted since it was last taken. */
+  takeNoted(): Record<string, unknown> {
+    const noted = this.#noted;
+    this.#noted = {};
+    return noted;
   }
 
   /** The process rewards since they were last taken. */

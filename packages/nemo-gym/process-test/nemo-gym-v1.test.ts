@@ -2,6 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf, type OpenedEnv, openEnv, playTask, type Scripted, type Trajectory } from '@toolenv/core';
+import { checkEnv } from '@toolenv/testing';
 import { expect, test } from 'vitest';
 import { newFolder } from '../../../workshop/test/new-folder.ts';
 import type { NemoGymRow } from '../src/index.ts';
@@ -62,6 +63,13 @@ test('the server keeps the session, runs the tools under their own names and ver
       { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'It is 7.' }] },
     ],
   });
+});
+
+test('it keeps the rules of environments', async () => {
+  await using server = await gymServer();
+  const report = await checkEnv(`nemo-gym:${server.url}`, { options: { path: file }, actions: 60 });
+  expect(report.findings).toEqual([]);
+  expect(report.passed.length).toBeGreaterThan(20);
 });
 
 test('sessions stay apart, and a file of test rows is used whole', async () => {

@@ -44,7 +44,6 @@ else if (id !== 'never-loads') {
       version: '0.4.0',
       roles,
       runsCodeHere: id === 'has a shell',
-      scores: ['exact', 'length', 'maxTurns', 'reward', 'odd name'],
     },
   });
 }

@@ -10,6 +10,7 @@ import {
   scriptedPolicy,
   type Trajectory,
 } from '@toolenv/core';
+import { checkEnv } from '@toolenv/testing';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import type { VerifiersTask } from '../src/index.ts';
 
@@ -61,11 +62,12 @@ function processesOf(taskset: string): string[] {
   return lines.filter((line) => line.includes('python.js') && line.includes(`"id":"${taskset}"`));
 }
 
-test('verifiers plays and scores, and its rewards and metrics stand beside the reward', async () => {
+test('verifiers plays and scores, and its rewards and metrics are in the info', async () => {
   const env = await opened('sound', { maxTurns: 7 });
   const right = await play(env, 4);
   expect(right.map(({ reward }) => reward)).toEqual([2, 2, 2, 2]);
-  expect(right[0]!.steps.at(-1)!.rewards).toEqual({ reward: 2, exact: 1, length: 3, maxTurns: 7 });
+  expect(right[0]!.rewards).toEqual({ reward: 2 });
+  expect(right[0]!.steps.at(-1)!.info).toMatchObject({ verifiers: { exact: 1, length: 3, maxTurns: 7 } });
   const wrong = await play(env, 4, 'no idea');
   expect(wrong.map(({ reward }) => reward)).toEqual([0, 0, 0, 0]);
   expect(processesOf('sound')).toHaveLength(1);
@@ -111,6 +113,12 @@ test('an episode that verifiers does not score is aborted with its words', async
     outcome: { kind: 'aborted', cause: { code: 'infrastructure.verifiers' } },
   });
   expect(whyOf(episode!)).toBe('verifiers did not score the episode: TaskError: no disk');
+});
+
+test('it keeps the rules of environments', async () => {
+  const report = await checkEnv('verifiers:sound', { actions: 30 });
+  expect(report.findings).toEqual([]);
+  expect(report.passed.length).toBeGreaterThan(20);
 });
 
 test('a shell on this machine is warned of', async () => {

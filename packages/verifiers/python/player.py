@@ -48,13 +48,10 @@ class Player:
         import verifiers
 
         env = next(iter(self.envs.values()))
-        task = next(iter(env.taskset), None)
-        names = [] if task is None else [hook.__name__ for kind in ("reward", "metric") for hook in task.hooks(kind)]
         return {
             "version": verifiers.__version__,
             "roles": self.roles,
             "runsCodeHere": any(runs_code_here(env, role) for role in self.roles),
-            "scores": list(dict.fromkeys(names)),
         }
 
     def tasks(self, split, limit):

@@ -25,8 +25,6 @@ export interface Loaded {
   roles: readonly string[];
   /** Whether programs of these roles run code that their model writes, on this machine. */
   runsCodeHere: boolean;
-  /** Names of rewards and metrics. */
-  scores: readonly string[];
 }
 
 /** What an episode came to. */

@@ -46,14 +46,7 @@ const range = [-1e9, 1e9] as const;
 /** Each episode starts a program or two. */
 const concurrent = 8;
 
-/** @param scores Rewards and metrics of verifiers, which the environment reports beside the reward. */
-function declared(player: Player | undefined, scores: readonly string[]) {
-  const part = (name: string) => ({
-    kind: 'outcome' as const,
-    range,
-    weight: 0,
-    score: ({ result }: { result: Played | undefined }) => result?.scores[name] ?? null,
-  });
+function declared(player: Player | undefined) {
   return defineAgentEnv<VerifiersTask>()({
     name: 'verifiers-v1',
     description:
@@ -65,9 +58,10 @@ function declared(player: Player | undefined, scores: readonly string[]) {
     teardown: (player) => player.close(),
     tasks: ({ options: { tasks, testConfig }, shared }) =>
       taskSources(shared, tasks, testConfig !== undefined),
-    async agent({ task: { set, data }, shared, baseURL, apiKey, signal }): Promise<Played> {
+    async agent({ task: { set, data }, shared, baseURL, apiKey, signal, info }): Promise<Played> {
       const process = await shared.process();
       const played = await process.play({ set, task: data, url: baseURL, key: apiKey }, signal);
+      info({ verifiers: { ...played.scores, ...(played.stop !== null && { stop: played.stop }) } });
       if (played.isScored) return played;
       const why = played.error ?? `stopped by ${played.stop ?? 'nothing that it names'}`;
       throw new ToolEnvError('infrastructure.verifiers', `verifiers did not score the episode: ${why}`);
@@ -78,12 +72,11 @@ function declared(player: Player | undefined, scores: readonly string[]) {
         range,
         score: ({ result }) => (result as Played | undefined)?.reward ?? null,
       },
-      ...Object.fromEntries(scores.map((name) => [name, part(name)])),
     },
   });
 }
 
-const { withRewards: _, ...base } = declared(undefined, []);
+const { withRewards: _, ...base } = declared(undefined);
 
 const definition: EnvDefinition<VerifiersTask> = {
   ...(base as unknown as EnvDefinition<VerifiersTask>),
@@ -98,13 +91,10 @@ const definition: EnvDefinition<VerifiersTask> = {
       startTimeout,
     });
     try {
-      const { roles, scores, runsCodeHere } = player.loaded;
+      const { roles, runsCodeHere } = player.loaded;
       if (roles.length !== 1) throw new ToolEnvError('usage.verifiers', rolesText(address, roles));
       if (runsCodeHere) process.emitWarning(codeText(address), 'ModelCode');
-      const inner = declared(
-        player,
-        scores.filter((name) => /^[a-z]\w*$/i.test(name) && name !== 'reward'),
-      );
+      const inner = declared(player);
       return await (inner as unknown as EnvDefinition<VerifiersTask>).open(given);
     } catch (error) {
       await player.close();

@@ -5,7 +5,9 @@ import * as warehouse from '../../../../templates/mcp-env/src/warehouse-v1.ts';
 import { certifyEnv, reportText } from '../../src/index.ts';
 
 test.each([
-  ...['arithmetic', 'bank', 'household', 'sql', 'wordle'].map((name) => `@toolenv/envs-classic/${name}-v1`),
+  ...['arithmetic', 'bank', 'household', 'sql', 'toolbox', 'wordle'].map(
+    (name) => `@toolenv/envs-classic/${name}-v1`,
+  ),
   ...['bridge', 'claims', 'comparison', 'compose', 'lookup'].map((name) => `@toolenv/envs-qa/${name}-v1`),
   '@toolenv/envs-mcp/files-v1',
 ])('%s', async (ref) => {
