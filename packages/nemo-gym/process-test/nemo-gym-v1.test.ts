@@ -147,7 +147,7 @@ test.each<[path: string, name: string, reply: Reply, why: RegExp]>([
   ['/verify', 'never ends', endless, /more than 67108864 bytes/],
   [
     '/verify',
-    'sends elsewhere',
+    'redirects',
     (response) => response.writeHead(307, { location: 'http://127.0.0.1:1/' }).end(),
     /verify failed: unexpected redirect/,
   ],

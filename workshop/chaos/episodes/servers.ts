@@ -84,7 +84,7 @@ export async function playServers(
   return { episodes: seen.size, aborted, faulty, seconds: (performance.now() - started) / 1000, wrong };
 }
 
-/** Resets that do what is drawn for them. A server that dies after its reset takes the next episode along, if that has begun. */
+/** Resets that do what is drawn for them. A server that dies after its reset aborts the next episode, if that has begun. */
 class Resets {
   readonly #seed: number;
   #count = 0;

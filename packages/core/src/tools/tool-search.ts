@@ -1,4 +1,4 @@
-/** toolSearch: many tools, of which a policy sees those that it has found. Their descriptions would fill its context. */
+/** toolSearch: a policy sees only the tools that it has found. The descriptions of all tools would fill its context. */
 import type { Tool } from '../protocol/tool.ts';
 import { text } from '../protocol/tool.ts';
 import { defineTool } from './define-tool.ts';
@@ -16,7 +16,7 @@ export interface ToolSearchOptions {
 const maxQueryLength = 1_000;
 
 /**
- * The tools of an episode that begin with one alone, `find_tools`. It takes words and finds tools by their names and descriptions; the policy may call
+ * Tools for an episode that begins with `find_tools` only. That tool takes words and finds tools by their names and descriptions; the policy may call
  * them from its next turn on. Give the result as `tools` of an episode: it keeps what the episode has found.
  * @param tools All tools, or a function if they change. None may have the name of the tool that searches.
  */
