@@ -5,10 +5,10 @@ import { architectureOf } from './known-architectures.ts';
 import { headWidth, type ModelConfig } from './model-config.ts';
 
 /**
- * A position attends to itself and its ancestors, which come before it. Queries attend to the keys up to the end of their quarter of the
- * row, which skips three eighths of the scores. Inputs, all float32: places [T], which are 0 … T−1, and ends [B, T], the place after
+ * A position attends to itself and its ancestors, which come before it. Queries attend to the keys up to the end of their block, which
+ * skips nearly half of the scores of a long row. Inputs, all float32: places [T], which are 0 … T−1, and ends [B, T], the place after
  * the last descendant of each position; if layers have windows, depths [B, T], the number of ancestors.
- * @param kind `blocks` is the number of equal blocks of queries: 1, or a multiple of 4. Only one block's scores are in memory at a time.
+ * @param kind `blocks` is the number of equal blocks of queries: a power of two. Only one block's scores are in memory at a time.
  * Without `branches`, a position attends to all before it, and padding, which comes last, may attend to anything.
  */
 export function batchAttention<T>(
@@ -29,10 +29,9 @@ export function batchAttention<T>(
     if (ops.treeAttention && !windows[layer])
       return ops.treeAttention(queries, keys, values, ops.input('ends', 'float32', ['B', 'T']), scale);
     const masks = windows[layer] ? windowed! : whole!;
-    const seen = cuts.quarters.map((quarter) => [keys, values].map((x) => cuts.upTo(quarter, x, 2)));
+    const [seenKeys, seenValues] = [keys, values].map((x) => cuts.prefixesOf(x, 2)) as [T[], T[]];
     const mixed = cuts.blocksOf(queries, 2).map((some, block) => {
-      const [seenKeys, seenValues] = seen[cuts.quarterOf(block)] as [T, T];
-      return ops.attention(some, seenKeys, seenValues, masks[block]!, scale);
+      return ops.attention(some, seenKeys[block]!, seenValues[block]!, masks[block]!, scale);
     });
     return blocks === 1 ? mixed[0]! : ops.concat(mixed, 2);
   };
@@ -45,15 +44,17 @@ export function blockMasks<T>(ops: Ops<T>, cuts: Cuts<T>, window: number | undef
   const depths = window === undefined ? undefined : ops.input('depths', 'float32', ['B', 'T']);
   const ofQueries = (x: T) => ops.reshape(x, [...ops.shapeOf(x).slice(0, -1), 1, ops.shapeOf(x).at(-1)!, 1]);
   const ofKeys = (x: T) => ops.reshape(x, [...ops.shapeOf(x).slice(0, -1), 1, 1, ops.shapeOf(x).at(-1)!]);
-  const queryDepths = depths && cuts.blocksOf(depths, -1);
+  const [seenPlaces, seenEnds, seenDepths] = [places, ends, depths].map(
+    (x) => x && cuts.prefixesOf(x, -1).map(ofKeys),
+  ) as [T[], T[], T[] | undefined];
+  const queryDepths = depths && cuts.blocksOf(depths, -1).map(ofQueries);
   return cuts.blocksOf(places, 0).map((queries, block) => {
-    const seen = (x: T) => ofKeys(cuts.upTo(cuts.quarterOf(block), x, -1));
     const own = ofQueries(queries);
-    const later = ops.relu(ops.sub(seen(places), own));
-    const elsewhere = ops.relu(ops.sub(ops.add(own, ops.scalar(1)), seen(ends)));
+    const later = ops.relu(ops.sub(seenPlaces[block]!, own));
+    const elsewhere = ops.relu(ops.sub(ops.add(own, ops.scalar(1)), seenEnds[block]!));
     const forbidden = [later, elsewhere];
     if (depths) {
-      const distance = ops.sub(ofQueries(queryDepths![block]!), seen(depths));
+      const distance = ops.sub(queryDepths![block]!, seenDepths![block]!);
       forbidden.push(ops.relu(ops.sub(distance, ops.scalar(window! - 1))));
     }
     return ops.mul(
@@ -63,34 +64,26 @@ export function blockMasks<T>(ops: Ops<T>, cuts: Cuts<T>, window: number | undef
   });
 }
 
-/** Cuts tensors into blocks of queries, and into the keys that the queries of a part see, such as a quarter. */
+/** Cuts tensors into blocks of positions, and into the positions that a block sees. */
 export class Cuts<T> {
   readonly #ops: Ops<T>;
   readonly #blocks: number;
-  readonly quarters: readonly number[];
 
-  constructor(ops: Ops<T>, blocks: number, parts: number = Math.min(4, blocks)) {
+  constructor(ops: Ops<T>, blocks: number) {
     this.#ops = ops;
     this.#blocks = blocks;
-    this.quarters = [...Array(parts).keys()];
-  }
-
-  quarterOf(block: number): number {
-    return Math.floor((block * this.quarters.length) / this.#blocks);
   }
 
   blocksOf(x: T, axis: number): T[] {
-    return this.#cut(x, axis, this.#blocks);
+    return this.#blocks === 1 ? [x] : this.#ops.split(x, axis, this.#blocks);
   }
 
-  upTo(quarter: number, x: T, axis: number): T {
-    const count = this.quarters.length;
-    return quarter === count - 1
-      ? x
-      : this.#ops.concat(this.#cut(x, axis, count).slice(0, quarter + 1), axis);
-  }
-
-  #cut(x: T, axis: number, count: number): T[] {
-    return count === 1 ? [x] : this.#ops.split(x, axis, count);
+  /** For each block, the positions up to its end. */
+  prefixesOf(x: T, axis: number): T[] {
+    const blocks = this.blocksOf(x, axis);
+    return blocks.map((block, index) => {
+      if (index === 0 || index === blocks.length - 1) return index === 0 ? block : x;
+      return this.#ops.concat(blocks.slice(0, index + 1), axis);
+    });
   }
 }

@@ -48,7 +48,7 @@ export function batchContext<T>(ops: Ops<T>, config: ModelConfig, shape: BatchSh
  * position before it has written. That is as much work as attention is. Only what is written and read is kept for the gradients.
  */
 function chunkedRecall<T>(ops: Ops<T>, chunks: number): (given: Recall<T>) => T {
-  const cuts = new Cuts(ops, chunks, chunks);
+  const cuts = new Cuts(ops, chunks);
   const masks = blockMasks(ops, cuts, undefined);
   const levels = levelInputs(ops, chunks === 1 ? 'T' : dividedDim('T', chunks), longestChunk);
   /** [B, C, seen]: 1 for the positions on the path to each position of a chunk. */
@@ -66,9 +66,8 @@ function chunkedRecall<T>(ops: Ops<T>, chunks: number): (given: Recall<T>) => T 
       cuts.blocksOf(x, 2),
     ) as [T[], T[], T[], T[]];
     /** The sums of the decays along the path to each position, [B, H, C] of each chunk. */
-    const sums = paths.map((path, chunk) =>
-      ops.transpose(ops.matmul(path, cuts.upTo(chunk, byTime(decays), 1)), [0, 2, 1]),
-    );
+    const seenDecays = cuts.prefixesOf(byTime(decays), 1);
+    const sums = paths.map((path, chunk) => ops.transpose(ops.matmul(path, seenDecays[chunk]!), [0, 2, 1]));
     const asRow = (x: T) => {
       const [batch, , length] = ops.shapeOf(x) as [Dim, Dim, Dim];
       return ops.reshape(x, [batch, heads, 1, length]);
