@@ -12,7 +12,7 @@ export interface Part {
 export const parts: readonly Part[] = [
   {
     name: 'episodes',
-    does: 'plays episodes whose tools, servers and environment fail in every way',
+    does: 'plays episodes whose tools, servers, agents and environment fail in every way',
     minutes: { full: 8, quick: 2 },
   },
   {

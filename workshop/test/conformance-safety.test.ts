@@ -76,7 +76,7 @@ const startProcesses = [
   'packages/cli/src/subject/packed-copy.ts',
   'packages/core/src/plugins/python-packages.ts',
   'packages/envs-harbor/src/box/agent-shell.ts',
-  'packages/gateway/src/command.ts',
+  'packages/gateway/src/program.ts',
   'packages/libtorch/src/engine-client.ts',
   'packages/libtorch/src/install/python-installer.ts',
   'packages/mcp/src/client/server-process.ts',

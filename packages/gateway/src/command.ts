@@ -1,10 +1,9 @@
 /** command: an agent that is a program. It runs in a process group of its own, which ends with the episode. */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { messageOf, ToolEnvError } from '@toolenv/core';
+import { ToolEnvError } from '@toolenv/core';
 import { isObject } from '@toolenv/core/schemas';
 import type { AgentContext } from './agent-episode.ts';
 import { type Confinement, confine as confined } from './confinement.ts';
+import { agentVariables, type CommandResult, RunningProgram, start } from './program.ts';
 
 /** How a program is run. */
 export interface CommandOptions<Field extends string = string> {
@@ -25,27 +24,6 @@ export interface CommandOptions<Field extends string = string> {
    * `true` names nothing more. Needs Linux and bubblewrap. Without `cwd`, the working folder is `/tmp`.
    */
   confine?: boolean | Confinement;
-}
-
-/** What a program came to. */
-export interface CommandResult {
-  /** At most its last 1,048,576 characters, as of `stderr`. */
-  stdout: string;
-  stderr: string;
-}
-
-/** A program that ended with another exit code than 0. */
-export class CommandFailed extends Error {
-  override readonly name = 'CommandFailed';
-  readonly code: number;
-  readonly result: CommandResult;
-
-  constructor(file: string, code: number, result: CommandResult) {
-    const said = result.stderr.trim().slice(-500);
-    super(`${file} ended with exit code ${code}${said && `: ${said}`}`);
-    this.code = code;
-    this.result = result;
-  }
 }
 
 /** What a program needs of its episode: the task too, if it gets fields of it. */
@@ -83,16 +61,10 @@ export function command<Field extends string>(
   return async (context) => {
     const { baseURL, signal } = context;
     signal.throwIfAborted();
-    const variables = {
-      ...inherited(),
-      ...modelVariables(context),
-      ...taskVariable(Object(context).task, fields),
-      ...env,
-    };
-    const group = { detached: process.platform !== 'win32', stdio: 'pipe' } as const;
+    const variables = { ...agentVariables(context), ...taskVariable(Object(context).task, fields), ...env };
     if (confine === false) {
       const place = { ...(cwd !== undefined && { cwd }), env: variables, shell: args === undefined };
-      return run(spawn(file, args ?? [], { ...place, ...group }), file, input, signal);
+      return run(new RunningProgram(start(file, args ?? [], place), file), input, signal);
     }
     const whole = args ? ([file, ...args] as const) : (['/bin/sh', '-c', file] as const);
     const confinement = confine === true ? {} : confine;
@@ -100,95 +72,25 @@ export function command<Field extends string>(
     const { door, ...bwrap } = await confined(whole, inside);
     try {
       signal.throwIfAborted();
-      const child = spawn(bwrap.file, bwrap.args, { env: bwrap.env, ...group });
-      return await run(child, child.pid === undefined ? 'bwrap (of bubblewrap)' : file, input, signal);
+      const child = start(bwrap.file, bwrap.args, { env: bwrap.env });
+      const name = child.pid === undefined ? 'bwrap (of bubblewrap)' : file;
+      return await run(new RunningProgram(child, name), input, signal);
     } finally {
       await door?.[Symbol.asyncDispose]();
     }
   };
 }
 
-/** Milliseconds from SIGTERM to SIGKILL. */
-const grace = 5000;
-
-async function run(
-  child: ChildProcess,
-  file: string,
-  input: string,
-  signal: AbortSignal,
-): Promise<CommandResult> {
-  let killer: NodeJS.Timeout | undefined;
-  const end = () => {
-    killGroup(child, 'SIGTERM');
-    killer = setTimeout(() => killGroup(child, 'SIGKILL'), grace);
-  };
+async function run(program: RunningProgram, input: string, signal: AbortSignal): Promise<CommandResult> {
+  const end = () => program.end();
   signal.addEventListener('abort', end, { once: true });
-  const result: CommandResult = { stdout: '', stderr: '' };
-  for (const name of ['stdout', 'stderr'] as const) {
-    child[name]!.setEncoding('utf8').on('data', (text: string) => {
-      result[name] = (result[name] + text).slice(-maxOutputLength);
-    });
-  }
-  // A program need not read its input.
-  child.stdin!.on('error', () => {});
-  child.stdin!.end(input);
+  for (const name of ['stdout', 'stderr'] as const) program.keep(name);
+  program.child.stdin!.end(input);
   try {
-    const [code, by] = (await once(child, 'exit')) as [number | null, string | null];
-    // Whatever it has left behind in its group holds its streams open.
-    killGroup(child, 'SIGKILL');
-    await Promise.all([closed(child.stdout!), closed(child.stderr!)]);
-    if (code === null) throw new ToolEnvError('infrastructure.agent_command', `${file} was ended by ${by}.`);
-    if (code !== 0) throw new CommandFailed(file, code, result);
-    return result;
-  } catch (error) {
-    if (child.pid !== undefined) throw error;
-    const message = `${file} cannot be started: ${messageOf(error)}: check its name, and that it may be run.`;
-    throw new ToolEnvError('infrastructure.agent_command', message, { cause: error });
+    return await program.finished();
   } finally {
-    clearTimeout(killer);
     signal.removeEventListener('abort', end);
   }
-}
-
-const maxOutputLength = 2 ** 20;
-
-async function closed(stream: NodeJS.ReadableStream & { closed?: boolean }): Promise<void> {
-  if (!stream.closed) await once(stream, 'close');
-}
-
-function killGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(process.platform === 'win32' ? pid : -pid, signal);
-  } catch {
-    // It has ended.
-  }
-}
-
-/** Variables that programs need, as the MCP SDK hands them on to servers. */
-const needed =
-  /^(APPDATA|HOME|HOMEDRIVE|HOMEPATH|LANG|LC_\w+|LOCALAPPDATA|LOGNAME|PATH|PATHEXT|PROCESSOR_ARCHITECTURE|PROGRAMFILES|SHELL|SYSTEMDRIVE|SYSTEMROOT|TEMP|TERM|TMP|TMPDIR|TZ|USER|USERNAME|USERPROFILE)$/i;
-
-function inherited(): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(process.env).filter(
-      (entry): entry is [string, string] => needed.test(entry[0]) && entry[1] !== undefined,
-    ),
-  );
-}
-
-function modelVariables({
-  baseURL,
-  apiKey,
-}: Pick<AgentContext, 'baseURL' | 'apiKey'>): Record<string, string> {
-  return {
-    OPENAI_BASE_URL: baseURL,
-    OPENAI_API_BASE: baseURL,
-    OPENAI_API_KEY: apiKey,
-    // Its clients add /v1 themselves.
-    ANTHROPIC_BASE_URL: baseURL.replace(/\/v1$/, ''),
-    ANTHROPIC_API_KEY: apiKey,
-  };
 }
 
 /** The fields that the author names: a task has the right answer too. @throws ToolEnvError `bug.environment` if the task lacks one. */

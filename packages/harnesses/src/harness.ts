@@ -37,18 +37,26 @@ export const serverName = 'env';
  * @throws ToolEnvError `usage.agent_missing` if it is not installed.
  */
 export async function runProgram(
-  { package: name }: Harness,
+  harness: Harness,
   [file, ...args]: readonly [string, ...string[]],
   job: HarnessJob,
   env: Readonly<Record<string, string>> = {},
 ): Promise<string> {
   const { cwd, home } = job;
+  const running = command(file, args, { cwd, env: { HOME: home, ...env } })(job);
+  return (await orMissing(harness, file, running)).stdout.trim();
+}
+
+/** The result of an agent's program. @throws ToolEnvError `usage.agent_missing` if it is not installed. */
+export async function orMissing<Result>(
+  { package: name }: Pick<Harness, 'package'>,
+  file: string,
+  running: Promise<Result>,
+): Promise<Result> {
   try {
-    const { stdout } = await command(file, args, { cwd, env: { HOME: home, ...env } })(job);
-    return stdout.trim();
+    return await running;
   } catch (error) {
-    const { cause } = Object(error);
-    if (Object(cause).code !== 'ENOENT') throw error;
+    if (Object(Object(error).cause).code !== 'ENOENT') throw error;
     const message = `The program ${file} is not installed: npm install ${name}`;
     throw new ToolEnvError('usage.agent_missing', message, { cause: error });
   }

@@ -21,13 +21,13 @@ export interface HarnessOptions {
 /**
  * The environment, whose episodes a coding agent plays. The agent gets the first messages of an episode as its task, the environment's tools from an
  * MCP server, and the policy as its model. Its last message is its answer, unless it has called `answer`. Rewards are those of the environment, at
- * the end. `harness.package` becomes a part of the identity of a run. Trainers of prompts find no open texts. Closing it closes the environment.
+ * the end. `harness.package`, and a limit that was given, become a part of the identity of a run. Trainers of prompts find no open texts. Closing it closes the environment.
  * An episode throws what the agent throws, and `usage.agent_conversation` if the environment replies to answers, as a user does.
  */
 export async function withHarness<Task>(
   env: EnvHandle<Task>,
   harness: Harness,
-  { maxTurns = 20, toolTimeout = 120_000, concurrent = 4 }: HarnessOptions = {},
+  { maxTurns, toolTimeout = 120_000, concurrent = 4 }: HarnessOptions = {},
 ): Promise<EnvHandle<Task>> {
   const probe = env.episode();
   const { spec } = probe;
@@ -36,7 +36,7 @@ export async function withHarness<Task>(
     name: spec.name,
     description: `${spec.name}, played by ${harness.package}.`,
     capabilities: { concurrent: Math.min(concurrent, maxConcurrency(env.capabilities)) },
-    limits: { maxTurns, toolTimeout },
+    limits: { maxTurns: maxTurns ?? 20, toolTimeout },
     tasks: env.tasks,
     agent: (context) => play(env, harness, context),
     rewards: Object.fromEntries(
@@ -60,7 +60,10 @@ export async function withHarness<Task>(
     tasks: env.tasks,
     ...(env.ref !== undefined && { ref: env.ref }),
     ...(env.packageVersion !== undefined && { packageVersion: env.packageVersion }),
-    identity: { ...env.identity, agent: harness.package },
+    identity: {
+      ...env.identity,
+      agent: maxTurns === undefined ? harness.package : `${harness.package}, ${maxTurns} requests`,
+    },
     async close() {
       await played.close();
       await env.close();

@@ -1,13 +1,30 @@
-/** The part `episodes`: thousands of episodes at once whose tools, servers, environment and policy do everything wrong. */
+/** The part `episodes`: thousands of episodes at once whose tools, servers, agents, environment and policy do everything wrong. */
 import { check, checkNone, type PartInput, type Reporter } from '../part.ts';
+import { playAgents } from './agents.ts';
 import { faults } from './faults.ts';
 import { flat, growthOf, heapInUse } from './memory.ts';
 import { drawPlan, type EpisodeFault, type EpisodePlan, episodeFaults } from './plan.ts';
 import { type Played, play } from './play.ts';
 import { playServers } from './servers.ts';
 
-const full = { atOnce: 10_000, waves: 10, perWave: 1_000, servers: 200, toolTimeout: 1_000, limit: 300_000 };
-const quick = { atOnce: 1_000, waves: 6, perWave: 100, servers: 40, toolTimeout: 500, limit: 60_000 };
+const full = {
+  atOnce: 10_000,
+  waves: 10,
+  perWave: 1_000,
+  servers: 200,
+  agents: 100,
+  toolTimeout: 1_000,
+  limit: 300_000,
+};
+const quick = {
+  atOnce: 1_000,
+  waves: 6,
+  perWave: 100,
+  servers: 40,
+  agents: 16,
+  toolTimeout: 500,
+  limit: 60_000,
+};
 
 export async function run({ quick: isQuick, seed }: PartInput, { say, report }: Reporter): Promise<void> {
   const size = isQuick ? quick : full;
@@ -19,7 +36,7 @@ export async function run({ quick: isQuick, seed }: PartInput, { say, report }: 
   say(`${size.atOnce} episodes at once`);
   const plans = (count: number, wave: number) =>
     Array.from({ length: count }, (_, number) => drawPlan(seed + wave, number));
-  const { atOnce, waves, perWave, servers, ...limits } = size;
+  const { atOnce, waves, perWave, servers, agents, ...limits } = size;
   const all = await play(plans(atOnce, 0), limits);
   report(checkNone(`${atOnce} episodes at once`, all.wrong, countsOf(all)));
 
@@ -51,6 +68,10 @@ export async function run({ quick: isQuick, seed }: PartInput, { say, report }: 
   report(checkNone('servers that die', alone.wrong, countsOf(alone)));
   const again = await played('servers that die and are reset', true);
   report(checkNone('servers that die and are reset', again.wrong, countsOf(again)));
+
+  say(`${agents} episodes of programs`);
+  const programs = await playAgents(agents, { seed, limit: limits.limit });
+  report(checkNone('agents that die', programs.wrong, countsOf(programs)));
 }
 
 function countsOf({ episodes, faulty, aborted, seconds }: Played): string {

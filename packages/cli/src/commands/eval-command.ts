@@ -32,7 +32,7 @@ import {
 } from '../run/evaluation-folder.ts';
 import { addGateFlags, EvaluationGates, type GateFlags, refuseUnscored } from '../run/evaluation-gates.ts';
 import {
-  agentFlag,
+  agentFlags,
   type EnvFlags,
   envFlags,
   environmentHelp,
@@ -138,7 +138,7 @@ export function addEvaluationFlags(command: Command): void {
     .option('--json', 'print one JSON object instead of the table');
   for (const schema of [evaluationOptions, budgetSchema])
     for (const flag of schemaFlags(schema)) command.addOption(flag);
-  for (const flag of [...envFlags(), agentFlag(), ...recordingFlags()]) command.addOption(flag);
+  for (const flag of [...envFlags(), ...agentFlags(), ...recordingFlags()]) command.addOption(flag);
 }
 
 /**

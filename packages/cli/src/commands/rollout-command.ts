@@ -25,7 +25,7 @@ import { addPluginFlags, type NamedPlugins } from '../flags/plugin-flags.ts';
 import { completeFlags, readFlags, schemaFlags } from '../flags/schema-flags.ts';
 import { Budget, budgetSchema } from '../run/budget.ts';
 import { refuseUnscored } from '../run/evaluation-gates.ts';
-import { agentFlag, type EnvFlags, envFlags, environmentHelp, openRunEnv } from '../run/open-run.ts';
+import { agentFlags, type EnvFlags, envFlags, environmentHelp, openRunEnv } from '../run/open-run.ts';
 import { WorkerStatus } from '../run/worker-status.ts';
 import { isKnownPlayer, openForPlayer } from '../subject/known-player.ts';
 import type { MakeCommand } from './commands.ts';
@@ -73,7 +73,7 @@ export const make: MakeCommand = async (command, { words, signal }) => {
     .option('--json', 'print one JSON object at the end');
   for (const flag of [
     ...envFlags(),
-    agentFlag(),
+    ...agentFlags(),
     ...schemaFlags(rolloutOptions),
     ...schemaFlags(statusSchema),
     ...schemaFlags(budgetSchema),

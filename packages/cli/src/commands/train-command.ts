@@ -23,7 +23,7 @@ import { refuseWithout } from '../flags/missing-options.ts';
 import { addPluginFlags, type NamedPlugins, type ResolvedPlugin } from '../flags/plugin-flags.ts';
 import { completeFlags, propertiesOf, schemaFlags } from '../flags/schema-flags.ts';
 import { checkMemory } from '../run/memory-check.ts';
-import { agentFlag, envFlags, identityOptions, openRun, recordingFlags } from '../run/open-run.ts';
+import { agentFlags, envFlags, identityOptions, openRun, recordingFlags } from '../run/open-run.ts';
 import { beginPolicy, recordedOptions } from '../run/recorded-options.ts';
 import { chooseTrainingEnvs, type TrainingFlags } from '../run/training-envs.ts';
 import { defaultTrainer } from '../subject/load-named.ts';
@@ -61,7 +61,7 @@ export const make: MakeCommand = async (command, { words, signal }) => {
     .option('--json', 'print each event as a line of JSON, and at the end the diagnoses, if there are any')
     // Refused with the reason.
     .addOption(new Option('--constrain-calls').hideHelp());
-  for (const flag of [...envFlags(), agentFlag(), ...recordingFlags(), ...schemaFlags(trainSettings)])
+  for (const flag of [...envFlags(), ...agentFlags(), ...recordingFlags(), ...schemaFlags(trainSettings)])
     command.addOption(flag);
   const plugins = await addPluginFlags(command, words, { policies: ['policy'], trainer: true });
   command.action((envs: string[], given: OwnFlags & Record<string, unknown>) =>

@@ -28,6 +28,7 @@ export interface EnvFlags {
   prompts?: string;
   skill?: string[];
   agent?: string;
+  agentTurns?: number;
 }
 
 /** The flags of every command that opens an environment. */
@@ -52,12 +53,21 @@ export function envFlags(): Option[] {
   ];
 }
 
-/** The flag of commands that play many episodes. */
-export function agentFlag(): Option {
-  return new Option(
-    '--agent <name>',
-    'let an installed coding agent play the episodes in its own loop, with the policy as its model: claude-code, cline, codex, continue, opencode, pi or qwen-code',
-  );
+/** The flags of commands that play many episodes. */
+export function agentFlags(): Option[] {
+  return [
+    new Option(
+      '--agent <name>',
+      'let an installed coding agent play the episodes in its own loop, with the policy as its model: claude-code, cline, codex, continue, opencode, pi or qwen-code, or acp:<command> for a program that speaks the Agent Client Protocol',
+    ),
+    new Option('--agent-turns <count>', 'most requests of the agent in an episode (default: 20)').argParser(
+      (text) => {
+        const count = Number(text);
+        if (Number.isSafeInteger(count) && count >= 1) return count;
+        throw new ToolEnvError('usage.bad_flag', `--agent-turns ${text}: expected a whole number from 1.`);
+      },
+    ),
+  ];
 }
 
 /** What the flags of {@link recordingFlags} give. */
@@ -153,7 +163,7 @@ interface OpeningSettings {
  */
 export async function openRunEnv(
   { source, options }: Pick<ResolvedPlugin<'envs'>, 'source' | 'options'>,
-  { seed, tap, tool, prompts: file, skill: skills = [], agent, from }: EnvFlags & OpeningSettings,
+  { seed, tap, tool, prompts: file, skill: skills = [], agent, agentTurns, from }: EnvFlags & OpeningSettings,
 ): Promise<OpenedEnv<unknown>> {
   if (skills.length > 1)
     throw new ToolEnvError(
@@ -167,13 +177,19 @@ export async function openRunEnv(
   const prompts = skill && ofSkill !== undefined ? others : texts;
   const env = await openSource({ source, options }, { seed, tools: readTools(tool), tap, prompts, from });
   const skilled = skill ? withSkill(env, { ...skill, text: ofSkill ?? skill.text }) : env;
-  return agent === undefined ? skilled : playedBy(agent, skilled);
+  return agent === undefined ? skilled : playedBy(agent, agentTurns, skilled);
 }
 
-async function playedBy(agent: string, env: OpenedEnv<unknown>): Promise<OpenedEnv<unknown>> {
+async function playedBy(
+  agent: string,
+  maxTurns: number | undefined,
+  env: OpenedEnv<unknown>,
+): Promise<OpenedEnv<unknown>> {
   try {
     const { harnessNamed, withHarness } = await importPackage('harnesses', '--agent');
-    return (await withHarness(env, harnessNamed(agent))) as OpenedEnv<unknown>;
+    return (await withHarness(env, harnessNamed(agent), {
+      ...(maxTurns !== undefined && { maxTurns }),
+    })) as OpenedEnv<unknown>;
   } catch (error) {
     await env.close();
     throw error;

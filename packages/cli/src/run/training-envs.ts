@@ -143,6 +143,7 @@ async function openAll(
     prompts: file,
     skill,
     agent,
+    agentTurns,
     seed,
   }: EnvFlags & { seed: number; tap?: ToolTap | undefined },
 ): Promise<OpenedTrainingEnvs> {
@@ -158,6 +159,7 @@ async function openAll(
       prompts,
       skill,
       agent,
+      agentTurns,
       seed,
       tap: ownTap,
     });
