@@ -37,6 +37,7 @@ import { checkTrackers } from './trackers.ts';
 import { askTransformers, floatsOf, largestDifference } from './transformers-view.ts';
 import { compareWithTrl } from './trl/compare.ts';
 import { compareLosses } from './trl/compare-losses.ts';
+import { compareStep } from './trl/compare-step.ts';
 import { checkVerifiers } from './verifiers/check-verifiers.ts';
 
 const tolerance = 1e-4;
@@ -70,6 +71,7 @@ const parts: Record<
   'nemo-gym': ['nemoGym', checkNemoGym],
   verifiers: ['verifiers', (python) => checkVerifiers(python, process.argv[3] ?? 'environments')],
   harbor: [undefined, () => reportHarbor(process.argv[3] ?? 'examples/harbor', check)],
+  'trl-step': ['transformers', compareStep],
   // Measures, and prints the comparison itself.
   trl: ['transformers', (python) => compareWithTrl(python, process.argv.slice(3))],
 };

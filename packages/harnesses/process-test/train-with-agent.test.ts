@@ -15,7 +15,7 @@ const checkpoint = join(import.meta.dirname, '../../checkpoints/small');
 
 test('GRPO trains on exactly the tokens that were sampled in an agent', async () => {
   const agent = acpAgent({ name: 'small', package: 'small@1.0.0', program: [process.execPath, program] });
-  await using env = await withHarness(await openEnv(safe, {}, { seed: 1 }), agent, { maxTurns: 6 });
+  const env = await withHarness(await openEnv(safe, {}, { seed: 1 }), agent, { maxTurns: 6 });
   await using policy = await loadPolicy(checkpoint);
   const out = join(await mkdtemp(join(tmpdir(), 'toolenv-')), 'run');
   const options = { steps: 1, tasksPerStep: 2, groupSize: 8, maxTokens: 48, learningRate: 1e-4 };
@@ -25,6 +25,7 @@ test('GRPO trains on exactly the tokens that were sampled in an agent', async ()
     if (event.type === 'rollout') seen.push(...event.trajectories);
     if (event.type === 'update') learned.push(event.metrics.learned_tokens!);
   }
+  await env.close();
   for (const trajectory of seen) {
     const rows = toTrainingRows(trajectory);
     const sampled = trajectory.steps.flatMap(({ action }) => [...action.tokens!.action]);

@@ -18,3 +18,9 @@ export { type RuleId, rules } from './rules.ts';
 export { brokenArguments, schemaValues } from './schema-values.ts';
 export { BanditModel, type BanditOptions, type BanditTask, openBandit } from './trainer/bandit-model.ts';
 export { type CheckTrainerOptions, checkTrainer } from './trainer/check-trainer.ts';
+export {
+  type CompareTrainersOptions,
+  comparable,
+  compareTrainers,
+  type TrainerShare,
+} from './trainer/compare-trainers.ts';

@@ -125,6 +125,38 @@ def check_mask(ids, mask, messages):
     assert len(re.findall(answer, masked, re.DOTALL)) == answers, masked
 
 
+class RepeatingTrainer(MeasuredTrainer):
+    """Samples nothing: each turn is that of a recorded episode, and the first step's rows and rewards are reported."""
+
+    def _generate_single_turn(self, prompt_ids, *_, **__):
+        SearchEpisode.turn += 1
+        turns = [next_turn(list(map(int, ids))) for ids in prompt_ids]
+        return [turn["action"] for turn in turns], [turn["logprobs"] for turn in turns]
+
+    def _generate(self, prompts):
+        generated = super()._generate(prompts)
+        self.rows = dict(zip(("prompts", "completions", "masks"), generated, strict=False))
+        return generated
+
+    def _calculate_rewards(self, *arguments, **named):
+        rewards = super()._calculate_rewards(*arguments, **named)
+        ask("rows", **self.rows, rewards=rewards.tolist())
+        return rewards
+
+
+def next_turn(prompt):
+    """The turn, of those that are left, whose prompt has most in common with TRL's."""
+
+    def common(turn):
+        recorded = turn["prompt"]
+        pairs = enumerate(zip(prompt, recorded, strict=False))
+        return next((i for i, (a, b) in pairs if a != b), min(len(prompt), len(recorded)))
+
+    best = max(recorded_turns, key=lambda turn: (common(turn), -abs(len(turn["prompt"]) - len(prompt))))
+    recorded_turns.remove(best)
+    return best
+
+
 class Report(TrainerCallback):
     def on_train_begin(self, *_, **__):
         self.start, self.cpu_before = time.perf_counter(), time.process_time()
@@ -161,8 +193,9 @@ transformers.logging.set_verbosity_error()
 transformers.set_seed(request["seed"])
 
 tokenizer = read_tokenizer(request["checkpoint"])
+recorded_turns = request.get("recorded") or []
 episodes = setting["tasksPerStep"] * setting["groupSize"]
-trainer = MeasuredTrainer(
+trainer = (RepeatingTrainer if recorded_turns else MeasuredTrainer)(
     model=Qwen2ForCausalLM.from_pretrained(request["checkpoint"], dtype=torch.float32),
     processing_class=tokenizer,
     environment_factory=SearchEpisode,

@@ -14,6 +14,24 @@ export interface TrlOptions extends SideOptions {
   python: string;
   /** Number of rows in one forward and backward pass. */
   rowsAtATime: number;
+  /** Turns that TRL repeats instead of sampling. */
+  recorded?: readonly RecordedTurn[];
+  /** Told of the rows of the first step, if it repeats turns. */
+  onRows?(rows: TrlRows): void;
+}
+
+export interface RecordedTurn {
+  prompt: number[];
+  action: number[];
+  logprobs: number[];
+}
+
+/** What TRL learns from, by its place in the batch: token ids, the mask of the policy's tokens in a completion, and each reward. */
+export interface TrlRows {
+  prompts: number[][];
+  completions: number[][];
+  masks: number[][];
+  rewards: number[][];
 }
 
 /** Time that the environment took, over all steps. */
@@ -26,12 +44,13 @@ export interface ServingCost {
 }
 
 type Report = StepReport & { method: 'report'; failureFrequency: number; kl: number; env: ServingCost };
+type Rows = TrlRows & { method: 'rows' };
 type Done = { method: 'done'; versions: Record<string, string> };
 
 /** Trains, and saves the trained policy to `out`. */
 export async function trainTheirs(
   env: EnvHandle<unknown>,
-  { python, rowsAtATime, setting, out, seed, threads, maxSteps, onStep }: TrlOptions,
+  { python, rowsAtATime, setting, out, seed, threads, maxSteps, onStep, recorded, onRows }: TrlOptions,
 ): Promise<{ versions: Record<string, string>; serving: ServingCost }> {
   // The same questions in the same steps.
   const steps = Array.from({ length: maxSteps }, (_, step) =>
@@ -64,6 +83,7 @@ export async function trainTheirs(
     maxTurns,
     maxSteps,
     rowsAtATime,
+    recorded,
     // The model's context minus the longest question.
     maxCompletionLength: 960,
     tasks: openings.map((prompt, task) => ({ prompt, task })),
@@ -72,11 +92,14 @@ export async function trainTheirs(
   const serving: ServingCost = { waited: 0, worked: 0, exchanges: 0 };
   let versions: Record<string, string> | undefined;
   for await (const line of createInterface({ input: child.stdout })) {
-    const question = JSON.parse(line) as EpisodeQuestion | Report | Done;
+    const question = JSON.parse(line) as EpisodeQuestion | Report | Done | Rows;
     if (question.method === 'report') {
       const { method: _, env: cost, ...report } = question;
       for (const name of ['waited', 'worked', 'exchanges'] as const) serving[name] += cost[name];
       say({ stop: onStep(report) });
+    } else if (question.method === 'rows') {
+      onRows?.(question);
+      say({});
     } else if (question.method === 'done') {
       versions = question.versions;
       say({});

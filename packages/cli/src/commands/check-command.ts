@@ -6,6 +6,7 @@ import { addPluginFlags } from '../flags/plugin-flags.ts';
 import { completeFlags, parseJson, schemaFlags } from '../flags/schema-flags.ts';
 import { writeCertificates } from '../run/certificate-files.ts';
 import { checkSubject } from './check-subject.ts';
+import { checkTrainers, trainersView } from './check-trainers.ts';
 import type { MakeCommand } from './commands.ts';
 
 interface OwnFlags {
@@ -15,6 +16,7 @@ interface OwnFlags {
   material?: string;
   adversarial?: boolean;
   certificate?: string;
+  trainers?: string[] | true;
 }
 
 const schema = {
@@ -43,7 +45,7 @@ const schema = {
     policy: {
       type: 'string',
       default: 'node_modules/@toolenv/checkpoints/small',
-      description: 'checkpoint that --learnable trains',
+      description: 'checkpoint that --learnable trains, and that --trainers compares trainers with',
     },
   },
 } as const;
@@ -71,6 +73,10 @@ export const make: MakeCommand = async (command, { words, signal }) => {
       '--certificate <folder>',
       'with --adversarial, write a certificate (JSON) and a badge (SVG) for each environment that passes, and show the badges in the README of a package',
     )
+    .option(
+      '--trainers [reference...]',
+      'instead of rules, compare the first step of these trainers, or of all that are installed, in an environment: the same episodes and rewards, and which tokens each learns from',
+    )
     .option('--skip <rule...>', 'do not check these rules and warnings');
   for (const flag of schemaFlags(schema)) command.addOption(flag);
   const { env } = await addPluginFlags(command, words, { anySubject: true });
@@ -89,6 +95,15 @@ async function check(
   const { certificate: folder, adversarial = folder !== undefined || learnable !== undefined } = given;
   const reports: (Report | CertificateReport)[] = [];
   const progress = new CheckProgress(actions);
+  if (given.trainers !== undefined) {
+    const names = given.trainers === true ? [] : given.trainers;
+    const onTrainer = (name: string, done: number, total: number) => progress.trainers(name, done, total);
+    const run = { policy, seed, signal, envOptions, pairs: given.option ?? [], onTrainer };
+    const shares = await checkTrainers(subject, names, run).finally(() => progress.stop());
+    process.stdout.write(`${given.json ? JSON.stringify(shares) : trainersView(shares)}\n`);
+    if (shares.some(({ differences }) => differences.length > 0)) process.exitCode = 1;
+    return;
+  }
   const options = {
     seed,
     actions,

@@ -120,6 +120,11 @@ export class CheckProgress {
     this.#show(`${this.#subject}, players`, total, done);
   }
 
+  trainers(trainer: string, done: number, total: number): void {
+    this.#status = trainer;
+    this.#show('trainers', total, done);
+  }
+
   /** @param share Of the time for learning. */
   learning(status: string, share: number): void {
     this.#status = status;

@@ -173,6 +173,7 @@ export const helpTexts: Readonly<Record<string, HelpText>> = {
       `toolenv check ${bridge}`,
       'toolenv check my-env.ts --actions 100',
       `toolenv check ${bridge} --adversarial`,
+      `toolenv check ${bridge} --trainers --policy ${checkpoint}`,
     ],
   },
   tools: {

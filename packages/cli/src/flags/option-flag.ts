@@ -52,7 +52,7 @@ const flags = {
   'toolenv play': 'episode browser open task turns port',
   'toolenv serve':
     'openai modelName queue conversations http protocol scores host token allowedHost allowedOrigin maxSessions idleTimeout silenceTimeout requestTimeout maxBodyBytes reconnectTimeout controlToken publicUrl',
-  'toolenv check': 'option material skip adversarial certificate panel learnable actions timeout',
+  'toolenv check': 'option material skip adversarial certificate panel learnable trainers actions timeout',
   toolenv: 'help version',
 };
 
