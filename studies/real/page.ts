@@ -133,6 +133,8 @@ interface Difference {
   name: string;
   overSeeds: string;
   overTasks: string;
+  /** Whether the interval over tasks is above 0. */
+  isAbove: boolean;
 }
 
 function differencesOf(results: readonly Result[]): Difference[] {
@@ -153,7 +155,7 @@ function differencesOf(results: readonly Result[]): Difference[] {
       grpo.get(seeds[0]!)!.map((_, task) => seeds.map((seed) => scores.get(seed)![task]!));
     const [low, high] = pairedDifference(byTask(others), byTask(grpo))?.interval ?? [null, null];
     const overTasks = low === null ? '' : `[${signed(low)}, ${signed(high)}]`;
-    return [{ name, overSeeds: differenceText(overSeeds), overTasks }];
+    return [{ name, overSeeds: differenceText(overSeeds), overTasks, isAbove: low !== null && low > 0 }];
   });
 }
 
@@ -166,39 +168,59 @@ function differencesText(results: readonly Result[]): string {
   return `${markdownTable(header, lines)}\n\n${meaning}`;
 }
 
-/** Rows with as many updates as GRPO that need no algorithm of reinforcement learning. */
-const rivals: readonly string[] = ['Supervised longer', 'Rejection sampling'];
+/** Rows of the summary. All but the first have as many updates. */
+const summarised: readonly string[] = ['Supervised', 'Supervised longer', 'Rejection sampling', 'GRPO'];
 
-/** In a line for each environment, what rewards have added. */
+/** In a line for each environment, what rewards have added, and then what advantages have. */
 function summaryOf(results: readonly Result[]): string {
-  const lines = Object.keys(environments).flatMap((name) => {
+  const found = Object.keys(environments).flatMap((name) => {
     const own = results.filter(({ environment }) => environment === name);
-    const scoreOf = (row: string) => {
-      const scores = own.filter((result) => result.row === row).map((result) => mean(scoresOf(result)));
-      return scores.length === 0 ? undefined : mean(scores);
-    };
-    const grpo = scoreOf('GRPO');
-    if (grpo === undefined) return [];
-    const shown = (score: number | undefined) => score?.toFixed(3) ?? '';
-    const [rival] = rivals
-      .filter((row) => scoreOf(row) !== undefined)
-      .toSorted((a, b) => scoreOf(b)! - scoreOf(a)!);
-    const difference = differencesOf(own).find((each) => each.name === rival);
-    const best = rival === undefined ? '' : `${shown(scoreOf(rival))} (${rival})`;
-    const start = shown(scoreOf('Supervised'));
-    return [
-      [name, start, best, shown(grpo), difference ? `${difference.overSeeds}; ${difference.overTasks}` : ''],
-    ];
+    if (!own.some(({ row }) => row === 'GRPO')) return [];
+    const scores = summarised.map((row) => {
+      const ofRow = own.filter((result) => result.row === row).map((result) => mean(scoresOf(result)));
+      return ofRow.length === 0 ? '' : mean(ofRow).toFixed(3);
+    });
+    const differences = differencesOf(own);
+    return [{ name, scores, ...Object.fromEntries(differences.map((each) => [each.name, each])) }];
   });
-  if (lines.length === 0) return '';
+  if (found.length === 0) return '';
+  const minus = (row: string) =>
+    found.map(({ name, scores, ...differences }) => {
+      const of = (differences as Record<string, Difference>)[row];
+      return {
+        name,
+        text: of ? `${of.overSeeds}; ${of.overTasks}` : '',
+        isAbove: of?.isAbove,
+      };
+    });
+  const [longer, rejection] = [minus('Supervised longer'), minus('Rejection sampling')];
   const header = [
     'environment',
     'start',
-    'best without reinforcement learning',
-    'GRPO',
-    'GRPO minus that: over seeds; over tasks',
+    ...summarised.slice(1),
+    'GRPO minus supervised longer',
+    'GRPO minus rejection sampling',
   ];
-  return `Scores of test tasks, the means of the seeds. Every row after the start has as many updates.\n\n${markdownTable(header, lines)}`;
+  const lines = found.map(({ name, scores }, index) => [
+    ...[name, ...scores, longer[index]!.text, rejection[index]!.text],
+  ]);
+  const inWhich = (differences: typeof longer, isAbove: boolean) =>
+    differences.filter((each) => each.text !== '' && each.isAbove === isAbove).map(({ name }) => name);
+  const beaten = (differences: typeof longer) => inWhich(differences, true).join(' and ') || 'none of them';
+  const simpler = inWhich(rejection, false).join(' and ');
+  const meaning = [
+    `Beyond chance over tasks, GRPO beats further demonstrations in ${beaten(longer)}, and rejection sampling, which learns from as many episodes but from successes only, in ${beaten(rejection)}.`,
+    ...(simpler === ''
+      ? []
+      : [
+          `In ${simpler}, the simpler algorithm does as well, as [others have found](https://arxiv.org/abs/2504.11343).`,
+        ]),
+  ].join(' ');
+  return [
+    'Scores of test tasks, the means of the seeds, and differences: over seeds, with the interval over tasks. Every row after the start has as many updates.',
+    markdownTable(header, lines),
+    ...(rejection.some(({ text }) => text !== '') ? [meaning] : []),
+  ].join('\n\n');
 }
 
 /** Adding 0, which no demonstration does. */

@@ -137,14 +137,26 @@ test('the page compares GRPO with its start, seed by seed, and shows what only G
   expect(page).toContain('| GRPO | 0.917 [0.000, 1.000] | 2 | 10 |');
   expect(page).toContain('| Supervised | +0.750 [−0.309, +1.809] | [+0.000, +1.000] |');
   expect(page).toContain('Fewer than three seeds: GRPO (2). A run of these took 10 minutes, and the rows');
-  expect(page).toContain('| sql | 0.167 |  | 0.917 |  |');
-  const rivals = ['Supervised longer', 'Rejection sampling'].map((row, index) =>
-    resultOf(row, 1, [1, index, 0, 0, 0, 0]),
+  expect(page).toContain('| sql | 0.167 |  |  | 0.917 |  |  |');
+  expect(page).not.toContain('Beyond chance over tasks');
+  const rivals = [
+    resultOf('Supervised longer', 1, [0, 0, 0, 0, 0, 0]),
+    resultOf('Rejection sampling', 1, [1, 1, 0, 1, 1, 1]),
+  ];
+  const compared = pageOf([...results, ...rivals], {});
+  expect(compared).toContain(
+    '| sql | 0.167 | 0.000 | 0.833 | 0.917 | +0.833 (one seed); [+0.000, +1.000] | +0.000 (one seed); [−1.000, +1.000] |',
   );
-  const ahead = '+0.500 (one seed); [−1.000, +1.000]';
-  expect(pageOf([...results, ...rivals], {})).toContain(
-    `| sql | 0.167 | 0.333 (Rejection sampling) | 0.917 | ${ahead} |`,
+  // Six tasks say little.
+  expect(compared).toContain('further demonstrations in none of them, and rejection sampling');
+  expect(compared).toContain('in none of them. In sql, the simpler algorithm does as well');
+  const many = (score: number) => Array<number>(60).fill(score);
+  const ahead = pageOf(
+    [...rivals.map(({ row }) => resultOf(row, 1, many(0))), resultOf('GRPO', 1, many(1))],
+    {},
   );
+  expect(ahead).toContain('further demonstrations in sql, and rejection sampling');
+  expect(ahead).toContain('but from successes only, in sql.\n');
   const three = [1, 2, 3].map((seed) => resultOf('GRPO', seed, [1, 1, 1, 1, 1, 1]));
   expect(pageOf([results[0]!, ...three], {})).not.toContain('Fewer than three seeds');
   const shown = [...page.matchAll(/question \d/g)].map(([text]) => text);
