@@ -13,7 +13,7 @@ async function play(way?: string, options?: HarnessOptions): Promise<Trajectory[
   const env = (await openEnv(bank)) as EnvHandle<BankTask>;
   const tasks = await Promise.all([0, 1, 2].map((index) => env.tasks.test.get(index)));
   const small = acpAgent({
-    ...{ name: 'small', package: 'small@1.0.0' },
+    ...{ name: 'speaking', package: 'small@1.0.0' },
     program: [process.execPath, program, ...(way ? [way] : [])],
   });
   const played = await withHarness(env, small, options);

@@ -14,7 +14,7 @@ const program = join(import.meta.dirname, 'acp-program.js');
 const checkpoint = join(import.meta.dirname, '../../checkpoints/small');
 
 test('GRPO trains on exactly the tokens that were sampled in an agent', async () => {
-  const agent = acpAgent({ name: 'small', package: 'small@1.0.0', program: [process.execPath, program] });
+  const agent = acpAgent({ name: 'trained', package: 'small@1.0.0', program: [process.execPath, program] });
   const env = await withHarness(await openEnv(safe, {}, { seed: 1 }), agent, { maxTurns: 6 });
   await using policy = await loadPolicy(checkpoint);
   const out = join(await mkdtemp(join(tmpdir(), 'toolenv-')), 'run');
