@@ -31,7 +31,7 @@ const forAgents = readdirSync(join(repository, 'templates')).map((name) => `temp
 for (const page of [...writtenPages(), ...forAgents]) {
   const text = await readFile(join(repository, page), 'utf8');
   const fence =
-    /(^<!-- not run: workshop\/agents compiles it -->\n+)?(?:^<!-- given: (.+) -->\n+)?^(`{3,})(\w*)\n([\s\S]*?)^\3$/gm;
+    /(^<!-- not run: workshop\/(?:agents compiles|interop runs) it -->\n+)?(?:^<!-- given: (.+) -->\n+)?^(`{3,})(\w*)\n([\s\S]*?)^\3$/gm;
   for (const [, elsewhere, given = '', , language, code] of text.matchAll(fence))
     blocks.push({ page, language: language!, code: code!, given, isElsewhere: elsewhere !== undefined });
 }
