@@ -206,14 +206,14 @@ function summaryOf(results: readonly Result[]): string {
   ]);
   const inWhich = (differences: typeof longer, isAbove: boolean) =>
     differences.filter((each) => each.text !== '' && each.isAbove === isAbove).map(({ name }) => name);
-  const beaten = (differences: typeof longer) => inWhich(differences, true).join(' and ') || 'none of them';
-  const simpler = inWhich(rejection, false).join(' and ');
+  const listed = (names: readonly string[]) => new Intl.ListFormat('en-GB').format(names) || 'none of them';
+  const equal = inWhich(rejection, false);
   const meaning = [
-    `Beyond chance over tasks, GRPO beats further demonstrations in ${beaten(longer)}, and rejection sampling, which learns from as many episodes but from successes only, in ${beaten(rejection)}.`,
-    ...(simpler === ''
+    `By the intervals over tasks, GRPO beats longer supervision in ${listed(inWhich(longer, true))}, and rejection sampling in ${listed(inWhich(rejection, true))}. Rejection sampling plays as many episodes and learns from the best only.`,
+    ...(equal.length === 0
       ? []
       : [
-          `In ${simpler}, the simpler algorithm does as well, as [others have found](https://arxiv.org/abs/2504.11343).`,
+          `In ${listed(equal)}, nothing shows that GRPO learns more. [A study of larger models](https://arxiv.org/abs/2504.11343) found the two close as well.`,
         ]),
   ].join(' ');
   return [

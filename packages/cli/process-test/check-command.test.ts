@@ -1,7 +1,7 @@
 /** `toolenv check` of trainers and of a whole package, which take seconds, and Ctrl-C. */
 import { once } from 'node:events';
 import { join } from 'node:path';
-import type { Report } from '@toolenv/testing';
+import type { Report, TrainerShare } from '@toolenv/testing';
 import { expect, it } from 'vitest';
 import { fixture } from '../test/fixture.ts';
 import { runCli } from '../test/run-cli.ts';
@@ -32,6 +32,26 @@ it('checks a whole package, and prints the reports as JSON', async () => {
     expected: expect.stringContaining('context.overflow'),
     hint: expect.stringContaining('context.overflow'),
   });
+});
+
+it('compares the first step of trainers in an environment', async () => {
+  const tiny = join(import.meta.dirname, '../../checkpoints/tiny');
+  const compare = (...args: string[]) =>
+    runCli('check', '@toolenv/envs-qa/bridge-v1', '--trainers', ...args, '--policy', tiny);
+  const [grpo, ppo] = ['@toolenv/trainer-grpo/grpo-v1', '@toolenv/trainer-ppo/ppo-v1'];
+  const { code, stdout } = await compare(grpo, ppo, '--json');
+  expect(code).toBe(0);
+  const shares = JSON.parse(stdout) as TrainerShare[];
+  expect(shares.map(({ trainer, episodes, differences }) => [trainer, episodes, differences])).toEqual([
+    [grpo, 16, []],
+    [ppo, 16, []],
+  ]);
+  expect(shares[1]!.sampledTokens).toBe(shares[0]!.sampledTokens);
+  const refused = await compare('@toolenv/trainer-sft/sft-v1');
+  expect(refused.stderr).toContain('sft-v1 plays no episodes to improve the weights');
+  expect((await compare(grpo, '--adversarial')).stderr).toContain(
+    "cannot be used with option '--adversarial'",
+  );
 });
 
 it('checks a trainer, with its options', async () => {

@@ -36,13 +36,16 @@ test('the answer is what the agent says after its last call', async () => {
   const agent = harnessNamed(`acp:${process.execPath} ${program}`);
   const played = await withHarness(env, agent);
   const task = await env.tasks.test.get(0);
-  const rewardOf = async (answer: string) => {
-    const policy = scriptedPolicy(() => answer);
+  const rewardOf = async (turns: (string | { name: string; arguments: object }[])[]) => {
+    const policy = scriptedPolicy((_, turn) => turns[turn] as string);
     const [trajectory] = await playTasks(played as EnvHandle<unknown>, policy, [task as unknown]);
     return trajectory!.reward;
   };
+  const waits = [{ name: 'wait', arguments: {} }];
+  expect(await rewardOf([waits, '42'])).toBe(1);
+  expect(await rewardOf([waits, '41'])).toBe(0);
   // Without a call, the words before the answer count too.
-  expect(await rewardOf('42')).toBe(0);
+  expect(await rewardOf(['42'])).toBe(0);
   await played.close();
 });
 
@@ -61,6 +64,17 @@ test.each([
 test('an agent that stays silent is cut off', async () => {
   const trajectories = await play('stays silent', { toolTimeout: 1000 });
   for (const { outcome } of trajectories) expect(outcome).toEqual({ kind: 'truncated', reason: 'deadline' });
+});
+
+test('a program that is not installed is named', async () => {
+  const env = (await openEnv(bank)) as EnvHandle<BankTask>;
+  const played = await withHarness(env, harnessNamed('acp:nowhere-agent --acp'));
+  const task = await env.tasks.test.get(0);
+  await expect(playTasks(played, bankPlayer([task]), [task])).rejects.toMatchObject({
+    code: 'usage.agent_missing',
+    message: 'The program nowhere-agent is not installed: install it, or give its path.',
+  });
+  await played.close();
 });
 
 test('an agent without MCP over HTTP is refused by name', async () => {

@@ -1,6 +1,4 @@
 /** A policy is trained in an agent's own loop, on the tokens that it has sampled. */
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openEnv, type Trajectory } from '@toolenv/core';
 import { loadPolicy } from '@toolenv/policy';
@@ -8,6 +6,7 @@ import { grpo } from '@toolenv/trainer-grpo';
 import { toTrainingRows, train } from '@toolenv/training';
 import { expect, test } from 'vitest';
 import safe from '../../../templates/env/src/safe-v1.ts';
+import { newFolder } from '../../../workshop/test/new-folder.ts';
 import { acpAgent, withHarness } from '../src/index.ts';
 
 const program = join(import.meta.dirname, 'acp-program.js');
@@ -17,7 +16,7 @@ test('GRPO trains on exactly the tokens that were sampled in an agent', async ()
   const agent = acpAgent({ name: 'trained', package: 'small@1.0.0', program: [process.execPath, program] });
   const env = await withHarness(await openEnv(safe, {}, { seed: 1 }), agent, { maxTurns: 6 });
   await using policy = await loadPolicy(checkpoint);
-  const out = join(await mkdtemp(join(tmpdir(), 'toolenv-')), 'run');
+  const out = join(await newFolder(), 'run');
   const options = { steps: 1, tasksPerStep: 2, groupSize: 8, maxTokens: 48, learningRate: 1e-4 };
   const seen: Trajectory[] = [];
   const learned: number[] = [];

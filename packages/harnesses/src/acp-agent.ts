@@ -17,8 +17,6 @@ export interface AcpProgram extends Pick<Harness, 'name' | 'package'> {
   program: readonly [string, ...string[]];
   /** Further variables. The program has those of `command`, and the home of the episode. */
   env?(job: HarnessJob): Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>;
-  /** How to log in, if the agent asks for it: the id of a method that it names. */
-  login?: string;
 }
 
 /** In bytes. An agent may send the files that it has read. */
@@ -28,7 +26,7 @@ const maxMessageBytes = 2 ** 24;
  * The agent may do what it asks for. Its last message, after its last tool call, is the answer. An episode throws `usage.agent_mcp` if the agent
  * takes no MCP server over HTTP, and the environment has tools.
  */
-export function acpAgent({ program, env, login, ...harness }: AcpProgram): Harness {
+export function acpAgent({ program, env, ...harness }: AcpProgram): Harness {
   return {
     ...harness,
     async run(job) {
@@ -73,7 +71,6 @@ export function acpAgent({ program, env, login, ...harness }: AcpProgram): Harne
       const message = `${harness.package} takes no MCP server over HTTP: play an environment without tools, or another agent.`;
       throw new ToolEnvError('usage.agent_mcp', message);
     }
-    if (login !== undefined) await agent.request(methods.agent.authenticate, { methodId: login });
     const { sessionId } = await agent.request(methods.agent.session.new, {
       cwd,
       mcpServers: tools === undefined ? [] : [{ type: 'http', name: serverName, url: tools, headers: [] }],

@@ -57,7 +57,9 @@ export async function orMissing<Result>(
     return await running;
   } catch (error) {
     if (Object(Object(error).cause).code !== 'ENOENT') throw error;
-    const message = `The program ${file} is not installed: npm install ${name}`;
+    // A command line names a program, and no package.
+    const remedy = name.startsWith('acp:') ? 'install it, or give its path.' : `npm install ${name}`;
+    const message = `The program ${file} is not installed: ${remedy}`;
     throw new ToolEnvError('usage.agent_missing', message, { cause: error });
   }
 }

@@ -20,7 +20,7 @@ export { BanditModel, type BanditOptions, type BanditTask, openBandit } from './
 export { type CheckTrainerOptions, checkTrainer } from './trainer/check-trainer.ts';
 export {
   type CompareTrainersOptions,
-  comparable,
   compareTrainers,
+  playsToLearn,
   type TrainerShare,
 } from './trainer/compare-trainers.ts';

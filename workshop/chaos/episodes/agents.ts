@@ -6,7 +6,8 @@ import { createRng, type EnvHandle, openEnv, rollout, type Trajectory } from '@t
 import { acpAgent, withHarness } from '@toolenv/harnesses';
 import bank from '../../../examples/bank.ts';
 import { type BankTask, bankPlayer } from '../../../packages/harnesses/process-test/bank-player.ts';
-import { type Played, withinLimit } from './play.ts';
+import { drawDeed } from './draw-deed.ts';
+import { judgeAll, type Played } from './play.ts';
 
 /** What a program does, its share of the episodes, and what it means for the episode. */
 const deeds = [
@@ -30,7 +31,7 @@ export async function playAgents(
 ): Promise<Played> {
   const env = (await openEnv(bank)) as EnvHandle<BankTask>;
   const tasks = await Promise.all(Array.from({ length: count }, (_, index) => env.tasks.test.get(index)));
-  const plans = tasks.map((_, number) => draw(createRng(seed, 'agents', number).float()));
+  const plans = tasks.map((_, number) => drawDeed(deeds, createRng(seed, 'agents', number).float()));
   const mark = `toolenv-chaos-${seed}-${process.pid}`;
   const agent = acpAgent({
     name: 'mortal',
@@ -42,31 +43,26 @@ export async function playAgents(
     },
   });
   const played = await withHarness(env, agent, { toolTimeout: 5_000 });
-  const started = performance.now();
-  const seen = new Set<number>();
-  const wrong: string[] = [];
-  let aborted = 0;
-  const failure = await withinLimit(limit, async () => {
-    const episodes = tasks.map((task, group) => ({ task, group, sample: 0 }));
-    const sampling = { maxTokens: 64, temperature: 0 };
-    const given = { env: played, policy: bankPlayer(tasks), seed, retries: 0, concurrency: 4 };
-    for await (const trajectory of rollout({ ...given, episodes, sampling })) {
-      const { what, means } = plans[trajectory.group]!;
-      seen.add(trajectory.group);
-      if (trajectory.outcome.kind === 'aborted') aborted += 1;
-      const found = meaningOf(trajectory);
-      if (found !== means) wrong.push(`episode ${trajectory.group} is ${found} after "${what}"`);
-    }
-    await played.close();
+  const trajectories = rollout({
+    ...{ env: played, policy: bankPlayer(tasks), seed, retries: 0, concurrency: 4 },
+    episodes: tasks.map((task, group) => ({ task, group, sample: 0 })),
+    sampling: { maxTokens: 64, temperature: 0 },
   });
-  if (failure !== undefined) wrong.unshift(failure);
-  if (seen.size < count) wrong.push(`${count - seen.size} episodes have no trajectory`);
+  const judged = await judgeAll(trajectories, {
+    count,
+    limit,
+    judge(trajectory) {
+      const { what, means } = plans[trajectory.group]!;
+      const found = meaningOf(trajectory);
+      return found === means ? undefined : `is ${found} after "${what}"`;
+    },
+    end: () => played.close(),
+  });
   const folders = (await readdir(tmpdir())).filter((name) => name.startsWith('toolenv-mortal-'));
-  if (folders.length > 0) wrong.push(`${folders.length} folders are left`);
+  if (folders.length > 0) judged.wrong.push(`${folders.length} folders are left`);
   const processes = await processesWith(mark);
-  if (processes > 0) wrong.push(`${processes} processes are left`);
-  const faulty = plans.filter(({ what }) => what !== 'works').length;
-  return { episodes: seen.size, aborted, faulty, seconds: (performance.now() - started) / 1000, wrong };
+  if (processes > 0) judged.wrong.push(`${processes} processes are left`);
+  return { ...judged, faulty: plans.filter(({ what }) => what !== 'works').length };
 }
 
 function meaningOf({ outcome, reward }: Trajectory): string {
@@ -84,12 +80,4 @@ async function processesWith(mark: string): Promise<number> {
     }),
   );
   return marked.filter(Boolean).length;
-}
-
-function draw(drawn: number): (typeof deeds)[number] {
-  let below = 0;
-  return deeds.find(({ share }) => {
-    below += share;
-    return drawn < below;
-  })!;
 }

@@ -26,18 +26,6 @@ export async function play(
 ): Promise<Played> {
   const { env: definition, policy, injected } = chaos(plans, { toolTimeout });
   const env = await openEnv(definition);
-  const started = performance.now();
-  const seen = new Set<number>();
-  const wrong: string[] = [];
-  let aborted = 0;
-  const judge = (trajectory: Trajectory<ChaoticTask>) => {
-    const { number } = trajectory.task;
-    if (seen.has(number)) wrong.push(`episode ${number} ended twice`);
-    seen.add(number);
-    if (trajectory.outcome.kind === 'aborted') aborted += 1;
-    const what = verdict(trajectory, plans[number]!, injected.get(number) ?? []);
-    if (what) wrong.push(`episode ${number} ${what}`);
-  };
   const trajectories = rollout({
     env,
     policy,
@@ -49,23 +37,53 @@ export async function play(
     onBug: 'abort-episode',
     closeTimeout: 1000,
   });
+  const judged = await judgeAll(trajectories as AsyncIterable<Trajectory<ChaoticTask>>, {
+    count: plans.length,
+    limit,
+    judge(trajectory) {
+      const { number } = trajectory.task;
+      return verdict(trajectory, plans[number]!, injected.get(number) ?? []);
+    },
+  });
+  return { ...judged, faulty: injected.size };
+}
+
+/**
+ * Judges each trajectory of a rollout, whose groups count its episodes from 0.
+ * @param plan `judge` says what is wrong with an episode; `end` runs after the last.
+ */
+export async function judgeAll<Task>(
+  trajectories: AsyncIterable<Trajectory<Task>>,
+  plan: {
+    count: number;
+    limit: number;
+    judge(trajectory: Trajectory<Task>): string | undefined;
+    end?(): Promise<void>;
+  },
+): Promise<Omit<Played, 'faulty'>> {
+  const { count, limit, judge, end } = plan;
+  const started = performance.now();
+  const seen = new Set<number>();
+  const wrong: string[] = [];
+  let aborted = 0;
   const failure = await withinLimit(limit, async () => {
-    for await (const trajectory of trajectories) judge(trajectory);
+    for await (const trajectory of trajectories) {
+      const { group, outcome } = trajectory;
+      if (seen.has(group)) wrong.push(`episode ${group} ended twice`);
+      seen.add(group);
+      if (outcome.kind === 'aborted') aborted += 1;
+      const what = judge(trajectory);
+      if (what) wrong.push(`episode ${group} ${what}`);
+    }
+    await end?.();
   });
   if (failure !== undefined) wrong.unshift(failure);
-  const missing = plans.length - seen.size;
-  if (missing > 0) wrong.push(`${missing} episodes have no trajectory`);
-  return {
-    episodes: seen.size,
-    aborted,
-    faulty: injected.size,
-    seconds: (performance.now() - started) / 1000,
-    wrong,
-  };
+  if (seen.size < count) wrong.push(`${count - seen.size} episodes have no trajectory`);
+  return { episodes: seen.size, aborted, seconds: (performance.now() - started) / 1000, wrong };
 }
 
 /** Why the work failed, if it did. Work that takes too long is left running. */
-export async function withinLimit(limit: number, work: () => Promise<void>): Promise<string | undefined> {
+async function withinLimit(limit: number, work: () => Promise<void>): Promise<string | undefined> {
   let timer: ReturnType<typeof setTimeout>;
   const late = new Promise<string>((resolve) => {
     timer = setTimeout(() => resolve(`the rollout hangs: it did not end within ${limit / 1000} s`), limit);

@@ -2,7 +2,8 @@
 import { join } from 'node:path';
 import { createRng, openEnv, rollout, scriptedPolicy, type Trajectory } from '@toolenv/core';
 import { defineMcpEnv, type EnvReset } from '@toolenv/mcp';
-import { type Played, withinLimit } from './play.ts';
+import { drawDeed } from './draw-deed.ts';
+import { judgeAll, type Played } from './play.ts';
 
 /** What a server's tool does, its share of the calls, and what it means for the episode. */
 const deeds = [
@@ -32,7 +33,7 @@ export async function playServers(
   const tasks = Array.from({ length: count }, (_, number) => ({ prompt: `Task ${number}.`, answer: 'done' }));
   const plans = tasks.map((_task, number) => {
     const rng = createRng(seed, 'servers', number);
-    return [draw(rng.float()), draw(rng.float())];
+    return [drawDeed(deeds, rng.float()), drawDeed(deeds, rng.float())];
   });
   const numbers = new Map(tasks.map(({ prompt }, number) => [prompt, number]));
   const resets = isReset ? new Resets(seed) : undefined;
@@ -49,39 +50,32 @@ export async function playServers(
     const deed = plans[numbers.get(messages[0]!.content)!]![turn];
     return deed ? [{ name: 'work', arguments: { what: deed.what } }] : 'done';
   });
-  const started = performance.now();
   const env = await openEnv(definition);
-  const seen = new Set<number>();
-  const wrong: string[] = [];
-  let aborted = 0;
-  const failure = await withinLimit(limit, async () => {
-    const trajectories = rollout({
-      env,
-      policy,
-      episodes: tasks.map((task, group) => ({ task, group, sample: 0 })),
-      concurrency: count,
-      sampling: { maxTokens: 16, temperature: 0 },
-      seed,
-      retries: 0,
-    });
-    for await (const trajectory of trajectories) {
+  const trajectories = rollout({
+    env,
+    policy,
+    episodes: tasks.map((task, group) => ({ task, group, sample: 0 })),
+    concurrency: count,
+    sampling: { maxTokens: 16, temperature: 0 },
+    seed,
+    retries: 0,
+  });
+  const judged = await judgeAll(trajectories, {
+    count,
+    limit,
+    judge(trajectory) {
       const { group, outcome, reward } = trajectory;
-      seen.add(group);
-      wrong.push(...foreignCalls(trajectory));
-      if (outcome.kind === 'aborted') aborted += 1;
+      const foreign = foreignCall(trajectory);
+      if (foreign) return foreign;
       const fault = plans[group]!.find(({ means }) => means === 'aborts')?.what;
       const may = plans[group]!.some(({ means }) => means === 'either');
-      if (fault && outcome.kind !== 'aborted')
-        wrong.push(`episode ${group} scored ${reward} after "${fault}"`);
-      else if (!fault && !may && reward !== 1 && !resets?.excuses(outcome))
-        wrong.push(`episode ${group} ended as ${JSON.stringify(outcome)} with the reward ${reward}`);
-    }
-    await env.close();
+      if (fault) return outcome.kind === 'aborted' ? undefined : `scored ${reward} after "${fault}"`;
+      if (may || reward === 1 || resets?.excuses(outcome)) return undefined;
+      return `ended as ${JSON.stringify(outcome)} with the reward ${reward}`;
+    },
+    end: () => env.close(),
   });
-  if (failure !== undefined) wrong.unshift(failure);
-  if (seen.size < count) wrong.push(`${count - seen.size} episodes have no trajectory`);
-  const faulty = plans.filter((plan) => plan.some(({ what }) => what !== 'works')).length;
-  return { episodes: seen.size, aborted, faulty, seconds: (performance.now() - started) / 1000, wrong };
+  return { ...judged, faulty: plans.filter((plan) => plan.some(({ what }) => what !== 'works')).length };
 }
 
 /** Resets that do what is drawn for them. A server that dies after its reset aborts the next episode, if that has begun. */
@@ -96,7 +90,7 @@ class Resets {
 
   readonly reset: EnvReset = ({ call }) => {
     this.#count += 1;
-    const { what } = draw(createRng(this.#seed, 'reset', this.#count).float());
+    const { what } = drawDeed(deeds, createRng(this.#seed, 'reset', this.#count).float());
     if (what === 'answers and dies') this.#deaths += 1;
     return call('forget', { what });
   };
@@ -109,19 +103,9 @@ class Resets {
   }
 }
 
-/** An episode's own calls are the first and the second that its server counts. */
-function foreignCalls({ group, steps }: Trajectory): string[] {
-  return steps.flatMap(({ calls }, turn) => {
-    const said = JSON.stringify(calls[0]?.result?.content ?? '');
-    const isForeign = /call \d/.test(said) && !said.includes(`call ${turn + 1}"`);
-    return isForeign ? [`call ${turn + 1} of episode ${group} answers ${said}`] : [];
-  });
-}
-
-function draw(drawn: number): (typeof deeds)[number] {
-  let below = 0;
-  return deeds.find(({ share }) => {
-    below += share;
-    return drawn < below;
-  })!;
+/** A call that another episode's server has answered: an episode's own calls are the first and the second that its server counts. */
+function foreignCall({ steps }: Trajectory): string | undefined {
+  const answers = steps.map(({ calls }) => JSON.stringify(calls[0]?.result?.content ?? ''));
+  const turn = answers.findIndex((said, turn) => /call \d/.test(said) && !said.includes(`call ${turn + 1}"`));
+  return turn === -1 ? undefined : `has ${answers[turn]} as the answer of call ${turn + 1}`;
 }

@@ -1,12 +1,14 @@
 /** `toolenv check`: checks a plugin, a package, a checkpoint or a file of trajectories against the rules of the spec. */
 import { ToolEnvError } from '@toolenv/core';
 import { type CertificateReport, type Report, type RuleId, rules } from '@toolenv/testing';
+import { Option } from 'commander';
 import { CheckProgress, reportView } from '../display/report-view.ts';
+import { trainersView } from '../display/trainers-view.ts';
 import { addPluginFlags } from '../flags/plugin-flags.ts';
 import { completeFlags, parseJson, schemaFlags } from '../flags/schema-flags.ts';
 import { writeCertificates } from '../run/certificate-files.ts';
 import { checkSubject } from './check-subject.ts';
-import { checkTrainers, trainersView } from './check-trainers.ts';
+import { checkTrainers } from './check-trainers.ts';
 import type { MakeCommand } from './commands.ts';
 
 interface OwnFlags {
@@ -73,9 +75,11 @@ export const make: MakeCommand = async (command, { words, signal }) => {
       '--certificate <folder>',
       'with --adversarial, write a certificate (JSON) and a badge (SVG) for each environment that passes, and show the badges in the README of a package',
     )
-    .option(
-      '--trainers [reference...]',
-      'instead of rules, compare the first step of these trainers, or of all that are installed, in an environment: the same episodes and rewards, and which tokens each learns from',
+    .addOption(
+      new Option(
+        '--trainers [reference...]',
+        'instead of rules, compare the first step of these trainers, or of all that are installed, in an environment: whether each sees the same episodes and rewards, and from which tokens it learns',
+      ).conflicts(['adversarial', 'certificate', 'learnable']),
     )
     .option('--skip <rule...>', 'do not check these rules and warnings');
   for (const flag of schemaFlags(schema)) command.addOption(flag);

@@ -2,10 +2,7 @@
 import { type EnvDefinition, ToolEnvError } from '@toolenv/core';
 import type { TrainablePolicy } from '@toolenv/core/learner';
 import { listPlugins, loadPlugin, openPolicy, type PolicyHandle, type Trainer } from '@toolenv/core/plugins';
-import { comparable, compareTrainers, type TrainerShare } from '@toolenv/testing';
-import { paint } from '../display/guarded-output.ts';
-import { countText, plural, scoreText } from '../display/number-text.ts';
-import { alignedRows, safeLine } from '../display/terminal-text.ts';
+import { compareTrainers, playsToLearn, type TrainerShare } from '@toolenv/testing';
 import { readPairs } from '../flags/schema-flags.ts';
 import { openSource } from '../run/open-run.ts';
 import { findSubject, importPlugin } from '../subject/find-subject.ts';
@@ -17,7 +14,8 @@ const step = { tasksPerStep: 4, groupSize: 4, maxTokens: 128, concurrency: 16 };
 
 /**
  * @param names References, or files. Empty: the installed trainers that play episodes, improve weights and need no option.
- * @throws ToolEnvError `usage.bad_flag` if the subject is no environment, or a trainer cannot be compared; `usage.no_learner`.
+ * @throws ToolEnvError `usage.bad_flag` if the subject is not an environment, or no trainer is installed; `usage.not_trainable`; what
+ *   `compareTrainers` throws.
  */
 export async function checkTrainers(
   subject: string,
@@ -51,17 +49,13 @@ async function environmentOf(name: string): Promise<string | EnvDefinition> {
   if (found?.kind === 'envs') return found.plugin;
   throw new ToolEnvError(
     'usage.bad_flag',
-    `--trainers compares trainers in an environment: ${name} is none.`,
+    `--trainers compares trainers in an environment, and ${name} is not an environment.`,
   );
 }
 
 async function namedTrainers(names: readonly string[]): Promise<Map<string, Trainer>> {
   const trainers = new Map<string, Trainer>();
-  for (const name of names) {
-    const trainer = await loadNamed('trainers', name);
-    comparable(name, trainer);
-    trainers.set(name, trainer);
-  }
+  for (const name of names) trainers.set(name, await loadNamed('trainers', name));
   return trainers;
 }
 
@@ -70,8 +64,7 @@ async function installedTrainers(): Promise<Map<string, Trainer>> {
   for (const { kind, ref } of listPlugins(pluginFolders())) {
     if (kind !== 'trainers') continue;
     const trainer = await loadPlugin('trainers', ref);
-    if (trainer.learnsFrom !== 'data' && trainer.improves !== 'prompts' && needsNothing(trainer))
-      trainers.set(ref, trainer);
+    if (playsToLearn(trainer) && needsNoOption(trainer)) trainers.set(ref, trainer);
   }
   if (trainers.size > 0) return trainers;
   throw new ToolEnvError(
@@ -80,12 +73,11 @@ async function installedTrainers(): Promise<Map<string, Trainer>> {
   );
 }
 
-/** Whether each option has a default. */
-function needsNothing({ options }: Trainer): boolean {
+function needsNoOption({ options }: Trainer): boolean {
   return ((options.required ?? []) as readonly string[]).length === 0;
 }
 
-/** @throws ToolEnvError `usage.no_learner`. */
+/** @throws ToolEnvError `usage.not_trainable`. */
 async function trainable(
   name: string,
   run: { seed: number; signal: AbortSignal },
@@ -94,30 +86,7 @@ async function trainable(
   if (policy.learner) return policy as PolicyHandle & TrainablePolicy;
   await policy.close?.();
   throw new ToolEnvError(
-    'usage.no_learner',
+    'usage.not_trainable',
     `${name} has no weights to train: name a checkpoint by --policy.`,
   );
-}
-
-export function trainersView(shares: readonly TrainerShare[]): string {
-  const head = ['', 'trainer', 'episodes', 'reward', 'sampled tokens', 'learned episodes', 'learned tokens'];
-  const rows = shares.map((share) => [
-    share.differences.length > 0 ? '✘' : '✔',
-    safeLine(share.trainer),
-    countText(share.episodes),
-    scoreText(share.reward),
-    countText(share.sampledTokens),
-    countText(share.learnedEpisodes),
-    countText(share.learnedTokens),
-  ]);
-  const said = shares.flatMap(({ trainer, notes, differences }) => [
-    ...differences.map((text) => paint('red', `  ✘ ${safeLine(`${trainer} ${text}`)}`)),
-    ...notes.map((text) => paint('dim', `  – ${safeLine(`${trainer}, ${text}`)}`)),
-  ]);
-  const differing = shares.filter(({ differences }) => differences.length > 0).length;
-  const end =
-    differing === 0
-      ? 'All trainers see the same episodes, rewards and tokens, and learn from tokens of the policy only.'
-      : `${plural(differing, 'trainer')} of ${shares.length} differ${differing === 1 ? 's' : ''}.`;
-  return [...alignedRows([head, ...rows]), ...said, end].join('\n');
 }

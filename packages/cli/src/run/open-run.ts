@@ -158,7 +158,7 @@ interface OpeningSettings {
 }
 
 /**
- * @throws ToolEnvError What `openEnv`, `readPrompts` and `readSkill` throw; `usage.bad_flag` for several skills; `usage.missing_package` and
+ * @throws ToolEnvError What `openEnv`, `readPrompts` and `readSkill` throw; `usage.bad_flag` for several skills, and for turns of no agent; `usage.missing_package` and
  *   `usage.unknown_agent` for an agent.
  */
 export async function openRunEnv(
@@ -170,6 +170,8 @@ export async function openRunEnv(
       'usage.bad_flag',
       `--skill ${skills[1]}: only eval takes several skills. Give one.`,
     );
+  if (agentTurns !== undefined && agent === undefined)
+    throw new ToolEnvError('usage.bad_flag', '--agent-turns needs --agent: name the agent.');
   const [path = noSkill] = skills;
   const skill = path === noSkill ? undefined : await readSkill(path);
   const texts = file === undefined ? undefined : await readPrompts(file);

@@ -82,8 +82,8 @@ export class Cuts<T> {
   prefixesOf(x: T, axis: number): T[] {
     const blocks = this.blocksOf(x, axis);
     return blocks.map((block, index) => {
-      if (index === 0 || index === blocks.length - 1) return index === 0 ? block : x;
-      return this.#ops.concat(blocks.slice(0, index + 1), axis);
+      if (index === blocks.length - 1) return x;
+      return index === 0 ? block : this.#ops.concat(blocks.slice(0, index + 1), axis);
     });
   }
 }

@@ -5,15 +5,15 @@ import { join } from 'node:path';
 import { type EnvHandle, ToolEnvError, type Trajectory } from '@toolenv/core';
 import type { TrainablePolicy } from '@toolenv/core/learner';
 import type { Trainer } from '@toolenv/core/plugins';
-import { validate } from '@toolenv/core/schemas';
 import { toTrainingRows } from '@toolenv/training';
+import { acceptedOptions } from './accepts-option.ts';
 import { type LearnedRow, SpyLearner } from './spy-learner.ts';
 
 export interface CompareTrainersOptions {
   env: EnvHandle<unknown>;
   /** Opens the policy anew, for each trainer. */
   openPolicy(): Promise<TrainablePolicy & { close?(): Promise<void> }>;
-  /** By reference or name. They play episodes, and improve weights. */
+  /** By reference or name. */
   trainers: ReadonlyMap<string, Trainer>;
   /** Options of the step, as far as a trainer has them. */
   options: Readonly<Record<string, unknown>>;
@@ -39,12 +39,17 @@ export interface TrainerShare {
   differences: string[];
 }
 
+/** Whether a trainer plays episodes and improves weights by them, so that it can be compared. */
+export function playsToLearn({ learnsFrom, improves }: Pick<Trainer, 'learnsFrom' | 'improves'>): boolean {
+  return learnsFrom !== 'data' && improves !== 'prompts';
+}
+
 /** Differences of a kind that are named. */
 const mostNamed = 3;
 
 /**
  * Weights never change, so that each trainer sees the same policy.
- * @throws ToolEnvError `usage.*` of a trainer itself, for options that it needs.
+ * @throws ToolEnvError `usage.bad_trainer` for a trainer that does not play to learn, and `usage.*` of a trainer itself, for options that it needs.
  */
 export async function compareTrainers({
   env,
@@ -55,6 +60,11 @@ export async function compareTrainers({
   signal,
   onTrainer,
 }: CompareTrainersOptions): Promise<TrainerShare[]> {
+  for (const [name, trainer] of trainers) {
+    if (playsToLearn(trainer)) continue;
+    const message = `${name} plays no episodes to improve the weights: it cannot be compared.`;
+    throw new ToolEnvError('usage.bad_trainer', message);
+  }
   const shares: TrainerShare[] = [];
   let first: readonly Trajectory[] | undefined;
   for (const [name, trainer] of trainers) {
@@ -64,7 +74,7 @@ export async function compareTrainers({
     try {
       const learner = new SpyLearner(policy.learner);
       const run = { env, policy, learner, out, seed, ...(signal && { signal }) };
-      const played = await firstStep(trainer.train(run, { ...known(trainer, options), steps: 1 }));
+      const played = await firstStep(trainer.train(run, { ...acceptedOptions(trainer, options), steps: 1 }));
       first ??= played;
       shares.push(shareOf(name, played, learner.rows, first));
     } finally {
@@ -79,15 +89,6 @@ async function firstStep(events: ReturnType<Trainer['train']>): Promise<Trajecto
   const played: Trajectory[] = [];
   for await (const event of events) if (event.type === 'rollout') played.push(...event.trajectories);
   return played;
-}
-
-function known({ options: schema }: Trainer, options: Readonly<Record<string, unknown>>) {
-  const properties = (schema.properties ?? {}) as Record<string, Record<string, unknown>>;
-  return Object.fromEntries(
-    Object.entries(options).filter(
-      ([name, value]) => properties[name] && validate(properties[name], value).length === 0,
-    ),
-  );
 }
 
 function shareOf(
@@ -183,11 +184,4 @@ function differencesOf(played: readonly Trajectory[], first: readonly Trajectory
 function named(found: readonly string[]): string[] {
   const more = found.length - mostNamed;
   return more > 0 ? [...found.slice(0, mostNamed), `… and ${more} more of this kind.`] : [...found];
-}
-
-/** @throws ToolEnvError `usage.bad_flag` for a trainer that plays no episodes, or improves no weights. */
-export function comparable(name: string, { learnsFrom, improves }: Trainer): void {
-  if (learnsFrom !== 'data' && improves !== 'prompts') return;
-  const why = improves === 'prompts' ? 'it improves prompts' : 'it learns from data';
-  throw new ToolEnvError('usage.bad_flag', `${name} cannot be compared: ${why}.`);
 }

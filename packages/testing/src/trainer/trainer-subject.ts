@@ -4,12 +4,12 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type EnvHandle, ToolEnvError } from '@toolenv/core';
 import type { Run, TrainEvent, Trainer } from '@toolenv/core/plugins';
-import { validate } from '@toolenv/core/schemas';
 import { withTimeout } from '../in-time.ts';
 import { checkOptionsSchema } from '../options-schema.ts';
 import type { Reporter } from '../report.ts';
 import type { RuleId } from '../rules.ts';
 import { brief, thrown, Violation } from '../violation.ts';
+import { acceptedOptions, acceptsOption } from './accepts-option.ts';
 import { BanditModel, type BanditTask, machines, openBandit } from './bandit-model.ts';
 
 /** Settings of the check's runs, for the options that a trainer has under these names. */
@@ -64,8 +64,7 @@ export class TrainerSubject {
 
   /** Whether the trainer has an option, and accepts the value. */
   accepts(option: string, value: unknown): boolean {
-    const schema = this.#properties[option];
-    return schema !== undefined && validate(schema, value).length === 0;
+    return acceptsOption(this.#of.trainer, option, value);
   }
 
   get improvesPrompts(): boolean {
@@ -101,10 +100,8 @@ export class TrainerSubject {
   /** The events of a run as they come. An event later than the timeout breaks TRN-2. */
   async *events({ options = {}, best = 1, ...run }: TrainerRun): AsyncGenerator<TrainEvent, void, void> {
     const data = this.learnsFromData ? { data: await this.#examples(best) } : {};
-    const known = Object.entries({ ...settings, ...data, ...options }).filter(([name, value]) =>
-      this.accepts(name, value),
-    );
-    const iterator = await this.#start({ ...run, best }, { ...Object.fromEntries(known), ...this.#of.given });
+    const known = acceptedOptions(this.#of.trainer, { ...settings, ...data, ...options });
+    const iterator = await this.#start({ ...run, best }, { ...known, ...this.#of.given });
     let isWaiting = false;
     try {
       for (;;) {
