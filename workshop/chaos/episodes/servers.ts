@@ -36,7 +36,9 @@ export async function playServers(
     return [drawDeed(deeds, rng.float()), drawDeed(deeds, rng.float())];
   });
   const numbers = new Map(tasks.map(({ prompt }, number) => [prompt, number]));
-  const resets = isReset ? new Resets(seed) : undefined;
+  const resets = isReset
+    ? new Resets(seed, plans.flat().filter(({ what }) => what === 'answers and dies').length)
+    : undefined;
   const definition = defineMcpEnv({
     name: 'mortal-v1',
     server: { command: process.execPath, args: [join(import.meta.dirname, 'mortal-server.js')] },
@@ -78,14 +80,19 @@ export async function playServers(
   return { ...judged, faulty: plans.filter((plan) => plan.some(({ what }) => what !== 'works')).length };
 }
 
-/** Resets that do what is drawn for them. A server that dies after its reset aborts the next episode, if that has begun. */
+/**
+ * Resets that do what is drawn for them. A server dies 5 ms after a call or a reset that answers and dies. In that time it may still be
+ * reset and lent again, so that its death aborts the next episode.
+ */
 class Resets {
   readonly #seed: number;
   #count = 0;
-  #deaths = 0;
+  #deaths: number;
 
-  constructor(seed: number) {
+  /** @param deaths how many calls of the episodes answer and die */
+  constructor(seed: number, deaths: number) {
     this.#seed = seed;
+    this.#deaths = deaths;
   }
 
   readonly reset: EnvReset = ({ call }) => {
