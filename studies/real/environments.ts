@@ -78,7 +78,7 @@ export const environments: Readonly<Record<string, RealEnvironment>> = {
     files: problems,
     count: testProblems,
     demonstrator: gsm8k,
-    demonstrations: 7000,
+    demonstrations: 1000,
     epochs: 1,
     components: ['correct'],
     maxTokens: 128,
