@@ -152,6 +152,8 @@ const hints = {
     'Begin with values of 0 in addCritic(), learn them from dValues, do not change the policy for criticOnly, and save both.',
   'LRN-12':
     'Return the outputs of the weights before the step from backward(), at the positions of forward(), or return nothing.',
+  'LRN-13':
+    'Compute the weights with noise from those without, which must stay as they are until shift(), and write those in save().',
   'TRN-1':
     'Give options a schema with "steps" and valid defaults, and check the options before the first event: defineTrainer does.',
   'TRN-2':

@@ -11,7 +11,6 @@ import {
   type Prompts,
   type Rng,
   replacePrompts,
-  rollout,
   type TaskSet,
   ToolEnvError,
   type Trajectory,
@@ -26,6 +25,7 @@ import {
   outcomeScore,
   type PromptAlgorithm,
   type PromptTrainer,
+  playEpisodes,
   type RunOptions,
 } from '@toolenv/training';
 import { bestScore } from './best-score.ts';
@@ -216,26 +216,15 @@ class Evolution implements PromptAlgorithm {
     { prompts, tasks, seed, step, part }: Part & { prompts: Prompts; tasks: readonly number[]; seed: number },
   ): Promise<Trajectory[]> {
     const { run, options } = this.#context;
-    const { deadline, onDeadline, onBug, onImages, maxTokens, temperature, topP, topK, minP } = options;
     const { train }: { train: TaskSet<unknown> } = this.#env.tasks;
-    const playing = rollout({
+    const ended = await playEpisodes(run, options, {
       env: withPrompts(this.#env, prompts),
-      policy: run.policy,
       episodes: tasks.map((task, group) => ({ task: train.get(task), group, sample: 0 })),
-      concurrency: tasks.length,
-      sampling: { maxTokens, temperature, topP, topK, minP },
       seed,
-      ...{ deadline, onDeadline, onBug, onImages },
-      signal: run.signal,
-      onProgress: run.onProgress,
+      watch: this.#watch,
       // A retry would be an episode beyond the budget.
       retries: 0,
     });
-    const ended: Trajectory[] = [];
-    for await (const trajectory of playing) {
-      this.#watch.add(trajectory.outcome);
-      ended[trajectory.index] = trajectory;
-    }
     const first = part === 'pareto' ? options.minibatch : 0;
     for (const [n, trajectory] of ended.entries()) {
       const place = { index: all.length, group: first + n, sample: part === 'after' ? 1 : 0 };

@@ -27,7 +27,8 @@ export {
 export { metricNames } from './reports/metric-names.ts';
 export { BusyClock } from './reports/timed-learner.ts';
 export { AbortWatch } from './rollouts/abort-watch.ts';
-export { drawEpisodes } from './rollouts/draw-episodes.ts';
+export { draw, drawEpisodes } from './rollouts/draw-episodes.ts';
+export { playEpisodes } from './rollouts/play-episodes.ts';
 export {
   countTokens,
   groupBy,
@@ -52,6 +53,7 @@ export type {
   Algorithm,
   AlgorithmContext,
   DataAlgorithm,
+  PlayingAlgorithm,
   PromptAlgorithm,
   RolloutBatch,
 } from './trainer/algorithm.ts';

@@ -75,8 +75,11 @@ export interface TrainerPart {
 export interface Trainer<Options = Record<string, unknown>> {
   readonly name: string;
   readonly description: string;
-  /** `data`: the trainer plays no episodes, its steps have no rollouts, and its runs need no environment. Default `episodes`. */
-  readonly learnsFrom?: 'episodes' | 'data';
+  /**
+   * `data`: the trainer plays no episodes, its steps have no rollouts, and its runs need no environment. `perturbations`: it plays its own
+   * episodes, with noise on the weights. Default `episodes`.
+   */
+  readonly learnsFrom?: 'episodes' | 'data' | 'perturbations';
   /**
    * `prompts`: the policy stays as it is, and needs no learner. The trainer searches for better open texts of the environment; the run
    * ends with them in `prompts.json`. Default `weights`.

@@ -68,6 +68,12 @@ export interface AdamW {
   criticOnly?: boolean;
 }
 
+/** Noise on each number that `step` changes: independent, of mean 0 and variance `scale`². Equal seeds give equal noise. */
+export interface Noise {
+  seed: number;
+  scale: number;
+}
+
 /** What a trainer needs from a model. */
 export interface Learner {
   /**
@@ -93,6 +99,14 @@ export interface Learner {
    * `save` and `load` include the critic. A learner without this method supports no critic.
    */
   addCritic?(options: CriticOptions): Promise<void>;
+  /**
+   * Lets the policy sample, and `forward` compute, with noise on the weights, until it is called again. Without noise, the weights are as
+   * before, bit for bit. Every other method that changes or writes weights takes the noise away first. A learner without this method and
+   * `shift` supports no evolution strategies.
+   */
+  perturb?(noise?: Noise): Promise<void>;
+  /** Adds the sum of the noise to the weights for good. */
+  shift?(noise: readonly Noise[]): Promise<void>;
   /** A frozen copy of the current policy, for a KL penalty. */
   reference(): Promise<Pick<Learner, 'forward'>>;
   /** Writes weights and optimizer state. */

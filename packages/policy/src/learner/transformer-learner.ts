@@ -6,6 +6,7 @@ import type {
   BackwardOutputs,
   CriticOptions,
   Learner,
+  Noise,
   Rows,
   TokenBatch,
   TokenGradients,
@@ -51,6 +52,7 @@ import {
   usesLogits,
 } from './token-outputs.ts';
 import { defaultTokenBudget } from './training-memory.ts';
+import { addNoise } from './weight-noise.ts';
 
 const optimizerFile = 'optimizer.safetensors';
 
@@ -74,6 +76,8 @@ export class TransformerLearner implements Learner {
   #passes: Pass[] = [];
   /** Copies of weights that references use. */
   readonly #frozen: Tensors[] = [];
+  /** While the model has noise: its weights without, or those of the adapter. */
+  #calm: Tensors | undefined;
 
   constructor(
     runtime: Runtime,
@@ -179,8 +183,45 @@ export class TransformerLearner implements Learner {
     return outputs;
   }
 
-  step(options: AdamW): Promise<{ gradNorm: number; criticGradNorm?: number }> {
+  perturb(noise?: Noise): Promise<void> {
+    return this.#model.exclusively(() => this.#perturb(noise));
+  }
+
+  async #perturb(noise?: Noise): Promise<void> {
+    const calm = this.#calm ?? this.#lora?.weights ?? this.#model.weights;
+    if (noise) {
+      const moved = await this.#move(calm, [noise], this.#lora || !this.#calm ? {} : this.#model.weights);
+      if (this.#lora) disposeTensors(moved);
+    } else if (this.#lora && this.#calm) await this.#merge(calm);
+    else if (this.#calm) this.#take(calm);
+    this.#calm = noise && calm;
+  }
+
+  shift(noise: readonly Noise[]): Promise<void> {
+    return this.#model.exclusively(async () => {
+      await this.#perturb();
+      const weights = this.#lora?.weights ?? this.#model.weights;
+      const moved = await this.#move(weights, noise, weights);
+      if (this.#lora) this.#lora.weights = moved;
+    });
+  }
+
+  /** Lets the model compute with weights, or an adapter, plus noise. @param into As in {@link addNoise}. */
+  async #move(weights: Tensors, noise: readonly Noise[], into: Tensors): Promise<Tensors> {
+    const moved = await addNoise(this.#runtime, weights, this.#group.shapes, noise, into);
+    if (this.#lora) await this.#merge(moved);
+    else this.#model.weights = moved;
+    return moved;
+  }
+
+  async #merge(adapter: Tensors): Promise<void> {
+    const before = tensorsExcept(this.#model.weights, this.#lora!.inputs);
+    this.#model.weights = await this.#lora!.merge(adapter, before);
+  }
+
+  async step(options: AdamW): Promise<{ gradNorm: number; criticGradNorm?: number }> {
     this.#passes = [];
+    await this.perturb();
     return this.#model.exclusively(() => this.#budget.explain(() => this.#step(options)));
   }
 
@@ -205,8 +246,7 @@ export class TransformerLearner implements Learner {
     if (gradNorm !== undefined) {
       if (this.#lora) {
         this.#lora.weights = await this.#group.step(this.#lora.weights, options, gradNorm);
-        const before = tensorsExcept(this.#model.weights, this.#lora.inputs);
-        this.#model.weights = await this.#lora.merge(this.#lora.weights, before);
+        await this.#merge(this.#lora.weights);
       } else this.#model.weights = await this.#group.step(this.#model.weights, options, gradNorm);
     }
     if (critic && criticGradNorm !== undefined) {
@@ -217,6 +257,7 @@ export class TransformerLearner implements Learner {
   }
 
   async reference(): Promise<Pick<Learner, 'forward'>> {
+    await this.perturb();
     const { weights } = this.#model;
     // An adapter's base never changes and needs no copy.
     const copies = await copyTensors(this.#runtime, tensorsExcept(weights, this.#lora?.inputs ?? {}));
@@ -241,6 +282,7 @@ export class TransformerLearner implements Learner {
    */
   async exportForServer(folder: string): Promise<string> {
     if (this.#lora) return this.#lora.save(folder, this.#checkpoint.folder);
+    await this.perturb();
     const weights = await readTensorData(this.#runtime, this.#model.weights);
     await writeCheckpoint(folder, untied({ files: this.#checkpoint.files, weights }));
     return folder;
@@ -253,6 +295,7 @@ export class TransformerLearner implements Learner {
 
   /** @returns The exact weights that the folder has rounded, as {@link exactOf} names them. */
   async #write(folder: string, types: StoredTypes | undefined): Promise<Tensors> {
+    await this.perturb();
     const weights = await readTensorData(this.#runtime, this.#model.weights);
     const written = await writeCheckpoint(folder, { ...this.#checkpoint, types, weights });
     await this.#lora?.save(folder, this.#checkpoint.folder);
@@ -264,6 +307,7 @@ export class TransformerLearner implements Learner {
    * base model.
    */
   async save(folder: string): Promise<void> {
+    await this.perturb();
     // The file of an adapter is exact.
     const exact = this.#lora ? {} : await this.#write(folder, this.#checkpoint.types);
     if (this.#lora) {
@@ -286,6 +330,7 @@ export class TransformerLearner implements Learner {
   }
 
   async load(folder: string): Promise<void> {
+    await this.perturb();
     const adapter = await this.#lora?.read(folder);
     const { weights, types } = adapter
       ? { weights: {}, types: {} }
@@ -320,6 +365,7 @@ export class TransformerLearner implements Learner {
     for (const weights of this.#frozen) disposeTensors(weights);
     disposeTensors(tensorsExcept(this.#lora?.inputs ?? {}, this.#model.weights));
     disposeTensors(this.#critic?.weights ?? {});
+    if (!this.#lora) disposeTensors(this.#calm ?? {});
     releaseModel(this.#model, this);
     await this.#group.close();
     await this.#critic?.group.close();

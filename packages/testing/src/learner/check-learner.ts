@@ -9,6 +9,7 @@ import { type CheckOptions, type Report, Reporter } from '../report.ts';
 import type { RuleId } from '../rules.ts';
 import { brief, Violation } from '../violation.ts';
 import { checkCritic } from './check-critic.ts';
+import { checkNoise } from './check-noise.ts';
 import {
   atMask,
   expectForm,
@@ -58,6 +59,7 @@ export async function checkLearner(learner: Learner, options: CheckLearnerOption
     await report.check(['LRN-6'], () => student.steps());
     await report.check(['LRN-7'], () => student.refusesInfinity());
     await report.check(['LRN-9'], () => student.keepsReference());
+    await report.check(['LRN-13'], () => student.hasNoise(join(folder, 'noisy')));
     const middle = join(folder, 'middle');
     await report.check(['LRN-8'], () => student.savesAndLoads(middle), report.wants('LRN-11'));
     await report.check(['LRN-8'], () => student.load(join(folder, 'first')), true);
@@ -265,6 +267,10 @@ class Student {
 
   hasCritic(folder: string): Promise<void> {
     return checkCritic(this.#learner, this.#rows, { folder, timeout: this.#timeout });
+  }
+
+  hasNoise(folder: string): Promise<void> {
+    return checkNoise(this.#learner, this.#rows, { folder, timeout: this.#timeout });
   }
 
   save(folder: string): Promise<void> {

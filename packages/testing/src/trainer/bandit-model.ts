@@ -18,6 +18,7 @@ import type {
   AdamW,
   BackwardOutputs,
   Learner,
+  Noise,
   Rows,
   TokenBatch,
   TokenGradients,
@@ -78,6 +79,8 @@ export class BanditModel implements TrainablePolicy, Learner {
   logits: Float64Array;
   /** What the critic expects of an episode; `undefined` without a critic. */
   value: number | undefined;
+  /** While the logits have noise: the logits without. */
+  #calm: Float64Array | undefined;
   #gradient: { logits: Float64Array; value: number };
 
   constructor(arms = 2) {
@@ -184,6 +187,17 @@ export class BanditModel implements TrainablePolicy, Learner {
     return { gradNorm, criticGradNorm: Math.abs(value) };
   }
 
+  async perturb(noise?: Noise): Promise<void> {
+    const calm = this.#calm ?? this.logits;
+    this.logits = noise ? withNoise(calm, [noise]) : calm;
+    this.#calm = noise && calm;
+  }
+
+  async shift(noise: readonly Noise[]): Promise<void> {
+    await this.perturb();
+    this.logits = withNoise(this.logits, noise);
+  }
+
   async reference(): Promise<Pick<Learner, 'forward'>> {
     const frozen = new BanditModel(this.arms);
     frozen.logits = this.logits.slice();
@@ -191,6 +205,7 @@ export class BanditModel implements TrainablePolicy, Learner {
   }
 
   async save(folder: string): Promise<void> {
+    await this.perturb();
     await mkdir(folder, { recursive: true });
     const state = { logits: [...this.logits], value: this.value };
     await writeFile(join(folder, 'bandit.json'), JSON.stringify(state));
@@ -200,8 +215,16 @@ export class BanditModel implements TrainablePolicy, Learner {
     const { logits, value } = JSON.parse(await readFile(join(folder, 'bandit.json'), 'utf8'));
     this.logits = Float64Array.from(logits);
     this.value = value;
+    this.#calm = undefined;
     this.#gradient = { logits: new Float64Array(this.arms), value: 0 };
   }
+}
+
+function withNoise(logits: Float64Array, noise: readonly Noise[]): Float64Array {
+  const rngs = noise.map(({ seed, scale }) => ({ rng: createRng(seed), scale }));
+  return logits.map((logit) =>
+    rngs.reduce((sum, { rng, scale }) => sum + scale * (rng.int(2) * 2 - 1), logit),
+  );
 }
 
 /** The number of the machine that a message asks about. */

@@ -41,7 +41,7 @@ export interface TrainerShare {
 
 /** Whether a trainer plays episodes and improves weights by them, so that it can be compared. */
 export function playsToLearn({ learnsFrom, improves }: Pick<Trainer, 'learnsFrom' | 'improves'>): boolean {
-  return learnsFrom !== 'data' && improves !== 'prompts';
+  return (learnsFrom ?? 'episodes') === 'episodes' && improves !== 'prompts';
 }
 
 /** Differences of a kind that are named. */

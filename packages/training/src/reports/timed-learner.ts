@@ -4,6 +4,7 @@ import type {
   AdamW,
   CriticOptions,
   Learner,
+  Noise,
   TokenBatch,
   TokenGradients,
   TokenOutputs,
@@ -13,6 +14,8 @@ import type { Metrics } from '@toolenv/core/plugins';
 export class TimedLearner implements Learner {
   readonly trains: Learner['trains'];
   readonly addCritic?: (options: CriticOptions) => Promise<void>;
+  readonly perturb?: (noise?: Noise) => Promise<void>;
+  readonly shift?: (noise: readonly Noise[]) => Promise<void>;
   /** Whether an optimizer step has begun since the last call of `takeTimes`. */
   hasStepped = false;
   readonly #given: Learner | undefined;
@@ -23,6 +26,13 @@ export class TimedLearner implements Learner {
     this.#given = inner;
     this.trains = inner?.trains;
     if (inner?.addCritic) this.addCritic = (options) => inner.addCritic!(options);
+    if (inner?.perturb) this.perturb = (noise) => inner.perturb!(noise);
+    if (inner?.shift) {
+      this.shift = (noise) => {
+        this.hasStepped = true;
+        return inner.shift!(noise);
+      };
+    }
   }
 
   get #inner(): Learner {

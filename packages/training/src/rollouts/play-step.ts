@@ -1,13 +1,5 @@
 /** The rollout of one step: which tasks are played, how often, and which episodes are learned from. */
-import {
-  collect,
-  deriveSeed,
-  type Env,
-  type EnvHandle,
-  rollout,
-  type TaskResult,
-  type Trajectory,
-} from '@toolenv/core';
+import { deriveSeed, type Env, type EnvHandle, type TaskResult, type Trajectory } from '@toolenv/core';
 import type { Metrics, Run } from '@toolenv/core/plugins';
 import { BusyClock } from '../reports/timed-learner.ts';
 import type { Algorithm } from '../trainer/algorithm.ts';
@@ -15,6 +7,7 @@ import type { RunOptions } from '../trainer/run-options.ts';
 import type { AbortWatch } from './abort-watch.ts';
 import { draw } from './draw-episodes.ts';
 import type { GroupScorer } from './group-scorer.ts';
+import { playEpisodes } from './play-episodes.ts';
 import { rolloutMetrics } from './rollout-metrics.ts';
 import { shuffleRewards } from './shuffle-rewards.ts';
 
@@ -42,26 +35,25 @@ export async function playStep(
   watch: AbortWatch,
   results: ReadonlyMap<number, TaskResult>,
 ): Promise<PlayedStep> {
-  const { env, policy, seed, signal, onProgress, scorer } = run;
-  const { deadline, onDeadline, onBug, onImages, maxTokens, temperature, topP, topK, minP } = options;
+  const { env, seed, signal, scorer } = run;
   const { maxStaleness, tasksPerStep, groupSize } = options;
   const started = performance.now();
   const stepSeed = deriveSeed(seed, 'step', step);
-  // A rollout that runs ahead depends on timing anyway, so its conversations need not wait for one another's tools.
-  const truncation = { topP, topK, minP };
-  const sampling = { maxTokens, temperature, ...truncation, ...(maxStaleness > 0 && { batchDelay: 10 }) };
   const waiting = new BusyClock();
-  const bounds = { deadline, onDeadline, onBug, onImages, onProgress };
-  const common = { env: timedEnv(env, waiting), policy, sampling, ...bounds, signal, seed: stepSeed };
+  const common = {
+    env: timedEnv(env, waiting),
+    seed: stepSeed,
+    watch,
+    // A rollout that runs ahead depends on timing anyway, so its conversations need not wait for one another's tools.
+    ...(maxStaleness > 0 && { batchDelay: 10 }),
+  };
   const groups = { tasksPerStep, groupSize, seed };
   const tasks = new Map<number, number>();
   const played: Trajectory[] = [];
   const { scored, metrics } = await resampled(algorithm.resample, tasksPerStep, async (count, attempt) => {
     const drawn = await draw(env, groups, { step, count, attempt, results });
     for (const [group, index] of drawn.tasks) tasks.set(group, index);
-    const { episodes } = drawn;
-    const ending = rollout({ ...common, episodes, concurrency: episodes.length });
-    const ended = await collect(watched(ending, watch));
+    const ended = await playEpisodes(run, options, { ...common, episodes: drawn.episodes });
     const trajectories = scorer ? await scorer.score(ended, { watch, signal }) : ended;
     for (const trajectory of trajectories) trajectory.index = played.push(trajectory) - 1;
     const counting = learnable(trajectories, algorithm);
@@ -69,16 +61,6 @@ export async function playStep(
   });
   const time = { rollout: (performance.now() - started) / 1000, environment: waiting.seconds };
   return { played, scored, tasks, metrics: { ...rolloutMetrics(played, time), ...metrics } };
-}
-
-async function* watched(
-  trajectories: AsyncIterable<Trajectory>,
-  watch: AbortWatch,
-): AsyncGenerator<Trajectory, void, void> {
-  for await (const trajectory of trajectories) {
-    watch.add(trajectory.outcome);
-    yield trajectory;
-  }
 }
 
 /** What a rollout needs of an environment; `clock` runs while an episode waits for it. */

@@ -9,7 +9,13 @@ import {
   type TrainerPart,
 } from '@toolenv/core/plugins';
 import type { OptionsOf } from '@toolenv/core/schemas';
-import type { Algorithm, AlgorithmContext, DataAlgorithm, PromptAlgorithm } from '../trainer/algorithm.ts';
+import type {
+  Algorithm,
+  AlgorithmContext,
+  DataAlgorithm,
+  PlayingAlgorithm,
+  PromptAlgorithm,
+} from '../trainer/algorithm.ts';
 import {
   chooseParts,
   isPart,
@@ -21,13 +27,16 @@ import { optionsLeftOut, type RunOptions, runOptions } from '../trainer/run-opti
 import { withDefaults } from '../trainer/trainer-part.ts';
 import { runLoop } from './run-loop.ts';
 
-type AnyAlgorithm = Algorithm | DataAlgorithm | PromptAlgorithm;
+type AnyAlgorithm = Algorithm | DataAlgorithm | PlayingAlgorithm | PromptAlgorithm;
 
 export interface TrainerDefinition<Schema extends JsonSchema, Options> {
   readonly name: string;
   readonly description: string;
-  /** `data`: `create` makes a `DataAlgorithm`, and the trainer has no options of rollouts. Default `episodes`. */
-  readonly learnsFrom?: 'episodes' | 'data';
+  /**
+   * `data`: `create` makes a `DataAlgorithm`, and the trainer has no options of rollouts. `perturbations`: it makes a `PlayingAlgorithm`, and
+   * the trainer has no options of groups and of the optimizer. Default `episodes`.
+   */
+  readonly learnsFrom?: 'episodes' | 'data' | 'perturbations';
   /** `prompts`: `create` makes a `PromptAlgorithm`, and the trainer has no options of groups and of the optimizer. Default `weights`. */
   readonly improves?: 'weights' | 'prompts';
   /**
@@ -37,7 +46,7 @@ export interface TrainerDefinition<Schema extends JsonSchema, Options> {
   readonly options: Schema;
   /** Other defaults for the loop's options. */
   readonly defaults?: Partial<RunOptions>;
-  /** Larger minimums for the loop's options. */
+  /** Other minimums for the loop's options. */
   readonly minimums?: { readonly [Option in keyof RunOptions]?: RunOptions[Option] & number };
   /** The values that absent options get from the other options and the run. They are recorded with the run. */
   resolve?(options: Options & RunOptions, run: Pick<Run, 'env' | 'policy' | 'learner' | 'rollouts'>): object;

@@ -98,9 +98,10 @@ export async function prepareRun<Options>(
   const learner = isOfPrompts ? policy.learner! : learnerOf(policy);
   const { trainer, options: chosen } = await chooseParts(loaded, own);
   const options = trainerOptions(trainer, chosen);
-  if (trainer.learnsFrom !== 'data') requireParts('train', { env, policy });
-  if (rollouts !== undefined && (isOfPrompts || trainer.learnsFrom === 'data')) {
-    const why = isOfPrompts ? 'plays its own episodes' : 'learns from data and plays no episodes';
+  const isOfData = trainer.learnsFrom === 'data';
+  if (!isOfData) requireParts('train', { env, policy });
+  if (rollouts !== undefined && (isOfPrompts || isOfData || trainer.learnsFrom === 'perturbations')) {
+    const why = isOfData ? 'learns from data and plays no episodes' : 'plays its own episodes';
     throw new ToolEnvError('usage.run', `train: ${trainer.name} ${why}: leave rollouts out.`);
   }
   const name = typeof named === 'string' ? named : trainer.name;

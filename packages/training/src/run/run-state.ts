@@ -10,20 +10,26 @@ import { TaskHistory } from '../rollouts/task-history.ts';
 import { WorkerRollouts } from '../rollouts/workers/worker-rollouts.ts';
 import { resumeCheckpoint, saveCheckpoint, withParts } from '../run-folder/checkpoints.ts';
 import { promptsFile } from '../run-folder/run-folder.ts';
-import type { Algorithm, AlgorithmContext, DataAlgorithm, PromptAlgorithm } from '../trainer/algorithm.ts';
+import type {
+  Algorithm,
+  AlgorithmContext,
+  DataAlgorithm,
+  PlayingAlgorithm,
+  PromptAlgorithm,
+} from '../trainer/algorithm.ts';
 import { requireEnv } from '../trainer/require-parts.ts';
 import type { RunOptions } from '../trainer/run-options.ts';
 import { learningRateSchedule, optimizerStep, type Schedule, scheduledAdamW } from '../update/optimizer.ts';
 import { TokenReports } from '../update/token-reports.ts';
 import { BestEvaluation } from './best-evaluation.ts';
-import { dataSteps, episodeSteps, promptSteps, type Step, workerSteps } from './steps.ts';
+import { dataSteps, episodeSteps, playedSteps, type Step, workerSteps } from './steps.ts';
 
 /** Makes the algorithm of a run, before a checkpoint is loaded. */
 export type CreateAlgorithm<Options> = (
   context: Omit<AlgorithmContext<Options>, 'parts'>,
 ) => AnyAlgorithm | Promise<AnyAlgorithm>;
 
-type AnyAlgorithm = Algorithm | DataAlgorithm | PromptAlgorithm;
+type AnyAlgorithm = Algorithm | DataAlgorithm | PlayingAlgorithm | PromptAlgorithm;
 /** An algorithm of any kind: what another kind has is absent. */
 type OfAnyKind = Partial<Algorithm & DataAlgorithm & PromptAlgorithm>;
 
@@ -108,7 +114,7 @@ export class RunState {
     const range = { from: this.step, to: this.#steps };
     const algorithm = this.#algorithm as AnyAlgorithm;
     if ('learn' in algorithm) return dataSteps(algorithm, range);
-    if ('play' in algorithm) return promptSteps(algorithm, this.#run, range);
+    if ('play' in algorithm) return playedSteps(algorithm, this.#run, range, this.#history.results);
     if (this.#workers) return workerSteps(algorithm, this.#workers, range, this.#scorer);
     const run = { ...this.#run, env: requireEnv(this.#run.env), scorer: this.#scorer };
     return episodeSteps(algorithm, run, this.#options, range, this.#history.results);

@@ -8,7 +8,7 @@ import { rolloutMetrics } from '../rollouts/rollout-metrics.ts';
 import type { WorkerRollouts } from '../rollouts/workers/worker-rollouts.ts';
 import { playerEpisodes } from '../rows/player-episodes.ts';
 import { toTrainingRows } from '../rows/training-row.ts';
-import type { Algorithm, DataAlgorithm, PromptAlgorithm } from '../trainer/algorithm.ts';
+import type { Algorithm, DataAlgorithm, PlayingAlgorithm, PromptAlgorithm } from '../trainer/algorithm.ts';
 import type { RunOptions } from '../trainer/run-options.ts';
 import { emptyUpdate } from '../update/run-optimizer-steps.ts';
 
@@ -56,24 +56,23 @@ export async function* episodeSteps(
   }
 }
 
-/** The steps of a trainer that improves prompts. Seeded as those of other trainers. */
-export async function* promptSteps(
-  algorithm: PromptAlgorithm,
+/** The steps of an algorithm that plays its own episodes. Seeded as those of others. */
+export async function* playedSteps(
+  algorithm: PlayingAlgorithm & Partial<Pick<PromptAlgorithm, 'isOver'>>,
   { seed, signal }: Pick<Run, 'seed' | 'signal'>,
   { from, to }: Range,
+  results: ReadonlyMap<number, TaskResult>,
 ): AsyncGenerator<Step, void, void> {
   for (let step = from; step < to && !algorithm.isOver; step++) {
     signal?.throwIfAborted();
     const started = performance.now();
-    const { trajectories, learn } = await algorithm.play({ step, seed: deriveSeed(seed, 'step', step) });
+    const at = { step, seed: deriveSeed(seed, 'step', step), results };
+    const { trajectories, tasks = new Map(), learn } = await algorithm.play(at);
     const time = { rollout: (performance.now() - started) / 1000 };
-    // A group is a task with the text before and after a change: nothing is learned from its variance.
+    // A group is a task with several texts or weights: nothing is learned from its variance.
     const { frac_reward_zero_std: _, ...metrics } = rolloutMetrics(trajectories, time);
     const scored = learnable(trajectories);
-    yield {
-      rollout: { played: trajectories, scored, tasks: new Map(), metrics },
-      learn: async () => learn(),
-    };
+    yield { rollout: { played: trajectories, scored, tasks, metrics }, learn: async () => learn() };
   }
 }
 

@@ -1,5 +1,5 @@
 /** Algorithm: what a trainer adds to the run loop, which does everything else. */
-import type { Prompts, Trajectory } from '@toolenv/core';
+import type { Prompts, TaskResult, Trajectory } from '@toolenv/core';
 import type {
   AdamW,
   BackwardOutputs,
@@ -61,20 +61,29 @@ export interface DataAlgorithm {
   memory?: Record<string, number>;
 }
 
-/** Improves open texts of the environment, with a policy that stays as it is. It plays its own episodes. */
-export interface PromptAlgorithm {
+/** Plays its own episodes, because it changes weights or texts between them. */
+export interface PlayingAlgorithm {
   /**
-   * Plays the episodes of a step. The algorithm changes only when `learn` is called, so that an interrupted run keeps whole steps. Equal
-   * steps and seeds play the same.
+   * Plays the episodes of a step. Weights and algorithm change only when `learn` is called, so that an interrupted run keeps whole steps.
+   * Equal steps and seeds play the same.
    * @param at.step Steps done before.
    * @param at.seed Seeds everything random in this step.
+   * @param at.results What the environment may choose tasks by.
    */
-  play(at: { step: number; seed: number }): Promise<{
+  play(at: { step: number; seed: number; results: ReadonlyMap<number, TaskResult> }): Promise<{
     /** Every episode, aborted episodes included. */
     trajectories: Trajectory[];
+    /** Number of a group → index of its task. Absent: the environment is told no results. */
+    tasks?: ReadonlyMap<number, number>;
     /** Takes in what the step has found. */
-    learn(): Metrics;
+    learn(): Metrics | Promise<Metrics>;
   }>;
+  /** Releases what the algorithm has opened. */
+  close?(): Promise<void>;
+}
+
+/** Improves open texts of the environment, with a policy that stays as it is. */
+export interface PromptAlgorithm extends PlayingAlgorithm {
   /** The best texts so far, all of them. */
   readonly prompts: Prompts;
   /** Whether a budget is spent. */
@@ -83,8 +92,6 @@ export interface PromptAlgorithm {
   readonly steps: number;
   /** The file of a checkpoint that has what a resumed run needs. */
   readonly state: CheckpointPart;
-  /** Releases what the algorithm has opened. */
-  close?(): Promise<void>;
 }
 
 /** A quantity of each sampled token that an update can report. */

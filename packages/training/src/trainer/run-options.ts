@@ -135,9 +135,8 @@ const rolloutOptions: readonly (keyof RunOptions)[] = [
   'environmentWeight',
 ];
 
-/** The options that a prompt trainer does not have: its steps have no groups of a fixed size, and nothing learns tokens. */
+/** The options that trainers without groups do not have, because nothing learns tokens. */
 const tokenOptions: readonly (keyof RunOptions)[] = [
-  'tasksPerStep',
   'groupSize',
   'maxStaleness',
   'shuffleRewards',
@@ -151,7 +150,9 @@ const tokenOptions: readonly (keyof RunOptions)[] = [
 export function optionsLeftOut(
   trainer: Pick<Trainer, 'learnsFrom' | 'improves'>,
 ): readonly (keyof RunOptions)[] {
-  if (trainer.improves === 'prompts') return tokenOptions;
+  // The steps of a prompt trainer have no fixed number of tasks.
+  if (trainer.improves === 'prompts') return ['tasksPerStep', ...tokenOptions];
+  if (trainer.learnsFrom === 'perturbations') return tokenOptions;
   return trainer.learnsFrom === 'data' ? rolloutOptions : [];
 }
 
