@@ -1,6 +1,6 @@
 /**
- * `npm run evolution`: what evolution strategies and GRPO learn in equal time, from the same start, each on one thread. Finished runs are
- * kept.
+ * `npm run evolution`: what evolution strategies and GRPO learn in equal time, from the same start, each on one thread. The time is that of the
+ * processor, so that other programs do not count. Finished runs are kept.
  */
 import { appendFile, readFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
@@ -19,7 +19,7 @@ import { text, whole } from '../../workshop/flags.ts';
 const schema = {
   type: 'object',
   properties: {
-    minutes: whole('minutes of training in a run, without evaluations', { default: 4 }),
+    minutes: whole('minutes of processor time that a run trains', { default: 4 }),
     questions: whole('held-out questions of an evaluation', { default: 200 }),
     seeds: whole('runs of each trainer', { default: 3 }),
     out: text('folder of the runs', 'runs/evolution'),
@@ -44,7 +44,7 @@ export interface EvolutionResult {
   seed: number;
   updates: number;
   episodes: number;
-  /** EM on held-out questions after so many minutes of training, 0 first. */
+  /** EM on held-out questions after so many minutes of processor time, 0 first. */
   curve: [minutes: number, em: number][];
 }
 
@@ -87,15 +87,16 @@ async function trained(
   };
   await judge(0);
   let spent = 0;
-  let since = performance.now();
+  let since = process.cpuUsage();
   for await (const event of train<object>({ env, policy, trainer, seed, out: folder, ...options, ...loop })) {
     if (event.type === 'rollout') result.episodes += event.trajectories.length;
     if (event.type !== 'update') continue;
     result.updates = event.step;
-    spent += (performance.now() - since) / 60_000;
+    const { user, system } = process.cpuUsage(since);
+    spent += (user + system) / 60e6;
     while (spent >= result.curve.length && result.curve.length <= minutes) await judge(result.curve.length);
     if (spent >= minutes) break;
-    since = performance.now();
+    since = process.cpuUsage();
   }
   return result;
 }

@@ -158,6 +158,7 @@ test.each([
   'tools-search',
   'trainer-gepa',
   'trainer-distill',
+  'trainer-es',
   'trainer-grpo',
   'trainer-ppo',
   'trainer-sft',

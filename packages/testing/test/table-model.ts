@@ -11,7 +11,15 @@ import {
   type SamplingOptions,
   ToolEnvError,
 } from '@toolenv/core';
-import type { AdamW, Learner, Rows, TokenBatch, TokenGradients, TokenOutputs } from '@toolenv/core/learner';
+import type {
+  AdamW,
+  Learner,
+  Noise,
+  Rows,
+  TokenBatch,
+  TokenGradients,
+  TokenOutputs,
+} from '@toolenv/core/learner';
 
 const vocabulary = 16;
 /** The token that ends a turn. */
@@ -102,6 +110,20 @@ export class TableLearner implements Learner {
     return { gradNorm };
   }
 
+  /** While the table has noise: the table without. */
+  calm: Float64Array | undefined;
+
+  async perturb(noise?: Noise): Promise<void> {
+    const calm = this.calm ?? this.table;
+    this.table = noise ? withNoise(calm, noise) : calm;
+    this.calm = noise && calm;
+  }
+
+  async shift(noise: readonly Noise[]): Promise<void> {
+    await this.perturb();
+    this.table = noise.reduce(withNoise, this.table);
+  }
+
   async reference(): Promise<Pick<Learner, 'forward'>> {
     const frozen: TableLearner = Object.create(this);
     frozen.table = this.table.slice();
@@ -111,6 +133,7 @@ export class TableLearner implements Learner {
 
   async save(folder: string): Promise<void> {
     await mkdir(folder, { recursive: true });
+    await this.perturb();
     const { step, first, second } = this.moments;
     const values = this.values && [...this.values];
     const state = { table: [...this.table], step, first: [...first], second: [...second], values };
@@ -122,9 +145,15 @@ export class TableLearner implements Learner {
     const { table, step, first, second, values } = state;
     this.values = values && Float64Array.from(values);
     this.table = Float64Array.from(table);
+    this.calm = undefined;
     this.moments = { step, first: Float64Array.from(first), second: Float64Array.from(second) };
     this.gradient = new Float64Array(this.table.length);
   }
+}
+
+function withNoise(table: Float64Array, { seed, scale }: Noise): Float64Array {
+  const rng = createRng(seed);
+  return table.map((weight) => weight + scale * (rng.int(2) * 2 - 1));
 }
 
 function outputs(

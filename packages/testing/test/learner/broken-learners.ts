@@ -3,6 +3,7 @@ import type {
   AdamW,
   BackwardOutputs,
   Learner,
+  Noise,
   Rows,
   TokenBatch,
   TokenGradients,
@@ -227,5 +228,65 @@ export const brokenLearners: readonly [what: string, rule: RuleId, make: () => L
           return this.forward({ ...batch, temperature: 2 });
         }
       })(),
+  ],
+  [
+    'weights that are nearly as before the noise',
+    'LRN-13',
+    () =>
+      new (class extends TableLearner {
+        override async perturb(noise?: Noise): Promise<void> {
+          const isOver = this.calm && !noise;
+          await super.perturb(noise);
+          if (isOver) this.table = this.table.map((weight) => weight * (1 + 1e-6));
+        }
+      })(),
+  ],
+  [
+    'the same noise for all seeds',
+    'LRN-13',
+    () =>
+      new (class extends TableLearner {
+        override perturb(noise?: Noise): Promise<void> {
+          return super.perturb(noise && { ...noise, seed: 1 });
+        }
+      })(),
+  ],
+  [
+    'noise that stays',
+    'LRN-13',
+    () =>
+      new (class extends TableLearner {
+        override async perturb(noise?: Noise): Promise<void> {
+          if (noise) await super.perturb(noise);
+        }
+      })(),
+  ],
+  [
+    'noise that is saved',
+    'LRN-13',
+    () =>
+      new (class extends TableLearner {
+        override async save(folder: string): Promise<void> {
+          const { calm } = this;
+          this.calm = undefined;
+          await super.save(folder);
+          this.calm = calm;
+        }
+      })(),
+  ],
+  [
+    'a shift by other noise than that which was tried',
+    'LRN-13',
+    () =>
+      new (class extends TableLearner {
+        override shift(noise: readonly Noise[]): Promise<void> {
+          return super.shift(noise.map((each) => ({ ...each, seed: each.seed + 1 })));
+        }
+      })(),
+  ],
+  [
+    'noise that can be tried and not kept',
+    'LRN-13',
+    () => Object.assign(new TableLearner(), { shift: undefined }) as Learner,
   ],
 ];
