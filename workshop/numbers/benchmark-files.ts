@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Result as Taught } from '../../studies/distillation/distillation.ts';
+import type { EvolutionResult } from '../../studies/evolution/evolution.ts';
 import type { Result } from '../../studies/leaderboard/results.ts';
 import type { Result as LibraryResult } from '../../studies/library/results.ts';
 
@@ -102,6 +103,7 @@ export interface BenchmarkFiles {
   distillationHalf: Taught[];
   /** With a student of a quarter of the parameters. */
   distillationQuarter: Taught[];
+  evolution: EvolutionResult[];
   /** What the recipe from a hosted model to an own one printed, in Markdown. */
   road: string;
   /** The MCP servers that work, of those that were tried: `31 of 32`. */
@@ -128,6 +130,7 @@ export function readBenchmarkFiles(): BenchmarkFiles {
     distillation: lines('distillation.jsonl'),
     distillationHalf: lines('distillation-half.jsonl'),
     distillationQuarter: lines('distillation-quarter.jsonl'),
+    evolution: lines('evolution.jsonl'),
     road: text('road.txt').trim(),
     mcpServers: servers[1]!,
   };

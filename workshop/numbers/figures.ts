@@ -1,6 +1,7 @@
 /** figuresOf: everything that a page may show of docs/benchmarks, by name, as Markdown. */
 import { rules } from '@toolenv/testing';
 import type { Result as Taught } from '../../studies/distillation/distillation.ts';
+import type { EvolutionResult } from '../../studies/evolution/evolution.ts';
 import { markdownTable } from '../../studies/shared/markdown-table.ts';
 import type {
   BenchmarkFiles,
@@ -113,6 +114,7 @@ export function figuresOf(files: BenchmarkFiles): Map<string, string> {
     ['distillation.table', table(distillationTable(distillation))],
     ['distillation.half', firstAtGoal(files.distillationHalf)],
     ['distillation.quarter', table(distillationTable(files.distillationQuarter))],
+    ['evolution.table', table(evolutionTable(files.evolution))],
     ['road.table', table(files.road)],
     ['mcp.servers', files.mcpServers],
     ['spec.rules', String(Object.keys(rules).length)],
@@ -249,6 +251,18 @@ function distillationTable(runs: readonly Taught[]): string {
   };
   const lines = seeds.map((seed) => [String(seed), cell(seed, 'distill'), cell(seed, 'grpo')]);
   return markdownTable(['seed', 'distillation', 'GRPO'], lines);
+}
+
+/** EM after minutes of training: mean and range of the seeds. */
+function evolutionTable(runs: readonly EvolutionResult[]): string {
+  const cell = (name: EvolutionResult['trainer'], minute: number) => {
+    const scores = runs.filter(({ trainer }) => trainer === name).map(({ curve }) => curve[minute]![1]);
+    const average = scores.reduce((sum, em) => sum + em, 0) / scores.length;
+    return `${two(average)} (${two(Math.min(...scores))} to ${two(Math.max(...scores))})`;
+  };
+  const minutes = runs[0]!.curve.map(([minute]) => minute);
+  const lines = minutes.map((minute) => [String(minute), cell('es', minute), cell('grpo', minute)]);
+  return markdownTable(['minutes', 'evolution strategies', 'GRPO'], lines);
 }
 
 /** After how many episodes each run first has an EM of 0.8: `distillation after 1,024 episodes, GRPO after 3,072 episodes`. */

@@ -1,5 +1,5 @@
 /**
- * Runs every example of the help that trains, as it is printed, and the commands of three trainers' READMEs: the policy improves. Other examples of READMEs and
+ * Runs every example of the help that trains, as it is printed, and the commands of four trainers' READMEs: the policy improves. Other examples of READMEs and
  * guides are among these, or in another test, or say that they show only the mechanics.
  */
 import { readdir, readFile, symlink } from 'node:fs/promises';
@@ -28,7 +28,9 @@ async function commandsOf(page: string): Promise<string[]> {
 // Two commands have the same first example.
 const all = Object.values(helpTexts).flatMap(({ examples }) => examples);
 const ofHelp = all.filter((example) => example.startsWith('toolenv train '));
-const ofTrainers = ['grpo', 'sft', 'distill'].map((name) => commandsOf(`packages/trainer-${name}/README.md`));
+const ofTrainers = ['grpo', 'sft', 'distill', 'es'].map((name) =>
+  commandsOf(`packages/trainer-${name}/README.md`),
+);
 const commands = [...new Set([...ofHelp, ...(await Promise.all(ofTrainers)).flat()])];
 const training = commands.filter((command) => command.startsWith('toolenv train '));
 
@@ -41,7 +43,7 @@ async function scores(out: string): Promise<number[]> {
     : metrics.flatMap(({ metrics: { loss } }) => (loss === undefined ? [] : [-loss]));
 }
 
-test('some examples train', () => expect(training).toHaveLength(6));
+test('some examples train', () => expect(training).toHaveLength(7));
 
 /** Commands that need a model, a server or data of the reader, or whose improvement another test demands. */
 const elsewhere =

@@ -1,5 +1,6 @@
 /** A thousand steps leave no tensor and no memory behind in the engine. */
 import { expect, test } from 'vitest';
+import { expectAllClose } from '../../policy/test/expect-close.ts';
 import { learnerOf, tinyModel } from '../../policy/test/tiny-model.ts';
 import { libtorchRuntime } from '../src/libtorch-runtime.ts';
 import { hasLibtorch } from './has-libtorch.ts';
@@ -32,3 +33,28 @@ test.runIf(hasLibtorch)('a thousand steps keep as many tensors as one, and as mu
   expect(await runtime.count()).toEqual({ alive: 0, kept: 0 });
   await runtime.close();
 });
+
+test.runIf(hasLibtorch).each([{}, { lora: { rank: 3 } }])(
+  'noise leaves no tensor behind: %j',
+  async (options) => {
+    const runtime = await libtorchRuntime({ threads: 1 });
+    const [learner, other] = [learnerOf(tinyModel(), options, runtime), learnerOf(tinyModel(), options)];
+    const rows = [{ tokens: Int32Array.of(1, 2, 3, 4), mask: Uint8Array.of(0, 1, 1, 1) }];
+    const cycle = async () => {
+      for (const each of [learner, other]) {
+        for (const seed of [1, 2]) await each.perturb({ seed, scale: 0.01 });
+        await each.shift([{ seed: 3, scale: 0.01 }]);
+      }
+      return (await learner.forward({ rows })).logprobs[0]!;
+    };
+    await cycle();
+    const tensors = await runtime.count();
+    for (let done = 0; done < 20; done++) await cycle();
+    expect(await runtime.count()).toEqual(tensors);
+    // The noise of a seed is that of the other runtime.
+    expectAllClose(await cycle(), (await other.forward({ rows })).logprobs[0]!, 1e-4);
+    await learner.close();
+    expect(await runtime.count()).toEqual({ alive: 0, kept: 0 });
+    await runtime.close();
+  },
+);

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const root = join(import.meta.dirname, '../../..');
 const steps = 4;
 
-export const trainers = ['grpo', 'ppo', 'distill'] as const;
+export const trainers = ['grpo', 'ppo', 'distill', 'es'] as const;
 
 const policy = join(root, 'packages/checkpoints/tiny');
 /** A teacher that is the student has nothing to say at first: the rewards have. */
@@ -31,9 +31,9 @@ export function trainWords(out: string, { trainer = 'grpo', resume = false, more
     out,
     'checkpoint-every': 1,
     'tasks-per-step': 2,
-    'group-size': 4,
     'max-tokens': 48,
     'learning-rate': 1e-3,
+    ...(trainer === 'es' ? { pairs: 2 } : { 'group-size': 4 }),
     ...(trainer === 'distill' && teacher),
     ...more,
   };

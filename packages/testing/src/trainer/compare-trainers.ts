@@ -39,7 +39,7 @@ export interface TrainerShare {
   differences: string[];
 }
 
-/** Whether a trainer plays episodes and improves weights by them, so that it can be compared. */
+/** Whether a trainer improves weights by the tokens of episodes, so that it can be compared. */
 export function playsToLearn({ learnsFrom, improves }: Pick<Trainer, 'learnsFrom' | 'improves'>): boolean {
   return (learnsFrom ?? 'episodes') === 'episodes' && improves !== 'prompts';
 }
@@ -62,7 +62,7 @@ export async function compareTrainers({
 }: CompareTrainersOptions): Promise<TrainerShare[]> {
   for (const [name, trainer] of trainers) {
     if (playsToLearn(trainer)) continue;
-    const message = `${name} plays no episodes to improve the weights: it cannot be compared.`;
+    const message = `${name} does not learn from the tokens of episodes: it cannot be compared.`;
     throw new ToolEnvError('usage.bad_trainer', message);
   }
   const shares: TrainerShare[] = [];
