@@ -1,4 +1,5 @@
 /** `npm run interop -- harnesses <folder>`: each coding agent that is installed in a folder plays 32 episodes of `bank-v1` to the end, in tokens of a real model. */
+import { existsSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
 import { openEnv } from '@toolenv/core';
 import { type Harness, harnesses, withHarness } from '@toolenv/harnesses';
@@ -11,6 +12,8 @@ import { sdkPi } from './sdk-agents.ts';
 import { exactTokens, tokenPlayer } from './token-player.ts';
 
 const count = 32;
+/** Agents that can be confined are, where there is bubblewrap. */
+const canConfine = existsSync('/usr/bin/bwrap');
 
 export async function checkHarnesses(
   folder: string,
@@ -22,19 +25,21 @@ export async function checkHarnesses(
   if (!pi) console.log('The agent of the AI SDK is not played: it needs its packages, and Node.js 22.');
   for (const harness of [...harnesses, ...acpAgents, ...(pi ? [pi] : [])]) {
     const begun = performance.now();
-    const { wrong, tokens } = await playBank(harness);
+    const confine = canConfine && harness.confines === true;
+    const { wrong, tokens } = await playBank(harness, confine);
     const seconds = ((performance.now() - begun) / 1000).toFixed(0);
-    const title = `${harness.name} (${harness.package}): ${count} episodes in ${seconds} s, ${tokens} sampled tokens`;
+    const how = confine ? ', confined' : '';
+    const title = `${harness.name} (${harness.package})${how}: ${count} episodes in ${seconds} s, ${tokens} sampled tokens`;
     check(wrong.length === 0, title, wrong.join('; '));
   }
 }
 
 /** What went wrong, by episode, and the number of sampled tokens. */
-async function playBank(harness: Harness): Promise<{ wrong: string[]; tokens: number }> {
+async function playBank(harness: Harness, confine: boolean): Promise<{ wrong: string[]; tokens: number }> {
   const env = await openEnv(bank);
   const tasks = await Promise.all(Array.from({ length: count }, (_, index) => env.tasks.test.get(index)));
   const policy = tokenPlayer(bankPlayer(tasks as BankTask[]), await openChat(modelFolder));
-  const played = await withHarness(env, harness);
+  const played = await withHarness(env, harness, { confine });
   const wrong: string[] = [];
   let tokens = 0;
   try {

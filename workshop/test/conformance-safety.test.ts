@@ -92,7 +92,7 @@ const startProcesses = [
 /** It evaluates a constant text, under a time limit. */
 const evaluateText = ['packages/policy/src/checkpoint/within-deadline.ts'];
 /** `check` runs npm, which Windows finds by a shell alone; `command` runs the line of an environment's author. */
-const useShells = ['packages/cli/src/subject/packed-copy.ts', 'packages/gateway/src/command.ts'];
+const useShells = ['packages/cli/src/subject/packed-copy.ts', 'packages/gateway/src/launch.ts'];
 
 test('only known files start processes or evaluate text', () => {
   const sources = packages.flatMap((name) => {

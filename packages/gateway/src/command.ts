@@ -2,28 +2,18 @@
 import { ToolEnvError } from '@toolenv/core';
 import { isObject } from '@toolenv/core/schemas';
 import type { AgentContext } from './agent-episode.ts';
-import { type Confinement, confine as confined } from './confinement.ts';
-import { agentVariables, type CommandResult, RunningProgram, start } from './program.ts';
+import { launch, type ProgramPlace } from './launch.ts';
+import type { CommandResult, RunningProgram } from './program.ts';
 
 /** How a program is run. */
-export interface CommandOptions<Field extends string = string> {
+export interface CommandOptions<Field extends string = string> extends ProgramPlace {
   /**
    * Fields of the task that the program gets, as JSON in `TOOLENV_TASK`. Whatever the model writes can read them too, so name no answer. Default: none,
    * and no such variable.
    */
   task?: readonly Field[];
-  /** Working folder. Default: that of this process. */
-  cwd?: string;
-  /** Further variables. Programs inherit only those that every program needs, and none with secrets. */
-  env?: Readonly<Record<string, string>>;
   /** Text for its standard input, which is empty otherwise. */
   input?: string;
-  /**
-   * Shows the program the system's programs and libraries, `cwd`, the `HOME` of `env` and what is named here, an empty `/tmp`, no other process, and of the
-   * network its model only. Without it, the program may read whatever the user of this process may: the files of tasks and of runs, and other processes.
-   * `true` names nothing more. Needs Linux and bubblewrap. Without `cwd`, the working folder is `/tmp`.
-   */
-  confine?: boolean | Confinement;
 }
 
 /** What a program needs of its episode: the task too, if it gets fields of it. */
@@ -57,27 +47,13 @@ export function command<Field extends string>(
   const isList = Array.isArray(given[0]);
   const args = isList ? (given[0] as readonly string[]) : undefined;
   const options = (isList ? given[1] : (given[0] ?? given[1])) as CommandOptions<Field> | undefined;
-  const { cwd, env, input = '', task: fields, confine = false } = options ?? {};
+  const { input = '', task: fields, ...place } = options ?? {};
   return async (context) => {
-    const { baseURL, signal } = context;
+    const { signal } = context;
     signal.throwIfAborted();
-    const variables = { ...agentVariables(context), ...taskVariable(Object(context).task, fields), ...env };
-    if (confine === false) {
-      const place = { ...(cwd !== undefined && { cwd }), env: variables, shell: args === undefined };
-      return run(new RunningProgram(start(file, args ?? [], place), file), input, signal);
-    }
-    const whole = args ? ([file, ...args] as const) : (['/bin/sh', '-c', file] as const);
-    const confinement = confine === true ? {} : confine;
-    const inside = { cwd, env: variables, home: env?.HOME, baseURL, confinement };
-    const { door, ...bwrap } = await confined(whole, inside);
-    try {
-      signal.throwIfAborted();
-      const child = start(bwrap.file, bwrap.args, { env: bwrap.env });
-      const name = child.pid === undefined ? 'bwrap (of bubblewrap)' : file;
-      return await run(new RunningProgram(child, name), input, signal);
-    } finally {
-      await door?.[Symbol.asyncDispose]();
-    }
+    const env = { ...taskVariable(Object(context).task, fields), ...place.env };
+    await using launched = await launch(file, args, { ...place, env }, context);
+    return await run(launched.program, input, signal);
   };
 }
 

@@ -2,7 +2,7 @@
 import { existsSync, readlinkSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { openSocketDoor, type SocketDoor } from '@toolenv/serving';
+import { openSocketDoor } from '@toolenv/serving';
 
 /** What a confined program may reach beside the system's programs and libraries, its working folder and its model. */
 export interface Confinement {
@@ -10,21 +10,21 @@ export interface Confinement {
   read?: readonly string[];
   /** Folders that it may also change. */
   write?: readonly string[];
-  /** Whether it has the network of this machine, its loopback included. Default false: of the network it reaches its model only. */
+  /** Servers at the loopback of this machine that it may also reach. */
+  ports?: readonly number[];
+  /** Whether it has the network of this machine, its loopback included. Default false: of the network it reaches its model and `ports` only. */
   network?: boolean;
 }
 
-/** A program that bubblewrap runs. */
-export interface ConfinedCommand {
+/** A program that bubblewrap runs. It is disposed when the program has ended. */
+export interface ConfinedCommand extends AsyncDisposable {
   file: string;
   args: string[];
   env: Record<string, string>;
-  /** To close when the program has ended. */
-  door: SocketDoor | undefined;
 }
 
 const door = fileURLToPath(new URL('./door.js', import.meta.url));
-const guest = { node: '/run/toolenv/node', door: '/run/toolenv/door.mjs', socket: '/run/toolenv/model.sock' };
+const guest = { node: '/run/toolenv/node', door: '/run/toolenv/door.mjs', sockets: '/run/toolenv' };
 
 /** Folders of the system: its programs and libraries. */
 const systemFolders = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'];
@@ -42,7 +42,7 @@ export async function confine(
     env,
     home,
     baseURL,
-    confinement: { read = [], write = [], network = false },
+    confinement: { read = [], write = [], ports = [], network = false },
   }: {
     cwd: string | undefined;
     env: Record<string, string>;
@@ -51,8 +51,8 @@ export async function confine(
     confinement: Confinement;
   },
 ): Promise<ConfinedCommand> {
-  const { port } = new URL(baseURL);
-  const opened = network ? undefined : await openSocketDoor(Number(port));
+  const reached = network ? [] : [...new Set([Number(new URL(baseURL).port), ...ports])];
+  const doors = await Promise.all(reached.map(openSocketDoor));
   const kept = [...(cwd === undefined ? [] : [cwd]), ...(home === undefined ? [] : [home]), ...write];
   const bound = (option: string, paths: readonly string[]) => paths.flatMap((path) => [option, path, path]);
   // Programs that npm installs globally lie beside Node.
@@ -67,18 +67,20 @@ export async function confine(
       // Node may lie in /tmp too.
       ...(node.startsWith('/usr') || node === '/' ? [] : bound('--ro-bind', [node])),
       ...['--ro-bind', process.execPath, guest.node, '--ro-bind', door, guest.door],
-      ...(opened ? ['--bind', opened.path, guest.socket] : []),
+      ...doors.flatMap(({ path }, n) => ['--bind', path, `${guest.sockets}/${reached[n]}.sock`]),
       ...bound('--ro-bind', read),
       ...bound('--bind', kept),
       ...['--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'],
       ...(network ? [] : ['--unshare-net']),
       ...['--disable-userns', '--cap-drop', 'ALL', '--die-with-parent', '--new-session', '--remount-ro', '/'],
       ...['--chdir', cwd ?? '/tmp', '--'],
-      ...(opened ? [guest.node, guest.door, port, guest.socket] : []),
+      ...(network ? [] : [guest.node, guest.door, ...reached.map(String), '--']),
       ...[file, ...args],
     ],
     env: { ...others, HOME: home ?? '/tmp/home' },
-    door: opened,
+    async [Symbol.asyncDispose]() {
+      await Promise.all(doors.map((each) => each[Symbol.asyncDispose]()));
+    },
   };
 }
 

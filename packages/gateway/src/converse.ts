@@ -4,8 +4,7 @@ import type { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ToolEnvError } from '@toolenv/core';
 import type { AgentContext } from './agent-episode.ts';
-import type { CommandOptions } from './command.ts';
-import { agentVariables, RunningProgram, start } from './program.ts';
+import { launch, type ProgramPlace } from './launch.ts';
 
 /**
  * Runs a program while `talk` lasts, with the variables of `command`, and ends its process group then, or with the episode. Rejects with the failure
@@ -13,14 +12,14 @@ import { agentVariables, RunningProgram, start } from './program.ts';
  */
 export async function converse<Result>(
   [file, ...args]: readonly [string, ...string[]],
-  { cwd, env }: Pick<CommandOptions, 'cwd' | 'env'>,
+  place: ProgramPlace,
   context: Pick<AgentContext, 'baseURL' | 'apiKey' | 'signal'>,
   talk: (streams: { input: Writable; output: Readable }) => Promise<Result>,
 ): Promise<Result> {
   const { signal } = context;
   signal.throwIfAborted();
-  const place = { ...(cwd !== undefined && { cwd }), env: { ...agentVariables(context), ...env } };
-  const program = new RunningProgram(start(file, args, place), file);
+  await using launched = await launch(file, args, place, context);
+  const { program } = launched;
   program.keep('stderr');
   const finished = program.finished();
   const listening = new AbortController();

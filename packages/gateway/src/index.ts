@@ -7,6 +7,7 @@ export type { Confinement } from './confinement.ts';
 export { converse } from './converse.ts';
 export { type AgentEnvDefinition, defineAgentEnv } from './define-agent-env.ts';
 export type { Malformed } from './history.ts';
+export type { ProgramPlace } from './launch.ts';
 export { CommandFailed, type CommandResult } from './program.ts';
 export { type PolicyService, servePolicy } from './serve/serve-policy.ts';
 export type { ServePolicyOptions } from './serve/serve-policy-options.ts';

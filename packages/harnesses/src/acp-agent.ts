@@ -9,7 +9,7 @@ import {
 } from '@agentclientprotocol/sdk';
 import { ToolEnvError } from '@toolenv/core';
 import { converse } from '@toolenv/gateway';
-import { type Harness, type HarnessJob, orMissing, serverName } from './harness.ts';
+import { type Harness, type HarnessJob, orMissing, placeOf, serverName } from './harness.ts';
 
 /** A program that speaks the protocol over its standard streams. */
 export interface AcpProgram extends Pick<Harness, 'name' | 'package'> {
@@ -29,9 +29,9 @@ const maxMessageBytes = 2 ** 24;
 export function acpAgent({ program, env, ...harness }: AcpProgram): Harness {
   return {
     ...harness,
+    confines: true,
     async run(job) {
-      const { cwd, home } = job;
-      const place = { cwd, env: { HOME: home, ...(await env?.(job)) } };
+      const place = placeOf(program[0], job, (await env?.(job)) ?? {});
       const talk = converse(program, place, job, ({ input, output }) => {
         let said = '';
         const stream = ndJsonStream(

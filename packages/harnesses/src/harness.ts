@@ -1,6 +1,7 @@
 /** Harness: a coding agent as its registry has it. Its settings name another model and the environment's tools. */
 import { ToolEnvError } from '@toolenv/core';
-import { command } from '@toolenv/gateway';
+import { type Confinement, command, type ProgramPlace } from '@toolenv/gateway';
+import { installationOf } from './installation.ts';
 
 /** What an agent gets for an episode. */
 export interface HarnessJob {
@@ -15,6 +16,8 @@ export interface HarnessJob {
   apiKey: string;
   /** The MCP server of the environment's tools, over Streamable HTTP; absent if there are none. */
   tools?: string | undefined;
+  /** What its program may reach, if it is to be confined. */
+  confine?: Confinement | undefined;
   signal: AbortSignal;
 }
 
@@ -24,6 +27,8 @@ export interface Harness {
   readonly name: string;
   /** The package that was tried, with its version: `@openai/codex@0.171.0`. */
   readonly package: string;
+  /** Whether its program runs in the confinement of its job, as {@link runProgram} runs it. */
+  readonly confines?: boolean;
   /** Runs the agent to its end. @returns What it said last. */
   run(job: HarnessJob): Promise<string>;
 }
@@ -42,9 +47,19 @@ export async function runProgram(
   job: HarnessJob,
   env: Readonly<Record<string, string>> = {},
 ): Promise<string> {
-  const { cwd, home } = job;
-  const running = command(file, args, { cwd, env: { HOME: home, ...env } })(job);
+  const running = command(file, args, placeOf(file, job, env))(job);
   return (await orMissing(harness, file, running)).stdout.trim();
+}
+
+/** Where the program of an agent runs. It may read its own installation. */
+export function placeOf(
+  file: string,
+  { cwd, home, confine }: HarnessJob,
+  env: Readonly<Record<string, string>>,
+): ProgramPlace {
+  const place = { cwd, env: { HOME: home, ...env } };
+  if (!confine) return place;
+  return { ...place, confine: { ...confine, read: [...(confine.read ?? []), ...installationOf(file)] } };
 }
 
 /** The result of an agent's program. @throws ToolEnvError `usage.agent_missing` if it is not installed. */

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Env, type EnvHandle, maxConcurrency, openEnv, type Rewards, ToolEnvError } from '@toolenv/core';
-import { type AgentContext, defineAgentEnv } from '@toolenv/gateway';
+import { type AgentContext, type Confinement, defineAgentEnv } from '@toolenv/gateway';
 import { type ScoreRecord, serveMcp } from '@toolenv/mcp';
 import type { Harness } from './harness.ts';
 
@@ -16,19 +16,28 @@ export interface HarnessOptions {
   toolTimeout?: number;
   /** Agents at once: each is a process or several. Default 4. */
   concurrent?: number;
+  /**
+   * Shows the agent's program its installation, its folders of the episode and what is named here, and of the network its model and the environment's
+   * tools, as `confine` of `command` does. Without it, an agent with a shell may read whatever your user may, such as the answers of tasks.
+   */
+  confine?: boolean | Confinement;
 }
 
 /**
  * The environment, whose episodes a coding agent plays. The agent gets the first messages of an episode as its task, the environment's tools from an
  * MCP server, and the policy as its model. Its last message is its answer, unless it has called `answer`. Rewards are those of the environment, at
  * the end. `harness.package`, and a limit that was given, become a part of the identity of a run. Trainers of prompts find no open texts. Closing it closes the environment.
- * An episode throws what the agent throws, and `usage.agent_conversation` if the environment replies to answers, as a user does.
+ * Throws `usage.agent_confine` if the agent cannot be confined. An episode throws what the agent throws, and `usage.agent_conversation` if the environment replies to answers, as a user does.
  */
 export async function withHarness<Task>(
   env: EnvHandle<Task>,
   harness: Harness,
-  { maxTurns, toolTimeout = 120_000, concurrent = 4 }: HarnessOptions = {},
+  { maxTurns, toolTimeout = 120_000, concurrent = 4, confine = false }: HarnessOptions = {},
 ): Promise<EnvHandle<Task>> {
+  if (confine !== false && !harness.confines) {
+    const message = `${harness.package} cannot be confined: it runs in this process, or starts its program itself. Leave confine out, or run it in a container.`;
+    throw new ToolEnvError('usage.agent_confine', message);
+  }
   const probe = env.episode();
   const { spec } = probe;
   await probe.close();
@@ -38,7 +47,7 @@ export async function withHarness<Task>(
     capabilities: { concurrent: Math.min(concurrent, maxConcurrency(env.capabilities)) },
     limits: { maxTurns: maxTurns ?? 20, toolTimeout },
     tasks: env.tasks,
-    agent: (context) => play(env, harness, context),
+    agent: (context) => play(env, harness, confine === true ? {} : confine || undefined, context),
     rewards: Object.fromEntries(
       Object.entries(spec.rewards).map(([name, { kind, range, ...rest }]) => [
         name,
@@ -75,10 +84,15 @@ function sumsOf([low, high]: readonly [number, number], turns: number): [number,
   return [Math.min(low, turns * low), Math.max(high, turns * high)];
 }
 
+function portOf(url: string): number {
+  return Number(new URL(url).port);
+}
+
 /** Plays an episode of the environment. The agent can reach no other episode. */
 async function play<Task>(
   env: EnvHandle<Task>,
   harness: Harness,
+  confine: Confinement | undefined,
   context: AgentContext<Task>,
 ): Promise<Rewards> {
   const { task, baseURL, apiKey, signal, rng } = context;
@@ -122,6 +136,7 @@ async function play<Task>(
       ...{ cwd, home, baseURL, apiKey, signal },
       ask: begun.messages.map(({ content }) => content).join('\n\n'),
       tools: hasTools ? begun.url : undefined,
+      ...(confine && { confine: { ...confine, ports: [...(confine.ports ?? []), portOf(begun.url)] } }),
     });
     const { outcome, rewards = {} } = await post<ScoreRecord>(`/${begun.episode}`, { answer: said });
     if (outcome.kind === 'aborted')

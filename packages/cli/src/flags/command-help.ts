@@ -229,7 +229,7 @@ export const helpTexts: Readonly<Record<string, HelpText>> = {
 
 /** Flags by heading. An option without a heading here stays under that of its command or plugin. */
 const headings: Readonly<Record<string, string>> = {
-  'Environment:': 'env-option tool prompts skill agent agent-turns weights evaluate-on',
+  'Environment:': 'env-option tool prompts skill agent agent-turns agent-confine weights evaluate-on',
   'Steps and episodes:':
     'steps tasks-per-step group-size max-staleness scorer scorer-weight environment-weight',
   'Sampling:': 'temperature top-p top-k min-p max-tokens constrain-calls',

@@ -45,7 +45,7 @@ export function commandOption({ option, name, property, owner }: OptionFlag): Op
 /** Each flag of a command that opens environments, at the first command that has it. A test compares these with the commands. */
 const flags = {
   'toolenv eval':
-    'policy players out resume json envOption tool prompts skill agent agentTurns record replay split count samples passScore concurrency temperature constrainCalls maxTokens deadline onDeadline retries onBug onImages maxAborted seed topP topK minP failBelow against junit metric margin confidence budget budgetTokens',
+    'policy players out resume json envOption tool prompts skill agent agentTurns agentConfine record replay split count samples passScore concurrency temperature constrainCalls maxTokens deadline onDeadline retries onBug onImages maxAborted seed topP topK minP failBelow against junit metric margin confidence budget budgetTokens',
   'toolenv baseline': 'kind placement instruction',
   'toolenv train': 'weights evaluateOn trainer logSteps change trajectories tensorboard rollouts reportTo',
   'toolenv rollout': 'worker lease drain statusPort statusHost',

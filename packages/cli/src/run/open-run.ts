@@ -29,6 +29,7 @@ export interface EnvFlags {
   skill?: string[];
   agent?: string;
   agentTurns?: number;
+  agentConfine?: boolean;
 }
 
 /** The flags of every command that opens an environment. */
@@ -66,6 +67,10 @@ export function agentFlags(): Option[] {
         if (Number.isSafeInteger(count) && count >= 1) return count;
         throw new ToolEnvError('usage.bad_flag', `--agent-turns ${text}: expected a whole number from 1.`);
       },
+    ),
+    new Option(
+      '--agent-confine',
+      'show the agent nothing of this machine but its installation, its model and the tools (Linux, with bubblewrap)',
     ),
   ];
 }
@@ -158,20 +163,19 @@ interface OpeningSettings {
 }
 
 /**
- * @throws ToolEnvError What `openEnv`, `readPrompts` and `readSkill` throw; `usage.bad_flag` for several skills, and for turns of no agent; `usage.missing_package` and
+ * @throws ToolEnvError What `openEnv`, `readPrompts` and `readSkill` throw; `usage.bad_flag` for several skills, and for limits of no agent; `usage.missing_package` and
  *   `usage.unknown_agent` for an agent.
  */
 export async function openRunEnv(
   { source, options }: Pick<ResolvedPlugin<'envs'>, 'source' | 'options'>,
-  { seed, tap, tool, prompts: file, skill: skills = [], agent, agentTurns, from }: EnvFlags & OpeningSettings,
+  { seed, tap, tool, prompts: file, skill: skills = [], from, ...agents }: EnvFlags & OpeningSettings,
 ): Promise<OpenedEnv<unknown>> {
   if (skills.length > 1)
     throw new ToolEnvError(
       'usage.bad_flag',
       `--skill ${skills[1]}: only eval takes several skills. Give one.`,
     );
-  if (agentTurns !== undefined && agent === undefined)
-    throw new ToolEnvError('usage.bad_flag', '--agent-turns needs --agent: name the agent.');
+  refuseWithoutAgent(agents);
   const [path = noSkill] = skills;
   const skill = path === noSkill ? undefined : await readSkill(path);
   const texts = file === undefined ? undefined : await readPrompts(file);
@@ -179,19 +183,24 @@ export async function openRunEnv(
   const prompts = skill && ofSkill !== undefined ? others : texts;
   const env = await openSource({ source, options }, { seed, tools: readTools(tool), tap, prompts, from });
   const skilled = skill ? withSkill(env, { ...skill, text: ofSkill ?? skill.text }) : env;
-  return agent === undefined ? skilled : playedBy(agent, agentTurns, skilled);
+  return agents.agent === undefined ? skilled : playedBy(agents.agent, agents, skilled);
+}
+
+function refuseWithoutAgent({ agent, agentTurns, agentConfine }: EnvFlags): void {
+  const flag = agentTurns !== undefined ? '--agent-turns' : agentConfine && '--agent-confine';
+  if (flag && agent === undefined)
+    throw new ToolEnvError('usage.bad_flag', `${flag} needs --agent: name the agent.`);
 }
 
 async function playedBy(
   agent: string,
-  maxTurns: number | undefined,
+  { agentTurns: maxTurns, agentConfine: confine = false }: EnvFlags,
   env: OpenedEnv<unknown>,
 ): Promise<OpenedEnv<unknown>> {
   try {
     const { harnessNamed, withHarness } = await importPackage('harnesses', '--agent');
-    return (await withHarness(env, harnessNamed(agent), {
-      ...(maxTurns !== undefined && { maxTurns }),
-    })) as OpenedEnv<unknown>;
+    const limits = { confine, ...(maxTurns !== undefined && { maxTurns }) };
+    return (await withHarness(env, harnessNamed(agent), limits)) as OpenedEnv<unknown>;
   } catch (error) {
     await env.close();
     throw error;

@@ -137,15 +137,7 @@ async function openAll(
     others: readonly ListedEnv[];
     weights: Record<string, number> | undefined;
   },
-  {
-    tap,
-    tool = [],
-    prompts: file,
-    skill,
-    agent,
-    agentTurns,
-    seed,
-  }: EnvFlags & { seed: number; tap?: ToolTap | undefined },
+  { tap, tool = [], prompts: file, ...flags }: EnvFlags & { seed: number; tap?: ToolTap | undefined },
 ): Promise<OpenedTrainingEnvs> {
   const open: OpenedEnv<unknown>[] = [];
   const given = file === undefined ? [] : Object.keys(await readPrompts(file));
@@ -154,15 +146,7 @@ async function openAll(
     // Others than the first may lack the texts.
     const hasTexts = chosen === mixed[0] || given.every((name) => chosen.texts.includes(name));
     const prompts = hasTexts ? file : undefined;
-    const env = await openRunEnv(chosen, {
-      tool: tool.filter(isForIt),
-      prompts,
-      skill,
-      agent,
-      agentTurns,
-      seed,
-      tap: ownTap,
-    });
+    const env = await openRunEnv(chosen, { ...flags, tool: tool.filter(isForIt), prompts, tap: ownTap });
     open.push(env);
     return env;
   };

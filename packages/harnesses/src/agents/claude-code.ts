@@ -4,6 +4,7 @@ import { type Harness, runProgram, serverName } from '../harness.ts';
 export const claudeCode: Harness = {
   name: 'claude-code',
   package: '@anthropic-ai/claude-code@2.1.332',
+  confines: true,
   async run(job) {
     const { ask, tools } = job;
     const servers = tools === undefined ? {} : { [serverName]: { type: 'http', url: tools } };

@@ -6,6 +6,7 @@ import { type Harness, runProgram, serverName } from '../harness.ts';
 export const cline: Harness = {
   name: 'cline',
   package: 'cline@3.0.65',
+  confines: true,
   async run(job) {
     const { ask, home, baseURL, apiKey, tools } = job;
     const provider = ['--provider', 'openai-compatible'];

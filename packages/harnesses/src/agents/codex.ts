@@ -6,6 +6,7 @@ import { type Harness, runProgram, serverName } from '../harness.ts';
 export const codex: Harness = {
   name: 'codex',
   package: '@openai/codex@0.171.0',
+  confines: true,
   async run(job) {
     const { ask, home, baseURL, tools } = job;
     const last = join(home, 'last-message');

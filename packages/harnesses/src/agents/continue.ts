@@ -20,6 +20,7 @@ const own = [
 export const continueCli: Harness = {
   name: 'continue',
   package: '@continuedev/cli@1.5.47',
+  confines: true,
   async run(job) {
     const { ask, home, baseURL: apiBase, apiKey, tools } = job;
     const model = { name: 'policy', provider: 'openai', model: 'policy', apiBase, apiKey, roles: ['chat'] };

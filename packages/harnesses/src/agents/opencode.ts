@@ -7,6 +7,7 @@ const own =
 export const opencode: Harness = {
   name: 'opencode',
   package: 'opencode-ai@1.18.33',
+  confines: true,
   async run(job) {
     const { ask, baseURL, apiKey, tools } = job;
     const provider = {

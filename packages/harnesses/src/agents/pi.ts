@@ -1,14 +1,15 @@
 /** Pi (pi.dev): chat completions. */
-import { mkdir, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Harness, runProgram } from '../harness.ts';
 
-const extension = fileURLToPath(new URL('./pi-tools.js', import.meta.url));
+const ofTools = fileURLToPath(new URL('./pi-tools.js', import.meta.url));
 
 export const pi: Harness = {
   name: 'pi',
   package: '@mariozechner/pi-coding-agent@0.73.1',
+  confines: true,
   async run(job) {
     const { ask, home, baseURL: baseUrl, apiKey, tools } = job;
     const compat = { supportsDeveloperRole: false, supportsReasoningEffort: false };
@@ -17,7 +18,11 @@ export const pi: Harness = {
     await mkdir(folder, { recursive: true });
     await writeFile(join(folder, 'models.json'), JSON.stringify({ providers: { policy } }));
     const args = ['--print', '--no-session', '--offline', '--provider', 'policy', '--model', 'policy'];
-    if (tools !== undefined) args.push('--no-builtin-tools', '--extension', extension);
+    if (tools !== undefined) {
+      const extension = join(home, 'tools.js');
+      await copyFile(ofTools, extension);
+      args.push('--no-builtin-tools', '--extension', extension);
+    }
     return runProgram(this, ['pi', ...args, ask], job, {
       ...(tools !== undefined && { TOOLENV_TOOLS: tools }),
     });

@@ -6,6 +6,7 @@ import { type Harness, runProgram, serverName } from '../harness.ts';
 export const qwenCode: Harness = {
   name: 'qwen-code',
   package: '@qwen-code/qwen-code@0.24.4',
+  confines: true,
   async run(job) {
     const { ask, home, tools } = job;
     const settings = {
