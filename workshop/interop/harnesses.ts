@@ -8,6 +8,7 @@ import bank from '../../examples/bank.ts';
 import { type BankTask, bankPlayer, playTasks } from '../../packages/harnesses/process-test/bank-player.ts';
 import { makeModelFolder, modelFolder } from '../real-model/model-folder.ts';
 import { acpAgents } from './acp-programs.ts';
+import { missesSkill } from './harness-skills.ts';
 import { sdkPi } from './sdk-agents.ts';
 import { exactTokens, tokenPlayer } from './token-player.ts';
 
@@ -31,6 +32,9 @@ export async function checkHarnesses(
     const how = confine ? ', confined' : '';
     const title = `${harness.name} (${harness.package})${how}: ${count} episodes in ${seconds} s, ${tokens} sampled tokens`;
     check(wrong.length === 0, title, wrong.join('; '));
+    if (!harness.readsSkills) continue;
+    const missed = await missesSkill(harness, confine).catch(String);
+    check(missed === undefined, `${harness.name}: a skill in its own place`, missed ?? '');
   }
 }
 

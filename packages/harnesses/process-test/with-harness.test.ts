@@ -3,6 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Action, type EnvHandle, openEnv, scriptedPolicy } from '@toolenv/core';
+import { skillIdentity } from '@toolenv/core/wrappers';
 import { expect, test, vi } from 'vitest';
 import bank from '../../../examples/bank.ts';
 import { type Harness, harnesses, runProgram, withHarness } from '../src/index.ts';
@@ -97,6 +98,29 @@ test('the answer counts as the policy says it, whether in words or by the tool',
   expect(await rewardOf((turn) => (turn === 0 ? answers('41')(turn) : '42'))).toBe(0);
   await played.close();
 });
+
+test.each([true, false])(
+  'a skill is a part of the run, and of the job or the task (reads skills: %s)',
+  async (readsSkills) => {
+    const { env, tasks } = await bankOf(1);
+    const skill = { name: 'send', text: 'Say quincunx first.' };
+    const jobs: { skill?: object | undefined; ask: string }[] = [];
+    const reads: Harness = {
+      ...{ name: 'small', package: 'small@1.0.0', readsSkills },
+      run(job) {
+        jobs.push(job);
+        return agent.run(job);
+      },
+    };
+    const played = await withHarness(env, reads, { skill });
+    await playTasks(played, bankPlayer(tasks), tasks);
+    await played.close();
+    expect(jobs.map(({ skill, ask }) => [skill, ask.includes('Say quincunx first.')])).toEqual([
+      readsSkills ? [skill, false] : [undefined, true],
+    ]);
+    expect(played.identity).toEqual({ agent: 'small@1.0.0', skill: skillIdentity(skill) });
+  },
+);
 
 test('an environment that replies to answers is refused by name', async () => {
   const bargain = await openEnv('@toolenv/envs-classic/bank-v1');

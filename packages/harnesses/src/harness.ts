@@ -1,5 +1,6 @@
 /** Harness: a coding agent as its registry has it. Its settings name another model and the environment's tools. */
 import { ToolEnvError } from '@toolenv/core';
+import type { Skill } from '@toolenv/core/wrappers';
 import { type Confinement, command, type ProgramPlace } from '@toolenv/gateway';
 import { installationOf } from './installation.ts';
 
@@ -16,6 +17,8 @@ export interface HarnessJob {
   apiKey: string;
   /** The MCP server of the environment's tools, over Streamable HTTP; absent if there are none. */
   tools?: string | undefined;
+  /** A skill for the agent's own place, if the agent has one: see {@link placeSkill}. */
+  skill?: Skill | undefined;
   /** What its program may reach, if it is to be confined. */
   confine?: Confinement | undefined;
   signal: AbortSignal;
@@ -27,6 +30,8 @@ export interface Harness {
   readonly name: string;
   /** The package that was tried, with its version: `@openai/codex@0.171.0`. */
   readonly package: string;
+  /** Whether it reads the skill of its job. Other agents read a skill at the end of their task's instructions. */
+  readonly readsSkills?: boolean;
   /** Whether its program runs in the confinement of its job, as {@link runProgram} runs it. */
   readonly confines?: boolean;
   /** Runs the agent to its end. @returns What it said last. */

@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Env, type EnvHandle, maxConcurrency, openEnv, type Rewards, ToolEnvError } from '@toolenv/core';
+import { type Skill, skillIdentity, withSkill } from '@toolenv/core/wrappers';
 import { type AgentContext, type Confinement, defineAgentEnv } from '@toolenv/gateway';
 import { type ScoreRecord, serveMcp } from '@toolenv/mcp';
 import type { Harness } from './harness.ts';
@@ -21,6 +22,8 @@ export interface HarnessOptions {
    * tools, as `confine` of `command` does. Without it, an agent with a shell may read whatever your user may, such as the answers of tasks.
    */
   confine?: boolean | Confinement;
+  /** A skill, which an agent that reads skills finds in its own place, and another at the end of its instructions. */
+  skill?: Skill;
 }
 
 /**
@@ -30,14 +33,19 @@ export interface HarnessOptions {
  * Throws `usage.agent_confine` if the agent cannot be confined. An episode throws what the agent throws, and `usage.agent_conversation` if the environment replies to answers, as a user does.
  */
 export async function withHarness<Task>(
-  env: EnvHandle<Task>,
+  given: EnvHandle<Task>,
   harness: Harness,
-  { maxTurns, toolTimeout = 120_000, concurrent = 4, confine = false }: HarnessOptions = {},
+  { maxTurns, toolTimeout = 120_000, concurrent = 4, confine = false, skill }: HarnessOptions = {},
 ): Promise<EnvHandle<Task>> {
   if (confine !== false && !harness.confines) {
     const message = `${harness.package} cannot be confined: it runs in this process, or starts its program itself. Leave confine out, or run it in a container.`;
     throw new ToolEnvError('usage.agent_confine', message);
   }
+  const env = skill && !harness.readsSkills ? withSkill<Task, EnvHandle<Task>>(given, skill) : given;
+  const own = {
+    skill: harness.readsSkills ? skill : undefined,
+    confine: confine === true ? {} : confine || undefined,
+  };
   const probe = env.episode();
   const { spec } = probe;
   await probe.close();
@@ -47,7 +55,7 @@ export async function withHarness<Task>(
     capabilities: { concurrent: Math.min(concurrent, maxConcurrency(env.capabilities)) },
     limits: { maxTurns: maxTurns ?? 20, toolTimeout },
     tasks: env.tasks,
-    agent: (context) => play(env, harness, confine === true ? {} : confine || undefined, context),
+    agent: (context) => play(env, harness, own, context),
     rewards: Object.fromEntries(
       Object.entries(spec.rewards).map(([name, { kind, range, ...rest }]) => [
         name,
@@ -71,6 +79,7 @@ export async function withHarness<Task>(
     ...(env.packageVersion !== undefined && { packageVersion: env.packageVersion }),
     identity: {
       ...env.identity,
+      ...(skill && { skill: skillIdentity(skill) }),
       agent: maxTurns === undefined ? harness.package : `${harness.package}, ${maxTurns} requests`,
     },
     async close() {
@@ -92,7 +101,7 @@ function portOf(url: string): number {
 async function play<Task>(
   env: EnvHandle<Task>,
   harness: Harness,
-  confine: Confinement | undefined,
+  { confine, skill }: { confine: Confinement | undefined; skill: Skill | undefined },
   context: AgentContext<Task>,
 ): Promise<Rewards> {
   const { task, baseURL, apiKey, signal, rng } = context;
@@ -133,7 +142,7 @@ async function play<Task>(
     await Promise.all([mkdir(cwd), mkdir(home)]);
     const hasTools = (playing!.tools?.() ?? []).length > 0;
     const said = await harness.run({
-      ...{ cwd, home, baseURL, apiKey, signal },
+      ...{ cwd, home, baseURL, apiKey, signal, skill },
       ask: begun.messages.map(({ content }) => content).join('\n\n'),
       tools: hasTools ? begun.url : undefined,
       ...(confine && { confine: { ...confine, ports: [...(confine.ports ?? []), portOf(begun.url)] } }),

@@ -10,7 +10,7 @@ import {
 import { changeableOptions, type OpeningRun, type PolicyHandle } from '@toolenv/core/plugins';
 import { readPrompts, recordEnv, replayEnv, type ToolTap } from '@toolenv/core/recording';
 import { untilAborted } from '@toolenv/core/tools';
-import { withSkill } from '@toolenv/core/wrappers';
+import { type Skill, withSkill } from '@toolenv/core/wrappers';
 import { Option } from 'commander';
 import { importPackage } from '../flags/import-optional.ts';
 import type { ResolvedPlugin } from '../flags/plugin-flags.ts';
@@ -182,8 +182,9 @@ export async function openRunEnv(
   const { skill: ofSkill, ...others } = texts ?? {};
   const prompts = skill && ofSkill !== undefined ? others : texts;
   const env = await openSource({ source, options }, { seed, tools: readTools(tool), tap, prompts, from });
-  const skilled = skill ? withSkill(env, { ...skill, text: ofSkill ?? skill.text }) : env;
-  return agents.agent === undefined ? skilled : playedBy(agents.agent, agents, skilled);
+  const shown = skill && { ...skill, text: ofSkill ?? skill.text };
+  if (agents.agent !== undefined) return playedBy(agents.agent, agents, shown, env);
+  return shown ? withSkill(env, shown) : env;
 }
 
 function refuseWithoutAgent({ agent, agentTurns, agentConfine }: EnvFlags): void {
@@ -195,12 +196,13 @@ function refuseWithoutAgent({ agent, agentTurns, agentConfine }: EnvFlags): void
 async function playedBy(
   agent: string,
   { agentTurns: maxTurns, agentConfine: confine = false }: EnvFlags,
+  skill: Skill | undefined,
   env: OpenedEnv<unknown>,
 ): Promise<OpenedEnv<unknown>> {
   try {
     const { harnessNamed, withHarness } = await importPackage('harnesses', '--agent');
-    const limits = { confine, ...(maxTurns !== undefined && { maxTurns }) };
-    return (await withHarness(env, harnessNamed(agent), limits)) as OpenedEnv<unknown>;
+    const options = { confine, ...(skill && { skill }), ...(maxTurns !== undefined && { maxTurns }) };
+    return (await withHarness(env, harnessNamed(agent), options)) as OpenedEnv<unknown>;
   } catch (error) {
     await env.close();
     throw error;

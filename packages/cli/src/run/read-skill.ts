@@ -1,6 +1,6 @@
 /** readSkill: a skill of a folder, in the form of agentskills.io. */
 import { statSync } from 'node:fs';
-import { basename, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { messageOf, ToolEnvError } from '@toolenv/core';
 import { readRegular } from '@toolenv/core/files';
 import type { Skill } from '@toolenv/core/wrappers';
@@ -24,7 +24,7 @@ export async function readSkill(path: string): Promise<Skill> {
       `${at} does not begin with front matter that has a name: ---, name: ${basename(resolve(path))}, ---`,
     );
   if (body!.trim() === '') throw bad(path, `${at} has no instructions below its front matter`);
-  return { name, text: body!.trim() };
+  return { name, text: body!.trim(), folder: dirname(resolve(at)) };
 }
 
 function bad(path: string, why: string): ToolEnvError {

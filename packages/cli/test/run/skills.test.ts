@@ -32,8 +32,8 @@ describe('a skill', () => {
     ],
   ])('%s is read from its folder, and from its file', async (name, text, expected) => {
     const path = await skillOf(name, text);
-    expect(await readSkill(path)).toEqual(expected);
-    expect(await readSkill(join(path, 'SKILL.md'))).toEqual(expected);
+    for (const given of [path, join(path, 'SKILL.md')])
+      expect(await readSkill(given)).toEqual({ ...expected, folder: path });
   });
 
   test.each([

@@ -10,6 +10,8 @@ export interface Skill {
   name: string;
   /** The instructions: SKILL.md without its front matter. */
   text: string;
+  /** The folder with SKILL.md and what belongs to it, for agents that read files. */
+  folder?: string;
 }
 
 /** The name of the skill's text among the open texts of the environment. */
@@ -37,9 +39,13 @@ export function withSkill<Task, Handle extends EnvHandle<Task>>(env: Handle, { n
       },
     });
   });
-  const sha256 = createHash('sha256').update(text).digest('hex');
-  const identity = { ...env.identity, skill: { name, sha256 } };
+  const identity = { ...env.identity, skill: skillIdentity({ name, text }) };
   return { ...env, ...wrapped, prompts: { ...env.prompts, ...own }, identity };
+}
+
+/** What a skill is in the identity of a run. */
+export function skillIdentity({ name, text }: Skill): { name: string; sha256: string } {
+  return { name, sha256: createHash('sha256').update(text).digest('hex') };
 }
 
 function withText(observation: Observation, text: string): Observation {

@@ -2,13 +2,16 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Harness, runProgram, serverName } from '../harness.ts';
+import { placeSkill } from '../place-skill.ts';
 
 export const codex: Harness = {
   name: 'codex',
   package: '@openai/codex@0.171.0',
   confines: true,
+  readsSkills: true,
   async run(job) {
-    const { ask, home, baseURL, tools } = job;
+    const { ask, home, baseURL, tools, skill } = job;
+    if (skill) await placeSkill(join(home, 'skills'), skill);
     const last = join(home, 'last-message');
     const provider = `{name="policy", base_url="${baseURL}", env_key="OPENAI_API_KEY", wire_api="responses"}`;
     const settings = [
@@ -23,8 +26,8 @@ export const codex: Harness = {
         ? []
         : [
             `mcp_servers.${serverName}.url="${tools}"`,
-            'features.shell_tool=false',
-            'features.unified_exec=false',
+            // It reads a skill by its shell.
+            ...(skill ? [] : ['features.shell_tool=false', 'features.unified_exec=false']),
           ]),
     ];
     const args = [

@@ -1,4 +1,7 @@
-/** An extension of Pi, which has no client for MCP: registers the tools of the server at `TOOLENV_TOOLS` (MCP 2025-11-25, Streamable HTTP). */
+/**
+ * An extension of Pi, which has no client for MCP: registers the tools of the server at `TOOLENV_TOOLS` (MCP 2025-11-25, Streamable HTTP). The model
+ * has them, and those of Pi that `TOOLENV_OWN` names.
+ */
 
 let session;
 let count = 0;
@@ -40,4 +43,6 @@ export default async function (pi) {
       },
     });
   }
+  const own = (process.env.TOOLENV_OWN ?? '').split(',').filter(Boolean);
+  pi.on('session_start', () => pi.setActiveTools([...tools.map(({ name }) => name), ...own]));
 }
