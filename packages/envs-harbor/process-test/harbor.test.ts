@@ -5,7 +5,7 @@ import { openEnv, playTask, type Scripted } from '@toolenv/core';
 import { recordEnv, replayEnv } from '@toolenv/core/recording';
 import { assertConforms, checkEnv } from '@toolenv/testing';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { missing, PodmanService } from '../../sandbox/process-test/podman-service.ts';
+import { image, missing, PodmanService } from '../../sandbox/process-test/podman-service.ts';
 import { ownLabels } from '../../sandbox/src/process-owner.ts';
 import harbor from '../src/harbor-v1.ts';
 import { newFolder, smallest, writeFiles } from '../test/task-folder.ts';
@@ -70,6 +70,48 @@ describe.skipIf(missing)(`harbor-v1${missing ? ` (skipped: ${missing})` : ''}`, 
       reward: 1,
       outcome: { kind: 'terminated', reason: 'answered' },
       steps: [],
+    });
+  });
+
+  test('a container is used when its health check succeeds, and an agent that breaks it scores 0', async () => {
+    const tries = 'n=$(cat /tmp/n || echo 0); echo $((n + 1)) > /tmp/n; [ $n -ge 2 ]';
+    const step = (name: string) =>
+      `[[steps]]\nname = "${name}"\n[steps.healthcheck]\ncommand = "test ! -e /app/broken"\ninterval_sec = 0\nretries = 2\n`;
+    const check = (command: string) =>
+      `[environment.healthcheck]\ncommand = '${command}'\ninterval_sec = 0.05\nretries = 3\n`;
+    const tests = '#!/bin/sh\ncp /app/tries /logs/verifier/reward.txt\n';
+    const files = (command: string) => ({
+      'task.toml': `artifacts = ["/app/tries"]\n[environment]\nmemory_mb = 64\n${check(command)}${step('one')}${step('two')}`,
+      'environment/Dockerfile': `FROM ${image}\nRUN mkdir -p /app\nWORKDIR /app\n`,
+      ...Object.fromEntries(
+        ['one', 'two'].flatMap((name) => [
+          [`steps/${name}/instruction.md`, 'Count.'],
+          [`steps/${name}/tests/test.sh`, tests],
+        ]),
+      ),
+    });
+    await using folder = await newFolder();
+    await writeFiles(join(folder.folder, 'ready'), files(tries));
+    await writeFiles(join(folder.folder, 'never'), files('echo no port >&2; false'));
+    await using opened = await open({ tasks: folder.folder });
+    // The third attempt has succeeded.
+    const works = bash('echo "0.$(cat /tmp/n)" > /app/tries');
+    const fine = await play('ready', [works, 'Done.', works, 'Done.'], opened);
+    expect(fine).toMatchObject({ reward: 0.3, outcome: { kind: 'terminated' } });
+    const broken = await play('ready', [works, 'Done.', bash('touch /app/broken'), 'Done.'], opened);
+    expect(broken.reward).toBe(0.3);
+    const breaks = bash('echo "0.$(cat /tmp/n)" > /app/tries; touch /app/broken');
+    const cut = await play('ready', [breaks, 'Done.', works, 'Done.'], opened);
+    expect([cut.reward, cut.verdicts.at(-1)!.failed]).toEqual([
+      0.15,
+      expect.stringContaining('the health check "test ! -e /app/broken" has failed 2 times'),
+    ]);
+    expect((await play('never', [works, 'Done.'], opened)).outcome).toMatchObject({
+      kind: 'aborted',
+      cause: {
+        code: 'infrastructure.harbor_setup',
+        message: expect.stringMatching(/failed 3 times: no port: repair/),
+      },
     });
   });
 

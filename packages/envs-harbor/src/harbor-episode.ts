@@ -7,6 +7,7 @@ import { type Sandbox, ToolEnvError } from '@toolenv/core';
 import { type ArchiveLimits, ContainerSandbox } from '@toolenv/sandbox/container';
 import { AgentShell, openDoor } from './box/agent-shell.ts';
 import { asFault, type Box, type Boxes } from './box/boxes.ts';
+import { whyUnhealthy } from './box/health.ts';
 import { prepareAgentBox, prepareStep, type Users } from './box/prepare.ts';
 import type { BoxSpec, HarborStep, HarborTask, VerifierSpec } from './task/harbor-task.ts';
 import { type Carried, carryArtifacts, carryChanges, together } from './verify/carry.ts';
@@ -218,7 +219,12 @@ export class HarborEpisode implements AsyncDisposable {
 
   async #begin(): Promise<{ box: Box; users: Users }> {
     const box = await this.#start(this.task.box);
-    return { box, users: await prepareAgentBox(box, this.task) };
+    const users = await prepareAgentBox(box, this.task);
+    const { health } = this.task.box;
+    const broken = health && (await whyUnhealthy(box, health, box.user));
+    if (broken !== undefined)
+      throw new ToolEnvError('infrastructure.harbor_setup', `${this.task.name}: ${broken}: repair the task.`);
+    return { box, users };
   }
 
   /** Runs the commands by which a task saves what is not in files. What they come to is seen in the artifacts. */

@@ -57,6 +57,20 @@ test('the smallest task has the defaults: no time-out for the agent, ten minutes
   });
 });
 
+test('health checks have the defaults of Harbor, in milliseconds', async () => {
+  const toml = `[environment]\ndocker_image = "busybox"\nnetwork_mode = "no-network"\n[environment.healthcheck]\ncommand = "true"\n`;
+  const steps = `[[steps]]\nname = "one"\n[steps.healthcheck]\ncommand = "test -e x"\ninterval_sec = 0.5\nretries = 7\nstart_period_sec = 2\n`;
+  const { box, steps: read1 } = await read({
+    'task.toml': toml + steps,
+    'steps/one/instruction.md': 'Do it.',
+    'steps/one/tests/test.sh': 'true',
+  });
+  const usual = { timeout: 30_000, interval: 5000, retries: 3, startPeriod: 0, startInterval: 5000 };
+  expect(box.health).toEqual({ ...usual, command: 'true' });
+  const own = { command: 'test -e x', interval: 500, retries: 7, startPeriod: 2000 };
+  expect(read1[0]!.health).toEqual({ ...usual, ...own });
+});
+
 const whole = `
 schema_version = "1.4"
 artifacts = [{ source = "/app/", exclude = ["*.pyc", "cache"], destination = "app", service = "main" }]
@@ -229,9 +243,14 @@ test.each([
   ],
   ['skills', `${declared}skills_dir = "/skills"`, 'task.toml: environment.skills_dir: '],
   [
-    'a health check',
-    `${declared}[environment.healthcheck]\ncommand = "true"`,
-    'task.toml: environment.healthcheck: ',
+    'a health check of a verifier',
+    `${declared}[verifier.environment]\ndocker_image = "x"\n[verifier.environment.healthcheck]\ncommand = "true"`,
+    'task.toml: verifier.environment.healthcheck: the containers of verifiers have no health check',
+  ],
+  [
+    'a health check without a command',
+    `${declared}[environment.healthcheck]\nretries = 2`,
+    'task.toml: environment.healthcheck.command: ',
   ],
   [
     'another service',

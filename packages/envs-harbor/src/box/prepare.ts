@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { HarborStep, HarborTask } from '../task/harbor-task.ts';
 import { asFault, type Box } from './boxes.ts';
 import { folderFiles } from './folder-files.ts';
+import { whyUnhealthy } from './health.ts';
 
 /** Milliseconds of a script, and of a step's setup.sh. */
 const scriptTime = 60_000;
@@ -53,12 +54,16 @@ export async function prepareAgentBox(
 }
 
 /**
- * Puts the step's files into the working folder, as the agent's own, and runs its setup.sh as the agent.
+ * Puts the step's files into the working folder, as the agent's own, and runs its setup.sh and its health check as the agent.
  * @param user Number of the agent's user, and of the group.
  * @returns Why this did not work.
  * @throws ToolEnvError `infrastructure.sandbox` if the daemon fails.
  */
-export async function prepareStep(
+export async function prepareStep(box: Box, step: HarborStep, user: string): Promise<string | undefined> {
+  return (await setUp(box, step, user)) ?? (step.health && (await whyUnhealthy(box, step.health, user)));
+}
+
+async function setUp(
   { container, folder }: Box,
   { workdir, name }: HarborStep,
   user: string,

@@ -29,6 +29,8 @@ export interface HarborStep {
   };
   /** Folder whose files are put into the working folder before the step; its setup.sh is run. */
   readonly workdir?: string;
+  /** What must succeed before the agent works on the step. */
+  readonly health?: HealthCheck;
   readonly verifier: VerifierSpec;
   /** The later steps are left out if a reward is less. */
   readonly minReward: Readonly<Record<string, number>>;
@@ -44,6 +46,23 @@ export interface BoxSpec {
   readonly memory?: number;
   readonly storage?: number;
   readonly network: boolean;
+  /** What must succeed before the container is used. */
+  readonly health?: HealthCheck;
+}
+
+/** A command that is repeated until it succeeds. */
+export interface HealthCheck {
+  readonly command: string;
+  /** Of one attempt. */
+  readonly timeout: number;
+  /** Failures in a row after which the container counts as broken. */
+  readonly retries: number;
+  /** Between attempts. */
+  readonly interval: number;
+  /** Failures in this time do not count. */
+  readonly startPeriod: number;
+  /** Between attempts in that time. */
+  readonly startInterval: number;
 }
 
 /** An image that is there, or the folder of a Dockerfile. */

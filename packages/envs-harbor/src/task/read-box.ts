@@ -1,10 +1,11 @@
 /** Reads what a task says of a container: `[environment]` or `[verifier.environment]`. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { BoxSpec, ImageSource, TaskPolicy } from './harbor-task.ts';
+import type { BoxSpec, HealthCheck, ImageSource, TaskPolicy } from './harbor-task.ts';
 import {
   type EnvironmentTable,
   fillVariables,
+  type HealthTable,
   type StepTable,
   type TaskFile,
   taskMistake,
@@ -38,7 +39,19 @@ export function readBox(
     ...(cpus !== undefined && { cpus }),
     ...(memory !== undefined && { memory }),
     ...(storage !== undefined && { storage }),
+    ...(table.healthcheck && { health: readHealth(table.healthcheck) }),
     network,
+  };
+}
+
+/** With Harbor's defaults. */
+export function readHealth(table: HealthTable): HealthCheck {
+  const { interval_sec: interval = 5, timeout_sec: timeout = 30, retries = 3 } = table;
+  const { start_period_sec: startPeriod = 0, start_interval_sec: startInterval = 5 } = table;
+  return {
+    ...{ command: table.command, retries },
+    ...{ timeout: 1000 * timeout, interval: 1000 * interval },
+    ...{ startPeriod: 1000 * startPeriod, startInterval: 1000 * startInterval },
   };
 }
 
@@ -86,11 +99,10 @@ const composeFile = 'docker-compose.yaml';
  */
 export function refuseUnsupported(file: string, task: TaskFile): void {
   refuseBox(file, 'environment', task.environment);
-  refuseBox(file, 'verifier.environment', task.verifier?.environment);
+  refuseVerifierBox(file, 'verifier.environment', task.verifier?.environment);
   for (const [index, step] of (task.steps ?? []).entries()) {
     const key = `steps[${index}]`;
-    refuseBox(file, `${key}.verifier.environment`, step.verifier?.environment);
-    if (step.healthcheck) throw refused(file, `${key}.healthcheck`, 'health checks are not supported');
+    refuseVerifierBox(file, `${key}.verifier.environment`, step.verifier?.environment);
     refuseServices(file, key, step);
   }
   refuseServices(file, '', task);
@@ -111,7 +123,13 @@ function refuseBox(file: string, key: string, table: EnvironmentTable = {}): voi
   if (table.mcp_servers?.length)
     throw refused(file, `${key}.mcp_servers`, 'MCP servers of tasks are not started');
   if (table.skills_dir) throw refused(file, `${key}.skills_dir`, 'agents get no skills');
-  if (table.healthcheck) throw refused(file, `${key}.healthcheck`, 'health checks are not supported');
+}
+
+/** Harbor, too, checks the agent's container only. */
+function refuseVerifierBox(file: string, key: string, table: EnvironmentTable = {}): void {
+  refuseBox(file, key, table);
+  if (table.healthcheck)
+    throw refused(file, `${key}.healthcheck`, 'the containers of verifiers have no health check');
 }
 
 function refuseServices(file: string, key: string, { artifacts, verifier }: TaskFile | StepTable): void {

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { messageOf } from '@toolenv/core';
 import type { BoxSpec, HarborStep, HarborTask, TaskPolicy } from './harbor-task.ts';
-import { environmentImage, readBox, refuseUnsupported } from './read-box.ts';
+import { environmentImage, readBox, readHealth, refuseUnsupported } from './read-box.ts';
 import { readVerifier } from './read-verifier.ts';
 import {
   asksNetwork,
@@ -88,6 +88,7 @@ async function readStep(step: StepTable | undefined, { index, ...place }: Place)
     ...(solution !== undefined && { solution }),
     agent: { user: String(user), ...(time !== undefined && { timeout: time * 1000 }) },
     ...(step && existsSync(workdir) && { workdir }),
+    ...(step?.healthcheck && { health: readHealth(step.healthcheck) }),
     verifier: readVerifier(step, { ...place, own, prefix: step ? `steps[${index}].` : '' }),
     minReward: typeof minReward === 'number' ? { reward: minReward } : (minReward ?? {}),
   };

@@ -7,6 +7,7 @@ import { parse } from 'smol-toml';
 export type TaskFile = OptionsOf<typeof taskSchema>;
 export type EnvironmentTable = NonNullable<TaskFile['environment']>;
 export type VerifierTable = NonNullable<TaskFile['verifier']>;
+export type HealthTable = NonNullable<EnvironmentTable['healthcheck']>;
 export type StepTable = NonNullable<TaskFile['steps']>[number];
 
 /** Bytes. Harbor's own are a few kilobytes. */
@@ -75,6 +76,22 @@ const network = {
   allowed_hosts: { type: 'array', items: text },
 } as const;
 
+const pause = { type: 'number', minimum: 0, maximum: 3600 } as const;
+
+const healthcheck = {
+  type: 'object',
+  properties: {
+    command: text,
+    interval_sec: pause,
+    timeout_sec: seconds,
+    start_period_sec: pause,
+    start_interval_sec: pause,
+    retries: { type: 'integer', minimum: 1, maximum: 1000 },
+  },
+  required: ['command'],
+  additionalProperties: false,
+} as const;
+
 /** Read, so that a task that uses them is refused by name. */
 const unsupported = {
   os: { type: 'string' },
@@ -83,7 +100,6 @@ const unsupported = {
   tpu: { type: 'object' },
   mcp_servers: { type: 'array' },
   skills_dir: { type: 'string' },
-  healthcheck: { type: 'object' },
 } as const;
 
 const environment = {
@@ -91,6 +107,7 @@ const environment = {
   properties: {
     ...network,
     ...unsupported,
+    healthcheck,
     allow_internet: { type: 'boolean' },
     build_timeout_sec: seconds,
     docker_image: text,
@@ -169,7 +186,7 @@ const step = {
       anyOf: [{ type: 'number' }, { type: 'object', additionalProperties: { type: 'number' } }],
     },
     artifacts,
-    healthcheck: { type: 'object' },
+    healthcheck,
   },
   required: ['name'],
   additionalProperties: false,
