@@ -37,13 +37,13 @@ it('names the fault of each recorded run, with its evidence, its remedy and its 
   const { page, close, expectQuiet } = await openPage(browser, view.url);
   const names = await readdir(join(recorded, 'faults'));
   await page
-    .locator('.run-rows > li')
+    .locator('.run-rows > .row')
     .nth(names.length - 1)
     .waitFor();
   for (const name of names) {
     const rule = diagnosisRules[name.split('.')[0] as keyof typeof diagnosisRules];
     // The list of runs names it too.
-    const row = page.locator('.run-rows > li', { has: page.getByText(name, { exact: true }) });
+    const row = page.locator('.run-rows > .row', { has: page.getByText(name, { exact: true }) });
     expect(await row.locator('.fault').textContent()).toBe(heading(rule.fault));
   }
   for (const name of names) {
@@ -67,7 +67,7 @@ it('says nothing is wrong with the healthy runs', async () => {
   const names = await readdir(join(recorded, 'healthy'));
   expect(names).toHaveLength(10);
   await page
-    .locator('.run-rows > li')
+    .locator('.run-rows > .row')
     .nth(names.length - 1)
     .waitFor();
   for (const name of names) {
@@ -181,7 +181,7 @@ it('finds the runs of a folder, and those that begin later', async () => {
   const { page, close, expectQuiet } = await openPage(browser, view.url);
   await page.getByText('group/evaluated').waitFor();
   await makeRun(join(runs, 'two'), { steps: 1, seed: 2 });
-  await page.locator('.run-rows > li').nth(2).waitFor({ timeout: 20_000 });
+  await page.locator('.run-rows > .row').nth(2).waitFor({ timeout: 20_000 });
   await page.getByText('group/evaluated').click();
   await page.getByRole('heading', { name: 'group/evaluated' }).waitFor();
   expect(await page.locator('.scores tbody').textContent()).toBe('em0.500 0.4 to 0.6reward0.500 0.4 to 0.6');

@@ -36,7 +36,7 @@ it('shows overview, curves, options, list and episodes, and every view has an ad
   await makeRun(join(folder, 'second'), { steps: 2, seed: 2 });
   const url = await reportOf('two', [join(folder, 'first'), join(folder, 'second')]);
   const { page, close, expectQuiet } = await openPage(browser, url);
-  await page.locator('.run-rows > li').nth(1).waitFor();
+  await page.locator('.run-rows > .row').nth(1).waitFor();
   expect(await page.locator('.run-rows').textContent()).toMatch(/first.*4 steps.*second.*2 steps/);
   await page.getByText('first', { exact: true }).click();
   await page.getByRole('img', { name: /^Reward over steps/ }).waitFor();

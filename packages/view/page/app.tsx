@@ -51,7 +51,8 @@ export function App() {
   const run = query.run === undefined ? runs[0] : runs.find(({ name }) => name === query.run);
   const place = run === undefined || query.run === undefined ? {} : { run: query.run };
   const hidden = useMemo(() => new Set(query.hide?.split(',')), [query.hide]);
-  const shown = useMemo(() => runs.filter(({ name }) => !hidden.has(name)), [runs, hidden]);
+  const compared = useMemo(() => comparedRuns(runs, query.runs), [runs, query.runs]);
+  const shown = useMemo(() => compared.filter(({ name }) => !hidden.has(name)), [compared, hidden]);
   const hide = (names: ReadonlySet<string>) =>
     go(hrefOf(view, { ...query, hide: [...names].join(',') }), { isStep: false });
   const tabs = allTabs.filter((tab) => tab.view !== 'runs' || runs.length > 1);
@@ -114,12 +115,14 @@ export function App() {
       ))}
       {isHelping && <Help onClose={() => setHelping(false)} />}
       <main>
-        {compares && runs.length > 1 && <RunList runs={runs} states={states} hidden={hidden} onHide={hide} />}
-        {view === 'runs' && <RunsPage runs={runs} overviews={overviews} />}
+        {compares && runs.length > 1 && (
+          <RunList runs={compared} of={runs.length} states={states} hidden={hidden} onHide={hide} />
+        )}
+        {view === 'runs' && <RunsPage {...{ runs, overviews, query }} />}
         {run && view === 'overview' && (
           <OverviewPage key={run.name} {...{ run, states, theme }} overview={overviews[run.name]} />
         )}
-        {view === 'curves' && <CurvesPage runs={shown} all={runs} {...{ states, theme, query }} />}
+        {view === 'curves' && <CurvesPage runs={shown} all={compared} {...{ states, theme, query }} />}
         {view === 'options' && <OptionsPage runs={shown} query={query} />}
         {run && view === 'episodes' && <EpisodesPage run={run} states={states} query={query} />}
         {run && view === 'tasks' && <TasksPage key={run.name} {...{ runs, run, query, states }} />}
@@ -129,6 +132,16 @@ export function App() {
       </main>
     </>
   );
+}
+
+/** Curves and options of so many runs can still be told apart. */
+const mostCompared = 40;
+
+/** The runs that the address names, in the order of all; without names, the first of them. */
+function comparedRuns(runs: readonly RunHead[], names: string | undefined): readonly RunHead[] {
+  if (names === undefined) return runs.slice(0, mostCompared);
+  const wanted = new Set(names.split(','));
+  return runs.filter(({ name }) => wanted.has(name)).slice(0, mostCompared);
 }
 
 /** The tab that a view belongs to. */

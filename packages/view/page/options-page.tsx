@@ -1,5 +1,6 @@
 /** The options of the runs beside each other: those that differ first. */
 import type { RunHead } from '../src/view/viewed-run.ts';
+import { flatOptions, textOf } from './flat-options.ts';
 import { plural } from './numbers.ts';
 import { go, hrefOf } from './route.ts';
 
@@ -12,7 +13,7 @@ export function OptionsPage({ runs, query }: Props) {
   const showsAll = query.all === undefined ? runs.length === 1 : query.all === 'yes';
   const showAll = (all: boolean) =>
     go(hrefOf('options', { ...query, all: all ? 'yes' : 'no' }), { isStep: false });
-  const values = runs.map(({ facts }) => flat(facts));
+  const values = runs.map(({ facts }) => flatOptions(facts));
   const names = [...new Set(values.flatMap((each) => [...each.keys()]))];
   const differs = (name: string) => new Set(values.map((each) => each.get(name))).size > 1;
   const differing = names.filter(differs);
@@ -60,7 +61,7 @@ export function OptionsPage({ runs, query }: Props) {
                 <li key={step}>
                   from step {step}:{' '}
                   {Object.entries(changed)
-                    .map(([option, { from, to }]) => `${option} ${text(from)} → ${text(to)}`)
+                    .map(([option, { from, to }]) => `${option} ${textOf(from)} → ${textOf(to)}`)
                     .join(', ')}
                 </li>
               ))}
@@ -73,18 +74,4 @@ export function OptionsPage({ runs, query }: Props) {
 
 function differText(count: number): string {
   return `${plural(count, 'option')} differ${count === 1 ? 's' : ''}`;
-}
-
-/** Dotted names and the JSON of their values. */
-function flat(value: object, prefix = ''): Map<string, string> {
-  const entries = Object.entries(value).flatMap(([name, part]): [string, string][] => {
-    const path = `${prefix}${name}`;
-    const isGroup = typeof part === 'object' && part !== null && !Array.isArray(part);
-    return isGroup ? [...flat(part, `${path}.`)] : [[path, text(part)]];
-  });
-  return new Map(entries);
-}
-
-function text(value: unknown): string {
-  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '–');
 }

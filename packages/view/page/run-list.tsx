@@ -1,17 +1,20 @@
 /** The runs of the page, each with its colour; a click hides its curves. */
 import type { RunHead } from '../src/view/viewed-run.ts';
 import { plural } from './numbers.ts';
+import { hrefOf } from './route.ts';
 import { colourOf } from './run-colours.ts';
 import type { States } from './server.ts';
 
 interface Props {
   runs: readonly RunHead[];
+  /** How many runs the page has. */
+  of: number;
   states: States;
   hidden: ReadonlySet<string>;
   onHide(hidden: ReadonlySet<string>): void;
 }
 
-export function RunList({ runs, states, hidden, onHide }: Props) {
+export function RunList({ runs, of, states, hidden, onHide }: Props) {
   const toggle = (name: string) => {
     const next = new Set(hidden);
     if (!next.delete(name)) next.add(name);
@@ -34,6 +37,13 @@ export function RunList({ runs, states, hidden, onHide }: Props) {
           </label>
         </li>
       ))}
+      {runs.length < of && (
+        <li>
+          <small>
+            {plural(runs.length, 'run')} of {of}: <a href={hrefOf('runs')}>choose others</a>
+          </small>
+        </li>
+      )}
     </ul>
   );
 }

@@ -44,6 +44,19 @@ test('the time of a run is split, and what no metric names is other', async () =
   ]);
 });
 
+test('the small curve has the score of the episodes, or the loss, in at most 32 points', async () => {
+  const steps = (count: number, metrics: (step: number) => MetricsLine['metrics']) =>
+    Array.from({ length: count }, (_, at) => line('rollout', at + 1, metrics(at + 1)));
+  const { curve } = await training(steps(3, (step) => ({ reward: 9, 'rewards/em/mean': step / 4 })));
+  expect(curve).toEqual([0.25, 0.5, 0.75]);
+  const long = await training(steps(64, (step) => ({ reward: step })));
+  expect(long.curve).toHaveLength(32);
+  expect([long.curve[0], long.curve[31]]).toEqual([1.5, 63.5]);
+  const losses = await training([line('update', 1, { loss: 2 }), line('update', 2, { loss: 1 })]);
+  expect(losses.curve).toEqual([2, 1]);
+  expect((await training([])).curve).toEqual([]);
+});
+
 test('the first and the last evaluation are compared, rightness first, and one has no before', async () => {
   const first = line('evaluation', 0, {
     reward: 0.2,

@@ -26,6 +26,8 @@ export interface RunOverview {
   scores: ScoreRow[];
   /** Of the last step: the score that says which episodes were right, and the reward; else the loss. */
   latest: { name: string; mean: number }[];
+  /** The score of the training episodes, or else the loss, from the first step to the last: at most 32 means of as many steps. */
+  curve: number[];
   cost: RunCost;
   /** Causes first. */
   diagnoses: NamedDiagnosis[];
@@ -59,6 +61,7 @@ export async function overviewOf(run: ReadRun): Promise<RunOverview> {
     progress,
     scores: isTraining ? validationScores(metrics) : evaluationScores(facts),
     latest: latestOf(metrics),
+    curve: curveOf(metrics),
     cost: isTraining ? trainingCost(metrics) : evaluationCost(facts),
     diagnoses: found.map((each) => ({ ...each, fault: diagnosisRules[each.name].fault })),
     causes: Object(facts.causes),
@@ -72,6 +75,28 @@ function latestOf(lines: readonly MetricsLine[]): RunOverview['latest'] {
   const [name, mean] = headlineMetric(rollout) ?? [];
   const headline = name === undefined || mean === undefined ? [] : [{ name, mean }];
   return rollout.reward === undefined ? headline : [...headline, { name: 'reward', mean: rollout.reward }];
+}
+
+/** Points of a small curve. */
+const curvePoints = 32;
+
+function curveOf(lines: readonly MetricsLine[]): number[] {
+  const rollouts = lines.filter(({ type }) => type === 'rollout');
+  const name = rollouts[0] && headlineMetric(rollouts[0].metrics)?.[0];
+  const metric = name === undefined ? 'reward' : `rewards/${name}/mean`;
+  const values =
+    rollouts.length > 0
+      ? rollouts.map(({ metrics }) => metrics[metric] ?? metrics.reward)
+      : lines.map(({ type, metrics }) => (type === 'update' ? metrics.loss : undefined));
+  const known = values.filter((value) => value !== undefined && Number.isFinite(value)) as number[];
+  const count = Math.min(curvePoints, known.length);
+  return Array.from({ length: count }, (_, point) => {
+    const part = known.slice(
+      Math.floor((point * known.length) / count),
+      Math.floor(((point + 1) * known.length) / count),
+    );
+    return part.reduce((sum, value) => sum + value, 0) / part.length;
+  });
 }
 
 /** Steps over which the time of the next is estimated. */

@@ -14,7 +14,7 @@ export interface FoundRun {
 /** How deep below a folder runs are looked for: `runs/<experiment>/<run>`. */
 const maxDepth = 3;
 /** Runs of one folder; the newest are taken. */
-const maxRuns = 200;
+const maxRuns = 5_000;
 
 /** @throws ToolEnvError `usage.no_run` if the path does not exist, or neither is nor holds a run. */
 export function findRuns(path: string): FoundRun[] {

@@ -1,5 +1,6 @@
 /** ViewedRun: a run that the page shows, read as it grows. */
-import { existsSync } from 'node:fs';
+import { existsSync, type Stats } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '@toolenv/core';
 import type { TokenReport } from '@toolenv/core/plugins';
@@ -18,6 +19,8 @@ export interface RunHead {
   name: string;
   path: string;
   kind: RecordedRun['kind'];
+  /** When its record was first written, in ISO 8601; absent for a file of episodes. */
+  begun?: string;
   /** What config.json or summary.json says. */
   facts: RunFacts;
   changes: ChangesLine[];
@@ -42,6 +45,9 @@ export class ViewedRun {
   readonly #run: RecordedRun;
   readonly #metricsTail: LineTail | undefined;
   #problem: string | undefined;
+  #head: { version: string; head: RunHead } | undefined;
+  #overview: { version: string; overview: RunOverview } | undefined;
+  #isQuiet = false;
   #reading: Promise<void> | undefined;
 
   /** @throws ToolEnvError `usage.no_run` if the path is not a run. */
@@ -59,26 +65,45 @@ export class ViewedRun {
     this.tokens = new TokenIndex(join(folder, 'tokens.jsonl'));
   }
 
-  /** Of the run as it is now. */
+  /** Of the run as it is now: read again when a record has been written since. */
   async head(): Promise<RunHead> {
     const { folder } = this.#run;
-    // A run's options may have been changed since.
-    const { kind, facts } = existsSync(this.path) ? findRecordedRun(this.path) : this.#run;
-    const changes = folder === undefined ? [] : await readChanges(folder);
-    return { name: this.name, path: this.path, kind, facts, changes };
+    const times = folder === undefined ? [] : await writtenAt(folder);
+    const version = `${existsSync(this.path)} ${times.map(({ mtimeMs }) => mtimeMs).join()}`;
+    if (this.#head?.version !== version) this.#head = { version, head: await this.#readHead(times) };
+    return this.#head.head;
   }
 
-  /** Of what has been read. */
-  async overview(): Promise<RunOverview> {
-    const { kind, facts } = await this.head();
+  async #readHead(times: readonly Stats[]): Promise<RunHead> {
     const { folder } = this.#run;
-    return overviewOf({
-      kind,
-      folder,
-      facts,
+    const { kind, facts } = existsSync(this.path) ? findRecordedRun(this.path) : this.#run;
+    const changes = folder === undefined ? [] : await readChanges(folder);
+    // The oldest record: a resumed run may have written others again.
+    const first = Math.min(...times.map(({ birthtimeMs, mtimeMs }) => birthtimeMs || mtimeMs));
+    const begun = times.length > 0 ? { begun: new Date(first).toISOString() } : {};
+    return { name: this.name, path: this.path, kind, ...begun, facts, changes };
+  }
+
+  /** Of what has been read. That of a run that is over stays until there is more of it. */
+  async overview(): Promise<RunOverview> {
+    const head = await this.head();
+    const version = JSON.stringify([this.#head?.version, this.state.metrics, this.state.episodes]);
+    const before = this.#overview;
+    if (before?.version === version && before.overview.status.kind !== 'running') return before.overview;
+    const overview = await overviewOf({
+      kind: head.kind,
+      folder: this.#run.folder,
+      facts: head.facts,
       metrics: this.metrics,
       episodes: this.episodes?.rows.length ?? 0,
     });
+    this.#overview = { version, overview };
+    return overview;
+  }
+
+  /** Whether the last call of {@link update} has found nothing new. */
+  get isQuiet(): boolean {
+    return this.#isQuiet;
   }
 
   get state(): RunState {
@@ -106,6 +131,7 @@ export class ViewedRun {
   }
 
   async #read(): Promise<void> {
+    const before = JSON.stringify(this.state);
     try {
       await this.#readMetrics();
       await this.episodes?.update();
@@ -114,6 +140,7 @@ export class ViewedRun {
     } catch (error) {
       this.#problem = messageOf(error);
     }
+    this.#isQuiet = JSON.stringify(this.state) === before;
   }
 
   async #readMetrics(): Promise<void> {
@@ -128,6 +155,13 @@ export class ViewedRun {
       else this.#damaged.push(this.metrics.length + this.#damaged.length + 1);
     }
   }
+}
+
+/** The records of a run that say what it is. */
+async function writtenAt(folder: string): Promise<Stats[]> {
+  const names = ['config.json', 'evaluation.json', 'summary.json', 'changes.jsonl'];
+  const found = await Promise.all(names.map((name) => stat(join(folder, name)).catch(() => undefined)));
+  return found.filter((file) => file !== undefined);
 }
 
 function parse(text: string): MetricsLine | undefined {

@@ -7,7 +7,9 @@ import { visibleText } from './visible-text.ts';
 
 /** Milliseconds between two looks at the files. */
 const lookEvery = 500;
-/** Looks at the files between two looks for new runs. */
+/** Of more runs, those in which nothing is new are looked at less often. */
+const fewRuns = 50;
+/** Looks at the files between two looks for new runs, and at such runs. */
 const searchEvery = 10;
 
 export class ViewedRuns {
@@ -94,7 +96,8 @@ export class ViewedRuns {
   #look(): void {
     this.#looks += 1;
     if (this.#looks % searchEvery === 0) this.#search();
-    for (const run of this.all) void run.update();
+    const looksAtAll = this.#looks % searchEvery === 0 || this.#all.size <= fewRuns;
+    for (const run of this.all) if (looksAtAll || !run.isQuiet) void run.update();
     const { state } = this;
     if (state === this.#shown) return;
     this.#shown = state;
