@@ -17,6 +17,8 @@ export interface SvgChartOptions {
   title: string;
   /** Text along the value axis. */
   valueLabel: string;
+  /** Text along the other axis. Default `training step`. */
+  stepLabel?: string;
   curves: readonly Curve[];
   markers?: readonly Marker[];
 }
@@ -48,7 +50,13 @@ export function svgCharts(title: string, charts: readonly SvgChartOptions[]): st
 }
 
 /** A whole SVG document. The value axis covers all curves and markers, from 0 or below. */
-export function svgChart({ title, valueLabel, curves, markers = [] }: SvgChartOptions): string {
+export function svgChart({
+  title,
+  valueLabel,
+  stepLabel = 'training step',
+  curves,
+  markers = [],
+}: SvgChartOptions): string {
   const points = [
     ...curves.flatMap((curve) => curve.points),
     ...markers.map(({ step, value }) => [step, value] as const),
@@ -70,7 +78,7 @@ export function svgChart({ title, valueLabel, curves, markers = [] }: SvgChartOp
       color,
     ),
     ...valueAxis(values, valueLabel),
-    ...stepAxis(steps),
+    ...stepAxis(steps, stepLabel),
     ...curves.map(({ points: line }, index) => {
       // A line of one point would not be seen.
       const [only, ...others] = line;
@@ -128,7 +136,7 @@ function valueAxis({ ticks, digits, at }: Scale, label: string): string[] {
   ];
 }
 
-function stepAxis({ ticks, at }: Scale): string[] {
+function stepAxis({ ticks, at }: Scale, label: string): string[] {
   const { left, right, bottom } = plotArea;
   const whole = ticks.filter(Number.isInteger);
   return [
@@ -136,7 +144,7 @@ function stepAxis({ ticks, at }: Scale): string[] {
     ...whole.map(
       (tick) => `<text x="${round(at(tick))}" y="${bottom + 20}" text-anchor="middle">${tick}</text>`,
     ),
-    `<text x="${(left + right) / 2}" y="${bottom + 42}" text-anchor="middle">training step</text>`,
+    `<text x="${(left + right) / 2}" y="${bottom + 42}" text-anchor="middle">${escapeXml(label)}</text>`,
   ];
 }
 

@@ -161,7 +161,7 @@ function NameCell({ group: { runs }, isMarked, onMark }: NameProps) {
     const names = runs.map(({ head }) => head.name);
     return (
       <div role="gridcell" class="run-name">
-        <a href={hrefOf('curves', { runs: names.join(',') })}>
+        <a href={hrefOf('curves', { runs: names.join(','), seeds: 'together' })}>
           <b>{name}</b>
           <small>
             and {plural(runs.length - 1, 'other seed')} · {about}

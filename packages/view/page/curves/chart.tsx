@@ -4,12 +4,15 @@ import uPlot from 'uplot';
 import { short } from '../numbers.ts';
 import { colourOf } from '../run-colours.ts';
 import type { Theme } from '../theme.ts';
-import type { ChartData } from './chart-data.ts';
+import { type Axis, axes, type ChartData } from './chart-data.ts';
+import { SaveChart } from './save-chart.tsx';
 
 interface Props {
   title: string;
   unit: string;
   data: ChartData;
+  axis?: Axis;
+  isLogarithmic?: boolean;
   theme: Theme;
   /** Whether a colour is a run; else it is a curve. */
   isOfRuns: boolean;
@@ -17,40 +20,60 @@ interface Props {
 
 const height = 210;
 
-export function Chart({ title, unit, data, theme, isOfRuns }: Props) {
+/** Steps between two marks: whole numbers. */
+const steps = [1, 2, 5]
+  .flatMap((first) => Array.from({ length: 10 }, (_, power) => first * 10 ** power))
+  .sort((a, b) => a - b);
+
+export function Chart({ title, unit, data, axis = 'step', isLogarithmic = false, theme, isOfRuns }: Props) {
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | undefined>(undefined);
-  const shape = JSON.stringify([theme, data.curves.map(({ label, run, curve }) => [label, run, curve])]);
-  const rows = (): uPlot.AlignedData => [data.steps, ...data.curves.map(({ values }) => values)];
+  const shape = JSON.stringify([
+    theme,
+    axis,
+    isLogarithmic,
+    data.curves.map(({ label, run, curve }) => [label, run, curve]),
+  ]);
+  const colour = ({ run, curve }: ChartData['curves'][number]) => colourOf(isOfRuns ? run : curve);
+  // The plot lives longer than the data that it began with.
+  const drawn = useRef(data);
+  drawn.current = data;
+  const rows = (): uPlot.AlignedData => [data.places, ...data.curves.map(({ values }) => values)];
 
   useEffect(() => {
     const element = place.current!;
     const style = getComputedStyle(document.documentElement);
     const [text, line] = [style.getPropertyValue('--text-soft'), style.getPropertyValue('--line')];
-    const axis = { stroke: text, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 } };
+    const look = { stroke: text, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 } };
     const made = new uPlot(
       {
         width: element.clientWidth,
         height,
         cursor: { sync: { key: 'step' }, points: { size: 6 } },
-        hooks: { setCursor: [(moved) => moved.cursor.idx ?? showLast(moved)] },
-        scales: { x: { time: false }, y: { range: (_, low, high) => around(low, high) } },
+        hooks: {
+          setCursor: [(moved) => moved.cursor.idx ?? showLast(moved)],
+          drawAxes: [(plot) => drawBands(plot, drawn.current, colour)],
+        },
+        scales: {
+          x: { time: false },
+          y: isLogarithmic ? { distr: 3 } : { range: (_, low, high) => around(low, high) },
+        },
         axes: [
           {
-            ...axis,
-            incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000],
+            ...look,
+            ...(axis !== 'time' && { incrs: steps }),
             values: (_, ticks) => ticks.map(short),
           },
-          { ...axis, size: 56, values: (_, ticks) => ticks.map(short) },
+          { ...look, size: 56, values: (_, ticks) => ticks.map(short) },
         ],
         series: [
-          { label: 'step', value: (_, step) => short(step) },
-          ...data.curves.map(({ label, run, curve }) => ({
-            label,
-            stroke: colourOf(isOfRuns ? run : curve),
+          { label: axis === 'step' ? 'step' : axes[axis], value: (_, place) => short(place) },
+          ...data.curves.map((each) => ({
+            label: each.label,
+            stroke: colour(each),
             width: 1.75,
             spanGaps: true,
-            points: { show: data.steps.length < 2 },
+            points: { show: data.places.length < 2 },
             value: (_: uPlot, value: number | null) => short(value),
           })),
         ],
@@ -79,10 +102,41 @@ export function Chart({ title, unit, data, theme, isOfRuns }: Props) {
     <figure class="chart">
       <figcaption>
         {title} <small>{unit}</small>
+        <SaveChart {...{ title, unit, data, axis, place }} />
       </figcaption>
-      <div ref={place} role="img" aria-label={`${title} over steps. Last values: ${last.join(', ')}`} />
+      <div
+        ref={place}
+        role="img"
+        aria-label={`${title} over ${axes[axis]}. Last values: ${last.join(', ')}`}
+      />
     </figure>
   );
+}
+
+/** Where the runs of a mean lie, below its curve. */
+function drawBands(
+  plot: uPlot,
+  { places, curves }: ChartData,
+  colour: (curve: ChartData['curves'][number]) => string,
+): void {
+  const { ctx } = plot;
+  for (const curve of curves) {
+    if (!curve.band) continue;
+    const { low, high } = curve.band;
+    const known = places.flatMap((place, at) =>
+      low[at] === null || high[at] === null ? [] : [[place, low[at]!, high[at]!] as const],
+    );
+    const at = (place: number, value: number) =>
+      [plot.valToPos(place, 'x', true), plot.valToPos(value, 'y', true)] as const;
+    ctx.save();
+    ctx.globalAlpha = 0.18;
+    ctx.fillStyle = colour(curve);
+    ctx.beginPath();
+    for (const [place, , top] of known) ctx.lineTo(...at(place, top));
+    for (const [place, bottom] of known.toReversed()) ctx.lineTo(...at(place, bottom));
+    ctx.fill();
+    ctx.restore();
+  }
 }
 
 /** The legend has the last value of each curve while no step is pointed at. */

@@ -1,7 +1,7 @@
 /** Charts side by side. */
 import type { Theme } from '../theme.ts';
 import { Chart } from './chart.tsx';
-import type { ChartData } from './chart-data.ts';
+import type { Axis, ChartData } from './chart-data.ts';
 import type { ChartSpec } from './chart-specs.ts';
 
 /** A chart and the values that it shows. */
@@ -12,12 +12,14 @@ interface DrawnChart {
 
 interface Props {
   charts: readonly DrawnChart[];
+  axis?: Axis;
+  isLogarithmic?: boolean;
   theme: Theme;
   /** Whether a curve is named after its run. */
   isOfRuns: boolean;
 }
 
-export function Charts({ charts, theme, isOfRuns }: Props) {
+export function Charts({ charts, axis, isLogarithmic, theme, isOfRuns }: Props) {
   return (
     <div class="charts">
       {charts.map(({ spec, data }) => (
@@ -25,9 +27,7 @@ export function Charts({ charts, theme, isOfRuns }: Props) {
           key={spec.title}
           title={spec.title}
           unit={spec.unit}
-          data={data}
-          theme={theme}
-          isOfRuns={isOfRuns}
+          {...{ data, axis, isLogarithmic, theme, isOfRuns }}
         />
       ))}
     </div>

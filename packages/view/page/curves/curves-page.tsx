@@ -2,10 +2,12 @@
 import type { RewardSpec } from '@toolenv/core';
 import { useMemo } from 'preact/hooks';
 import type { RunHead } from '../../src/view/viewed-run.ts';
+import { groupBySeed } from '../all-runs/arrange-runs.ts';
+import { entryOf } from '../all-runs/run-columns.ts';
 import { go, hrefOf } from '../route.ts';
 import type { States } from '../server.ts';
 import type { Theme } from '../theme.ts';
-import { chartData } from './chart-data.ts';
+import { type Axis, axes, chartData, type RunsTogether } from './chart-data.ts';
 import { chartSpecs, oneCurveEach, otherSpecs, sections } from './chart-specs.ts';
 import { Charts } from './charts.tsx';
 import { useMetrics } from './use-metrics.ts';
@@ -21,6 +23,9 @@ interface Props {
 
 export function CurvesPage({ runs, all, states, theme, query }: Props) {
   const smoothing = Math.min(0.95, Math.max(0, Number(query.smoothing) || 0));
+  const axis = (query.axis ?? 'step') in axes ? ((query.axis ?? 'step') as Axis) : 'step';
+  const isLogarithmic = query.scale === 'log';
+  const areTogether = query.seeds === 'together';
   const sought = query.metric ?? '';
   const change = (changes: object) => go(hrefOf('curves', { ...query, ...changes }), { isStep: false });
   const { metrics, problem } = useMetrics(
@@ -37,6 +42,13 @@ export function CurvesPage({ runs, all, states, theme, query }: Props) {
       })),
     [runs, all, metrics],
   );
+  const together = useMemo(() => {
+    if (!areTogether) return shown.map((run): RunsTogether => [run]);
+    const entries = runs.map((head, index) => entryOf(head, index, undefined));
+    return groupBySeed(entries, []).map(
+      ({ runs }) => runs.map(({ index }) => shown[index]!) as unknown as RunsTogether,
+    );
+  }, [shown, runs, areTogether]);
   const specs = useMemo(() => {
     const spec: RewardSpec = Object.assign({}, ...shown.map(({ rewardSpec }) => rewardSpec));
     const all = chartSpecs(
@@ -55,8 +67,12 @@ export function CurvesPage({ runs, all, states, theme, query }: Props) {
     ).filter(matching);
   }, [shown, specs, sought]);
   const drawn = useMemo(
-    () => [...others, ...specs].map((spec) => ({ spec, data: chartData(spec, shown, smoothing) })),
-    [others, specs, shown, smoothing],
+    () =>
+      [...others, ...specs].map((spec) => ({
+        spec,
+        data: chartData(spec, together, { smoothing, axis, isLogarithmic }),
+      })),
+    [others, specs, together, smoothing, axis, isLogarithmic],
   );
   // What a person searches for comes first.
   const order = [...sections].sort((a, b) => Number(b === 'Other metrics') - Number(a === 'Other metrics'));
@@ -75,6 +91,34 @@ export function CurvesPage({ runs, all, states, theme, query }: Props) {
           />
           <output>{smoothing.toFixed(2)}</output>
         </label>
+        <label>
+          over
+          <select value={axis} onChange={({ currentTarget }) => change({ axis: currentTarget.value })}>
+            {Object.entries(axes).map(([name, title]) => (
+              <option key={name} value={name}>
+                {title}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label>
+          <input
+            type="checkbox"
+            checked={isLogarithmic}
+            onChange={() => change({ scale: isLogarithmic ? '' : 'log' })}
+          />
+          log scale
+        </label>
+        {all.length > 1 && (
+          <label>
+            <input
+              type="checkbox"
+              checked={areTogether}
+              onChange={() => change({ seeds: areTogether ? '' : 'together' })}
+            />
+            seeds together
+          </label>
+        )}
         <label>
           other metrics
           <input
@@ -101,7 +145,7 @@ export function CurvesPage({ runs, all, states, theme, query }: Props) {
         return (
           <section key={section} class="curves" aria-label={section}>
             <h2>{section}</h2>
-            <Charts charts={charts} theme={theme} isOfRuns={runs.length > 1} />
+            <Charts {...{ charts, axis, isLogarithmic, theme }} isOfRuns={runs.length > 1} />
           </section>
         );
       })}

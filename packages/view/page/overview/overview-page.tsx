@@ -163,7 +163,7 @@ function FirstCharts({ run, states, theme }: Omit<Props, 'overview'>) {
   const drawn = useMemo(() => {
     const specs = chartSpecs(lines, run.facts.rewardSpec as RewardSpec | undefined);
     const first = specs.filter(({ isFirst }) => isFirst);
-    return first.map((spec) => ({ spec, data: chartData(spec, [{ name: run.name, run: 0, lines }], 0) }));
+    return first.map((spec) => ({ spec, data: chartData(spec, [[{ name: run.name, run: 0, lines }]]) }));
   }, [lines, run]);
   if (problem) return <p class="problem">{problem}</p>;
   return (
