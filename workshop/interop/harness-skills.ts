@@ -38,7 +38,8 @@ export async function missesSkill(harness: Harness, confine: boolean): Promise<s
     await played.close();
   }
   const [first = '', second = ''] = seen;
-  if (!first.includes(description)) return 'the model is not told of the skill';
+  // Cline names its skills, and describes none.
+  if (!first.includes(description) && !first.includes(name)) return 'the model is not told of the skill';
   if (first.includes(text)) return 'the model reads the skill before it asks for it';
   return second.includes(text) ? undefined : `the model does not get the skill: ${second.slice(-200)}`;
 }

@@ -1,5 +1,5 @@
 /** Asks the server of the page, or the report that the page came with. */
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Answers, Path } from '../src/view/routes.ts';
 import type { RunState } from '../src/view/viewed-run.ts';
 import { readVisible } from '../src/view/visible-text.ts';
@@ -33,16 +33,27 @@ export interface Asked<Answer> {
 /** Asks again when the query or `version` changes. */
 export function useAnswer<P extends Path>(path: P, query: Query, version: unknown = ''): Asked<Answers[P]> {
   const [asked, setAsked] = useState<Asked<Answers[P]>>({});
+  const question = `${path} ${JSON.stringify(query)}`;
+  const present = useRef({ question: '', left: new AbortController(), last: 0, shown: 0 });
   useEffect(() => {
-    const left = new AbortController();
-    ask(path, query, left.signal).then(
-      (answer) => setAsked({ answer }),
-      (error: Error) => {
-        if (!left.signal.aborted) setAsked((before) => ({ ...before, problem: error.message }));
-      },
+    if (present.current.question !== question) {
+      present.current.left.abort();
+      present.current = { question, left: new AbortController(), last: 0, shown: 0 };
+    }
+    // An answer to an older version is better than none while the newer is awaited.
+    const at = present.current;
+    const number = ++at.last;
+    const show = (change: (before: Asked<Answers[P]>) => Asked<Answers[P]>) => {
+      if (at.left.signal.aborted || number < at.shown) return;
+      at.shown = number;
+      setAsked(change);
+    };
+    ask(path, query, at.left.signal).then(
+      (answer) => show(() => ({ answer })),
+      (error: Error) => show((before) => ({ ...before, problem: error.message })),
     );
-    return () => left.abort();
-  }, [path, JSON.stringify(query), version]);
+  }, [question, version]);
+  useEffect(() => () => present.current.left.abort(), []);
   return asked;
 }
 

@@ -17,7 +17,7 @@ function run(name: string, rewards: readonly number[], seconds = 60, number = 0)
     { type: 'rollout', step: index + 1, metrics: { reward, episodes: 10, generated_tokens: 100 } },
     { type: 'update', step: index + 1, metrics: { step_time: seconds } },
   ]);
-  return { name, run: number, lines: lines as MetricsLine[] };
+  return { name, run: number, lines: lines as unknown as MetricsLine[] };
 }
 
 test.each([

@@ -45,9 +45,8 @@ export interface ReadRun extends Pick<RecordedRun, 'kind' | 'folder' | 'facts'> 
 /** Damaged records count as absent. */
 export async function overviewOf(run: ReadRun): Promise<RunOverview> {
   const progress = progressOf(run);
-  const isComplete = progress.of === undefined || progress.done >= progress.of;
   const { folder, kind, facts, metrics } = run;
-  const status: RunStatus = folder === undefined ? { kind: 'done' } : await readStatus(folder, isComplete);
+  const status = await statusOf(folder, progress);
   if (status.kind !== 'running') delete progress.secondsLeft;
   const isTraining = kind === 'training';
   const records = {
@@ -66,6 +65,11 @@ export async function overviewOf(run: ReadRun): Promise<RunOverview> {
     diagnoses: found.map((each) => ({ ...each, fault: diagnosisRules[each.name].fault })),
     causes: Object(facts.causes),
   };
+}
+
+/** Of the run as it is now. */
+export async function statusOf(folder: string | undefined, { of, done }: RunProgress): Promise<RunStatus> {
+  return folder === undefined ? { kind: 'done' } : readStatus(folder, of === undefined || done >= of);
 }
 
 function latestOf(lines: readonly MetricsLine[]): RunOverview['latest'] {

@@ -7,7 +7,7 @@ import type { TokenReport } from '@toolenv/core/plugins';
 import { tryObject } from '@toolenv/core/schemas';
 import type { MetricsLine } from '@toolenv/training';
 import { type ChangesLine, readChanges } from '@toolenv/training/runs';
-import { overviewOf, type RunOverview } from '../overview/run-overview.ts';
+import { overviewOf, type RunOverview, statusOf } from '../overview/run-overview.ts';
 import { findRecordedRun, type RecordedRun, type RunFacts } from '../recorded/recorded-run.ts';
 import { EpisodeIndex } from './episode-index.ts';
 import { type Extent, nothingRead } from './extent.ts';
@@ -76,7 +76,9 @@ export class ViewedRun {
 
   async #readHead(times: readonly Stats[]): Promise<RunHead> {
     const { folder } = this.#run;
-    const { kind, facts } = existsSync(this.path) ? findRecordedRun(this.path) : this.#run;
+    // The run has just been found.
+    const isNew = this.#head === undefined;
+    const { kind, facts } = !isNew && existsSync(this.path) ? findRecordedRun(this.path) : this.#run;
     const changes = folder === undefined ? [] : await readChanges(folder);
     // The oldest record: a resumed run may have written others again.
     const first = Math.min(...times.map(({ birthtimeMs, mtimeMs }) => birthtimeMs || mtimeMs));
@@ -84,12 +86,16 @@ export class ViewedRun {
     return { name: this.name, path: this.path, kind, ...begun, facts, changes };
   }
 
-  /** Of what has been read. That of a run that is over stays until there is more of it. */
+  /** Of what has been read. */
   async overview(): Promise<RunOverview> {
     const head = await this.head();
     const version = JSON.stringify([this.#head?.version, this.state.metrics, this.state.episodes]);
     const before = this.#overview;
-    if (before?.version === version && before.overview.status.kind !== 'running') return before.overview;
+    if (before?.version === version) {
+      // A run goes on, or ends, before there is more of it.
+      const status = await statusOf(this.#run.folder, before.overview.progress);
+      if (status.kind !== 'running' && status.kind === before.overview.status.kind) return before.overview;
+    }
     const overview = await overviewOf({
       kind: head.kind,
       folder: this.#run.folder,

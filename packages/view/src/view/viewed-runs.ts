@@ -29,7 +29,8 @@ export class ViewedRuns {
     this.#paths = paths;
     this.#add(paths.flatMap(findRuns));
     this.#timer = setInterval(() => this.#look(), lookEvery);
-    this.#look();
+    // Of many runs, a page is to show the names before all files are read.
+    if (this.#all.size <= fewRuns) this.#look();
   }
 
   get all(): readonly ViewedRun[] {
