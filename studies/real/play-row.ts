@@ -84,7 +84,7 @@ export async function trainRow(
       : [
           environment.ref,
           ...optionFlags(allOptions(environment, means)),
-          ...flagsOf({ maxTokens: environment.maxTokens }),
+          ...flagsOf({ maxTokens: environment.maxTokens, deadline }),
         ];
   const { runtime, precision, threads, steps } = means;
   const length = start ? { steps } : { epochs: environment.epochs };
@@ -135,6 +135,9 @@ async function demonstrationsOf(environment: RealEnvironment, means: Means): Pro
   return file;
 }
 
+/** Milliseconds of an episode: 128 of them at once are slow on one core, which says nothing about the policy. */
+const deadline = 3_600_000;
+
 async function examine(
   environment: RealEnvironment,
   row: Row,
@@ -154,7 +157,17 @@ async function examine(
     const policy = policyOf(means, row, seed);
     const { maxTokens } = environment;
     const count = Math.min(test.count, means.count ?? test.count);
-    const played = { split: 'test', policy, count, maxTokens, seed: testSeed, runtime, precision, threads };
+    const played = {
+      split: 'test',
+      policy,
+      count,
+      maxTokens,
+      deadline,
+      seed: testSeed,
+      runtime,
+      precision,
+      threads,
+    };
     const command = row.baseline === undefined ? ['eval'] : ['baseline', '--kind', row.baseline];
     await toolenv([...command, ref, ...optionFlags(options), ...flagsOf(played), '--out', out], means.signal);
   }
