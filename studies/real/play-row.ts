@@ -168,7 +168,8 @@ async function examine(
       precision,
       threads,
     };
-    const command = row.baseline === undefined ? ['eval'] : ['baseline', '--kind', row.baseline];
+    const command =
+      row.baseline === undefined ? ['eval', ...flagsOf({ deadline })] : ['baseline', '--kind', row.baseline];
     await toolenv([...command, ref, ...optionFlags(options), ...flagsOf(played), '--out', out], means.signal);
   }
   const { tasks, tokens } = JSON.parse(await readFile(summary, 'utf8')) as {
