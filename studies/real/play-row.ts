@@ -162,7 +162,6 @@ async function examine(
       policy,
       count,
       maxTokens,
-      deadline,
       seed: testSeed,
       runtime,
       precision,
