@@ -34,41 +34,26 @@ export function writtenSidebars(): Record<string, Item[]> {
   };
 }
 
+/** The guides, in the order in which a reader needs them. */
+const guides: Readonly<Record<string, readonly string[]>> = {
+  'Your agent': ['agents', 'command-line-agents', 'traffic'],
+  Environments: ['environment', 'environment-parts', 'state', 'several-players', 'tool', 'mcp', 'mcp-environments', 'serve', 'rewards', 'judges'],
+  Training: ['train', 'evaluate-and-train', 'which-algorithm', 'sft', 'prompts', 'distillation'],
+  Looking: ['view', 'evaluations-in-tests', 'playground', 'troubleshooting'],
+  Extending: ['losses', 'trainer', 'publish'],
+};
+
 function learningPages(): Item[] {
   return [
     group('Begin', ['docs/start.md', 'docs/concepts.md', 'docs/glossary.md']),
-    group(
-      'Guides',
-      [
-        'README',
-        'agents',
-        'command-line-agents',
-        'traffic',
-        'tool',
-        'environment',
-        'environment-parts',
-        'several-players',
-        'state',
-        'mcp',
-        'mcp-environments',
-        'serve',
-        'rewards',
-        'judges',
-        'train',
-        'evaluate-and-train',
-        'evaluations-in-tests',
-        'which-algorithm',
-        'sft',
-        'prompts',
-        'distillation',
-        'view',
-        'playground',
-        'losses',
-        'trainer',
-        'publish',
-        'troubleshooting',
-      ].map((name) => `docs/guides/${name}.md`),
-    ),
+    {
+      text: 'Guides',
+      link: addressOf('docs/guides/README.md'),
+      collapsed: false,
+      items: Object.entries(guides).map(([title, names]) =>
+        group(title, names.map((name) => `docs/guides/${name}.md`)),
+      ),
+    },
     group(
       'Recipes',
       [

@@ -53,14 +53,15 @@ export default defineConfig({
     // In the order in which a reader follows the pages.
     nav: [
       { text: 'Learn', link: '/start', activeMatch: '^/(start|concepts|glossary)' },
-      { text: 'Guides', link: '/guides/', activeMatch: '^/(guides|models|scale|mcp-servers|examples)' },
-      { text: 'Recipes', link: '/recipes/', activeMatch: '^/recipes/' },
+      { text: 'Train your agent', link: '/guides/agents', activeMatch: '^/guides/(agents|command-line-agents|traffic)' },
+      { text: 'Guides', link: '/guides/', activeMatch: '^/(guides/(?!agents|command-line-agents|traffic)|models|scale|mcp-servers|examples)' },
+      { text: 'Playground', link: '/playground/', target: '_self' },
       { text: 'Reference', link: '/spec/v1', activeMatch: '^/(api|reference|spec|packages|source)/' },
       {
         text: 'More',
         items: [
+          { text: 'Recipes', link: '/recipes/', activeMatch: '^/recipes/' },
           { text: 'Environments', link: '/environments/' },
-          { text: 'Playground', link: '/playground/', target: '_self' },
           { text: 'Benchmarks', link: '/benchmarks/' },
           { text: 'Project', link: '/project/architecture' },
           { text: 'Decisions', link: '/decisions/' },
