@@ -37,7 +37,18 @@ export function writtenSidebars(): Record<string, Item[]> {
 /** The guides, in the order in which a reader needs them. */
 const guides: Readonly<Record<string, readonly string[]>> = {
   'Your agent': ['agents', 'command-line-agents', 'traffic'],
-  Environments: ['environment', 'environment-parts', 'state', 'several-players', 'tool', 'mcp', 'mcp-environments', 'serve', 'rewards', 'judges'],
+  Environments: [
+    'environment',
+    'environment-parts',
+    'state',
+    'several-players',
+    'tool',
+    'mcp',
+    'mcp-environments',
+    'serve',
+    'rewards',
+    'judges',
+  ],
   Training: ['train', 'evaluate-and-train', 'which-algorithm', 'sft', 'prompts', 'distillation'],
   Looking: ['view', 'evaluations-in-tests', 'playground', 'troubleshooting'],
   Extending: ['losses', 'trainer', 'publish'],
@@ -51,7 +62,10 @@ function learningPages(): Item[] {
       link: addressOf('docs/guides/README.md'),
       collapsed: false,
       items: Object.entries(guides).map(([title, names]) =>
-        group(title, names.map((name) => `docs/guides/${name}.md`)),
+        group(
+          title,
+          names.map((name) => `docs/guides/${name}.md`),
+        ),
       ),
     },
     group(

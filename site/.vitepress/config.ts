@@ -53,8 +53,16 @@ export default defineConfig({
     // In the order in which a reader follows the pages.
     nav: [
       { text: 'Learn', link: '/start', activeMatch: '^/(start|concepts|glossary)' },
-      { text: 'Train your agent', link: '/guides/agents', activeMatch: '^/guides/(agents|command-line-agents|traffic)' },
-      { text: 'Guides', link: '/guides/', activeMatch: '^/(guides/(?!agents|command-line-agents|traffic)|models|scale|mcp-servers|examples)' },
+      {
+        text: 'Train your agent',
+        link: '/guides/agents',
+        activeMatch: '^/guides/(agents|command-line-agents|traffic)',
+      },
+      {
+        text: 'Guides',
+        link: '/guides/',
+        activeMatch: '^/(guides/(?!agents|command-line-agents|traffic)|models|scale|mcp-servers|examples)',
+      },
       { text: 'Playground', link: '/playground/', target: '_self' },
       { text: 'Reference', link: '/spec/v1', activeMatch: '^/(api|reference|spec|packages|source)/' },
       {

@@ -109,6 +109,15 @@ it('the home page loads the playground only for a reader who asks for it', async
   page.on('request', (request) => asked.push(new URL(request.url()).pathname));
   await page.getByRole('button', { name: 'Copy', exact: true }).waitFor();
   expect(await page.locator('iframe').count()).toBe(0);
+  // An episode of the demo before training and after it.
+  const sides = page.locator('.played-episode .side');
+  expect(await sides.locator('.answer').allTextContents()).toEqual([
+    expect.stringMatching(/^✗ /),
+    expect.stringMatching(/^✓ /),
+  ]);
+  expect(await sides.last().locator('.call').count()).toBeGreaterThan(
+    await sides.first().locator('.call').count(),
+  );
   const ofPlayground = () => asked.filter((path) => path.startsWith('/playground/'));
   expect(ofPlayground()).toEqual([]);
   await page.getByRole('button', { name: 'Train it in this tab' }).click();

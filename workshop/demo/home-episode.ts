@@ -2,7 +2,7 @@
  * `npm run home-episode`: an episode of the demo before and after training, for the home page: the first held-out question that the trained policy
  * answers and its start does not, both greedy. Run the demo first.
  */
-import { openEnv, playTask, type Trajectory } from '@toolenv/core';
+import { type EnvHandle, openEnv, playTask, type Trajectory } from '@toolenv/core';
 import { writeAtomic } from '@toolenv/core/files';
 import type { QaRecord } from '@toolenv/envs-qa';
 import { loadPolicy } from '@toolenv/policy';
@@ -19,12 +19,13 @@ export interface EpisodeLine {
 const [start, end] = ['packages/checkpoints/tiny', 'runs/demo/policy'];
 const file = 'site/.vitepress/theme/home-episode.json';
 
-await using env = await openEnv<QaRecord>(environment, envOptions, { seed: 1 });
+await using env = await openEnv(environment, envOptions, { seed: 1 });
+const questions = (env as EnvHandle<unknown> as EnvHandle<QaRecord>).tasks.validation;
 await using before = await loadPolicy(start);
 await using after = await loadPolicy(end);
 const sampling = { maxTokens: training.maxTokens, temperature: 0 };
 for (let index = 0; index < 100; index++) {
-  const task = await env.tasks.validation.get(index);
+  const task = await questions.get(index);
   const played: Trajectory[] = [];
   for (const policy of [before, after]) played.push(await playTask(env, task, policy, { sampling }));
   const [first, last] = played as [Trajectory, Trajectory];
@@ -44,9 +45,11 @@ function linesOf({ steps, rewards }: Trajectory): EpisodeLine[] {
     return calls.flatMap(({ call, text }): EpisodeLine[] => [
       {
         kind: 'call',
-        text: 'name' in call ? `${call.name}(${Object.values(call.arguments).join(', ')})` : action.text,
+        text:
+          'name' in call ? `${call.name}(${Object.values(call.arguments).join(', ').trim()})` : action.text,
       },
-      { kind: 'result', text },
+      // The first document is the one that was asked for.
+      { kind: 'result', text: text.split('\n')[0]! },
     ]);
   });
 }

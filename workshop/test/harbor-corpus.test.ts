@@ -13,7 +13,7 @@ const broken: Record<string, Record<string, string | undefined>> = {
   compose: { ...smallest, 'environment/docker-compose.yaml': 'services: {}\n' },
   'gpu-1': toml(`${declared}gpus = 1`),
   'gpu-2': toml(`${declared}gpus = 4`),
-  'health-check': toml(`${declared}[environment.healthcheck]\ncommand = "true"`),
+  'health-check': toml(`${declared}[environment.healthcheck]\nretries = 2`),
   'mcp-server': toml(`${declared}[[environment.mcp_servers]]\nname = "x"`),
   'no-image': toml('artifacts = ["/out"]'),
   'no-instruction': { ...smallest, 'instruction.md': undefined },

@@ -1,7 +1,7 @@
-/** The picture of the home page: the curves of the demo, and below them the playground when a reader asks for it. */
+/** The picture of the home page: an episode of the demo, and below it the playground when a reader asks for it. */
 import { withBase } from 'vitepress';
 import { defineComponent, h, nextTick, ref } from 'vue';
-import curves from '../../../docs/demo/curves.svg?url';
+import { PlayedEpisode } from './played-episode.ts';
 
 /** The playground is 18 MB, so nothing of it is loaded before. */
 const isOpen = ref(false);
@@ -15,12 +15,7 @@ async function open(): Promise<void> {
 export const LivePicture = defineComponent({
   setup: () => () =>
     h('div', { class: 'live-picture' }, [
-      h('img', {
-        src: curves,
-        width: 720,
-        height: 400,
-        alt: 'Reward and exact match of the demo, which rise over 80 steps of training',
-      }),
+      h(PlayedEpisode),
       h('button', { type: 'button', disabled: isOpen.value, onClick: open }, 'Train it in this tab'),
     ]),
 });

@@ -1,7 +1,7 @@
 /** Episodes that programs play in their own loop, over the Agent Client Protocol, which end too early, flood, lie and leave processes behind. */
 import { readdir, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createRng, type EnvHandle, openEnv, rollout, type Trajectory } from '@toolenv/core';
 import { acpAgent, withHarness } from '@toolenv/harnesses';
 import bank from '../../../examples/bank.ts';
@@ -22,17 +22,18 @@ const deeds = [
   { what: 'works', share: 1, means: 'right' },
 ] as const;
 
-const program = join(import.meta.dirname, '../../../packages/harnesses/process-test/acp-program.js');
+const root = join(import.meta.dirname, '../../..');
+const program = join(root, 'packages/harnesses/process-test/acp-program.js');
 
-/** Plays four episodes at a time. Each has a program of its own. */
+/** Plays four episodes at a time. Each has a program of its own. @param confine Whether it sees nothing else of the machine. */
 export async function playAgents(
   count: number,
-  { seed, limit }: { seed: number; limit: number },
+  { seed, limit, confine }: { seed: number; limit: number; confine: boolean },
 ): Promise<Played> {
   const env = (await openEnv(bank)) as EnvHandle<BankTask>;
   const tasks = await Promise.all(Array.from({ length: count }, (_, index) => env.tasks.test.get(index)));
   const plans = tasks.map((_, number) => drawDeed(deeds, createRng(seed, 'agents', number).float()));
-  const mark = `toolenv-chaos-${seed}-${process.pid}`;
+  const mark = `toolenv-chaos-${seed}-${process.pid}-${confine}`;
   const agent = acpAgent({
     name: 'mortal',
     package: 'mortal@1.0.0',
@@ -42,7 +43,10 @@ export async function playAgents(
       return { WAY: plans[number]!.what, MARK: mark };
     },
   });
-  const played = await withHarness(env, agent, { toolTimeout: 5_000 });
+  const played = await withHarness(env, agent, {
+    toolTimeout: 5_000,
+    confine: confine && { read: [dirname(program), join(root, 'node_modules')] },
+  });
   const trajectories = rollout({
     ...{ env: played, policy: bankPlayer(tasks), seed, retries: 0, concurrency: 4 },
     episodes: tasks.map((task, group) => ({ task, group, sample: 0 })),

@@ -1,4 +1,5 @@
 /** The part `episodes`: thousands of episodes at once whose tools, servers, agents, environment and policy do everything wrong. */
+import { existsSync } from 'node:fs';
 import { check, checkNone, type PartInput, type Reporter } from '../part.ts';
 import { playAgents } from './agents.ts';
 import { faults } from './faults.ts';
@@ -70,8 +71,11 @@ export async function run({ quick: isQuick, seed }: PartInput, { say, report }: 
   report(checkNone('servers that die and are reset', again.wrong, countsOf(again)));
 
   say(`${agents} episodes of programs`);
-  const programs = await playAgents(agents, { seed, limit: limits.limit });
+  const programs = await playAgents(agents, { seed, limit: limits.limit, confine: false });
   report(checkNone('agents that die', programs.wrong, countsOf(programs)));
+  if (!existsSync('/usr/bin/bwrap')) return;
+  const confined = await playAgents(agents, { seed, limit: limits.limit, confine: true });
+  report(checkNone('confined agents that die', confined.wrong, countsOf(confined)));
 }
 
 function countsOf({ episodes, faulty, aborted, seconds }: Played): string {
