@@ -54,7 +54,7 @@ export default defineConfig({
     nav: [
       { text: 'Learn', link: '/start', activeMatch: '^/(start|concepts|glossary)' },
       {
-        text: 'Train your agent',
+        text: 'Your agent',
         link: '/guides/agents',
         activeMatch: '^/guides/(agents|command-line-agents|traffic)',
       },

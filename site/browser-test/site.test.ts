@@ -186,7 +186,7 @@ it('the sidebar leads from a guide to the next one, and a link in a page to its 
   await page.locator('.VPSidebar').getByRole('link', { name: 'Write a tool' }).click();
   await page.getByRole('heading', { level: 1, name: 'Write a tool' }).waitFor();
   await page.locator('.VPDocFooter .next').click();
-  await page.getByRole('heading', { level: 1, name: 'Write an environment' }).waitFor();
+  await page.getByRole('heading', { level: 1, name: 'Wrap an MCP server' }).waitFor();
   await page.goto(`${url}project/readme.html`);
   await page.locator('main').getByRole('link', { name: 'A dialogue' }).click();
   await page.getByRole('heading', { level: 1, name: 'examples/wordle.ts' }).waitFor();

@@ -30,7 +30,7 @@ const chart: ChartSpec = {
 export function TrainingPanel({ state, setup, onChange, order, stop, theme }: Props) {
   const { work, steps, lines, secondsPerStep } = state;
   const isBusy = work !== 'nothing';
-  const data = useMemo(() => chartData(chart, [{ name: 'this tab', run: 0, lines }], 0), [lines]);
+  const data = useMemo(() => chartData(chart, [[{ name: 'this tab', run: 0, lines }]]), [lines]);
   return (
     <section aria-label="Training">
       <h2>Train</h2>
