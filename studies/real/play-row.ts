@@ -150,7 +150,9 @@ async function examine(
   const out = join(means.work, 'scores', folderName(name, row.name, seed));
   const summary = join(out, 'summary.json');
   if (!existsSync(summary)) {
-    await rm(out, { recursive: true, force: true });
+    // What a killed evaluation has played stays.
+    const resume = existsSync(join(out, 'evaluation.json')) && row.baseline === undefined;
+    if (!resume) await rm(out, { recursive: true, force: true });
     const { ref = environment.ref } = test;
     const given = allOptions(test, means);
     const options = test.ref === undefined ? { ...environment.options, ...given } : given;
@@ -168,7 +170,9 @@ async function examine(
       threads,
     };
     const command =
-      row.baseline === undefined ? ['eval', ...flagsOf({ deadline })] : ['baseline', '--kind', row.baseline];
+      row.baseline === undefined
+        ? ['eval', ...flagsOf({ deadline, resume })]
+        : ['baseline', '--kind', row.baseline];
     await toolenv([...command, ref, ...optionFlags(options), ...flagsOf(played), '--out', out], means.signal);
   }
   const { tasks, tokens } = JSON.parse(await readFile(summary, 'utf8')) as {
