@@ -3,7 +3,6 @@ import { readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Action, type EnvHandle, openEnv, scriptedPolicy } from '@toolenv/core';
-import { skillIdentity } from '@toolenv/core/wrappers';
 import { expect, test, vi } from 'vitest';
 import bank from '../../../examples/bank.ts';
 import { type Harness, harnesses, runProgram, withHarness } from '../src/index.ts';
@@ -118,7 +117,10 @@ test.each([true, false])(
     expect(jobs.map(({ skill, ask }) => [skill, ask.includes('Say quincunx first.')])).toEqual([
       readsSkills ? [skill, false] : [undefined, true],
     ]);
-    expect(played.identity).toEqual({ agent: 'small@1.0.0', skill: skillIdentity(skill) });
+    expect(played.identity).toEqual({
+      agent: 'small@1.0.0',
+      skill: { name: 'send', sha256: expect.stringMatching(/^[0-9a-f]{64}$/) },
+    });
   },
 );
 

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Env, type EnvHandle, maxConcurrency, openEnv, type Rewards, ToolEnvError } from '@toolenv/core';
-import { type Skill, skillIdentity, withSkill } from '@toolenv/core/wrappers';
+import { type Skill, withSkill } from '@toolenv/core/wrappers';
 import { type AgentContext, type Confinement, defineAgentEnv } from '@toolenv/gateway';
 import { type ScoreRecord, serveMcp } from '@toolenv/mcp';
 import type { Harness } from './harness.ts';
@@ -41,7 +41,8 @@ export async function withHarness<Task>(
     const message = `${harness.package} cannot be confined: it runs in this process, or starts its program itself. Leave confine out, or run it in a container.`;
     throw new ToolEnvError('usage.agent_confine', message);
   }
-  const env = skill && !harness.readsSkills ? withSkill<Task, EnvHandle<Task>>(given, skill) : given;
+  const skilled = skill && withSkill<Task, EnvHandle<Task>>(given, skill);
+  const env = skilled && !harness.readsSkills ? skilled : given;
   const own = {
     skill: harness.readsSkills ? skill : undefined,
     confine: confine === true ? {} : confine || undefined,
@@ -79,7 +80,7 @@ export async function withHarness<Task>(
     ...(env.packageVersion !== undefined && { packageVersion: env.packageVersion }),
     identity: {
       ...env.identity,
-      ...(skill && { skill: skillIdentity(skill) }),
+      ...(skilled && { skill: skilled.identity!.skill }),
       agent: maxTurns === undefined ? harness.package : `${harness.package}, ${maxTurns} requests`,
     },
     async close() {

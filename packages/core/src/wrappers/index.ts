@@ -9,5 +9,5 @@ export { type OnEpisode, recordEpisodeStatistics, recordEpisodes, watchEpisodes 
 export { type ObservationWindow, windowObservation } from './window-observation.ts';
 export { type Curriculum, type CurriculumState, withCurriculum } from './with-curriculum.ts';
 export { withPrompts } from './with-prompts.ts';
-export { type Skill, skillIdentity, withSkill } from './with-skill.ts';
+export { type Skill, withSkill } from './with-skill.ts';
 export type { Wrappable, Wrapped } from './wrap.ts';

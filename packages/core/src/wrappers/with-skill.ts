@@ -39,13 +39,9 @@ export function withSkill<Task, Handle extends EnvHandle<Task>>(env: Handle, { n
       },
     });
   });
-  const identity = { ...env.identity, skill: skillIdentity({ name, text }) };
+  const sha256 = createHash('sha256').update(text).digest('hex');
+  const identity = { ...env.identity, skill: { name, sha256 } };
   return { ...env, ...wrapped, prompts: { ...env.prompts, ...own }, identity };
-}
-
-/** What a skill is in the identity of a run. */
-export function skillIdentity({ name, text }: Skill): { name: string; sha256: string } {
-  return { name, sha256: createHash('sha256').update(text).digest('hex') };
 }
 
 function withText(observation: Observation, text: string): Observation {

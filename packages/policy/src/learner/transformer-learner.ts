@@ -183,8 +183,9 @@ export class TransformerLearner implements Learner {
     return outputs;
   }
 
-  perturb(noise?: Noise): Promise<void> {
-    return this.#model.exclusively(() => this.#perturb(noise));
+  async perturb(noise?: Noise): Promise<void> {
+    // Whoever has the model to themselves may ask for weights without noise, which it then has.
+    if (noise || this.#calm) await this.#model.exclusively(() => this.#perturb(noise));
   }
 
   async #perturb(noise?: Noise): Promise<void> {
