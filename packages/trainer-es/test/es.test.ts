@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Noise } from '@toolenv/core/learner';
 import type { Run, TrainEvent } from '@toolenv/core/plugins';
 import { BanditModel, openBandit } from '@toolenv/testing';
+import { train } from '@toolenv/training';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { weightsOf } from '../src/es.ts';
@@ -137,4 +138,16 @@ test('a learner that has no noise is refused', async () => {
   const run: Run = { env: await openBandit({ best: 1 }), policy: model, learner, out: tmpdir(), seed: 1 };
   const first = es.train(run, { steps: 1 })[Symbol.asyncIterator]().next();
   await expect(first).rejects.toMatchObject({ code: 'usage.no_noise', message: /bandit cannot do.*grpo-v1/ });
+});
+
+test('workers are refused, because they would play without the noise', async () => {
+  const model = new BanditModel();
+  const given = { env: await openBandit({ best: 1 }), policy: model, trainer: es, rollouts: tmpdir() };
+  const first = train({ ...given, out: join(tmpdir(), `es-${process.pid}`) })
+    [Symbol.asyncIterator]()
+    .next();
+  await expect(first).rejects.toMatchObject({
+    code: 'usage.run',
+    message: 'train: es plays its own episodes: leave rollouts out.',
+  });
 });
