@@ -48,7 +48,7 @@ it('compares the first step of trainers in an environment', async () => {
   ]);
   expect(shares[1]!.sampledTokens).toBe(shares[0]!.sampledTokens);
   const refused = await compare('@toolenv/trainer-sft/sft-v1');
-  expect(refused.stderr).toContain('sft-v1 plays no episodes to improve the weights');
+  expect(refused.stderr).toContain('sft-v1 does not learn from the tokens of episodes');
   expect((await compare(grpo, '--adversarial')).stderr).toContain(
     "cannot be used with option '--adversarial'",
   );
