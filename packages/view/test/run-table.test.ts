@@ -92,6 +92,21 @@ test('runs that differ by their seed alone are together, with mean and deviation
   expect(groups[0]!.numbers.has('trainer')).toBe(false);
 });
 
+test('evaluations with other seeds are together, whatever they came to', () => {
+  const evaluation = (seed: number, temperature: number) =>
+    entry(`eval-${seed}`, {
+      ...{ policy: 'tiny', temperature, seed, reward: seed / 10, means: { em: seed / 10 }, seconds: seed },
+      ...{
+        intervals: { em: [0, seed] },
+        outcomes: { 'terminated:answered': seed },
+        tokens: 7 * seed,
+        turns: seed,
+      },
+    });
+  const groups = groupBySeed([evaluation(1, 0), evaluation(2, 0), evaluation(1, 1)], []);
+  expect(groups.map(({ runs }) => runs.length)).toEqual([2, 1]);
+});
+
 test('the columns are the usual ones, then scores, then the options that differ', () => {
   const columns = columnsOf(runs);
   expect(columns.slice(0, 8)).toEqual([

@@ -71,11 +71,14 @@ export interface SeedGroup {
   numbers: ReadonlyMap<string, { mean: number; deviation?: number }>;
 }
 
-/** What a run is, beside what it has come to. */
-const isOfOutcome = (column: string) =>
-  /^(name|seed|begun|status|progress|score|reward|fault|duration|score\..*|envOptions\.seed|commit|policyOptions\.seed)$/.test(
-    column,
-  );
+/** Columns that say how a run has gone, or which seed it has: first those of every run, then the facts of an evaluation. */
+const outcomes = new Set(
+  `name seed envOptions.seed policyOptions.seed begun commit status progress score reward fault duration
+  aborted episodes rewardInterval seconds tokens toolCalls turns`.split(/\s+/),
+);
+const outcomeGroups = /^(score|means|intervals|outcomes|pass|faults|causes|usage)\./;
+
+const isOfOutcome = (column: string) => outcomes.has(column) || outcomeGroups.test(column);
 
 /** In the order of their first runs. */
 export function groupBySeed(entries: readonly RunEntry[], columns: readonly string[]): SeedGroup[] {

@@ -69,6 +69,12 @@ export function columnsOf(entries: readonly RunEntry[]): string[] {
   return [...defaultColumns, ...found.sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1))];
 }
 
+/** The score that says which episodes were right: of the last evaluation, or else of the last step. */
+export function headlineOf({ scores, latest }: RunOverview): { name: string; mean: number } | undefined {
+  const score = scores.find(({ name }) => name !== 'reward');
+  return score ? { name: score.name, mean: score.after.mean } : latest.find(({ name }) => name !== 'reward');
+}
+
 function valuesOf(
   { name, kind, facts, begun }: RunHead,
   overview?: RunOverview,
@@ -85,8 +91,7 @@ function valuesOf(
   values.set('status', status.kind);
   values.set('progress', progress.done);
   for (const { name, after } of scores) values.set(ofScore + name, after.mean);
-  const headline =
-    scores.find(({ name }) => name !== 'reward')?.after ?? latest.find(({ name }) => name !== 'reward');
+  const headline = headlineOf(overview);
   if (headline) values.set('score', headline.mean);
   const reward =
     scores.find(({ name }) => name === 'reward')?.after ?? latest.find(({ name }) => name === 'reward');

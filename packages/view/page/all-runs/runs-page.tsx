@@ -10,7 +10,15 @@ import { go, hrefOf } from '../route.ts';
 import { colourOf } from '../run-colours.ts';
 import { filterRuns, groupBySeed, type SeedGroup, sortRuns } from './arrange-runs.ts';
 import { ColumnChoice } from './column-choice.tsx';
-import { cellText, columnsOf, defaultColumns, entryOf, type RunEntry, titleOf } from './run-columns.ts';
+import {
+  cellText,
+  columnsOf,
+  defaultColumns,
+  entryOf,
+  headlineOf,
+  type RunEntry,
+  titleOf,
+} from './run-columns.ts';
 import { Sparkline } from './sparkline.tsx';
 import { StatusBadge } from './status-badge.tsx';
 import './runs.css';
@@ -209,10 +217,10 @@ function Cell({ group: { runs, numbers }, column }: { group: SeedGroup; column: 
     );
   }
   if (column === 'score' && overview) {
-    const name = overview.scores.find((score) => score.name !== 'reward')?.name ?? overview.latest[0]?.name;
+    const name = headlineOf(overview)?.name;
     return (
       <>
-        <small>{first.values.has('score') ? `${name} ` : ''}</small>
+        {name !== undefined && <small>{name} </small>}
         {cellText(first, column)}
       </>
     );
