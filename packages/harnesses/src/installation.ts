@@ -50,7 +50,8 @@ function withDependencies(own: string): string[] {
     }
   }
   // What lies in a package that is there need not be named.
-  return [...all].filter((folder) => ![...all].some((other) => folder.startsWith(other + sep)));
+  const folders = [...all];
+  return folders.filter((folder) => !folders.some((other) => folder.startsWith(other + sep)));
 }
 
 function dependencyOf(folder: string, name: string): string | undefined {

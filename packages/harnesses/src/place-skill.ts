@@ -17,8 +17,8 @@ export async function placeSkill(folder: string, { name, text, folder: from }: S
   const place = join(folder, name);
   await mkdir(place, { recursive: true });
   const filter = async (source: string) => {
-    const { isFile, isDirectory } = await kindOf(source);
-    return isFile || isDirectory;
+    const found = await lstat(source);
+    return found.isFile() || found.isDirectory();
   };
   if (from !== undefined) await cp(from, place, { recursive: true, filter });
   const file = join(place, 'SKILL.md');
@@ -26,11 +26,6 @@ export async function placeSkill(folder: string, { name, text, folder: from }: S
   const [matter = `---\nname: ${name}\ndescription: ${firstLine(text)}\n---\n`] =
     /^---\r?\n.*?\r?\n---\r?\n/s.exec(given) ?? [];
   await writeFile(file, `${matter}\n${text}\n`);
-}
-
-async function kindOf(path: string): Promise<{ isFile: boolean; isDirectory: boolean }> {
-  const found = await lstat(path);
-  return { isFile: found.isFile(), isDirectory: found.isDirectory() };
 }
 
 /** Quoted, as YAML has it. */

@@ -20,6 +20,7 @@ import type {
   TokenGradients,
   TokenOutputs,
 } from '@toolenv/core/learner';
+import { withNoise } from '../src/trainer/bandit-model.ts';
 
 const vocabulary = 16;
 /** The token that ends a turn. */
@@ -115,13 +116,13 @@ export class TableLearner implements Learner {
 
   async perturb(noise?: Noise): Promise<void> {
     const calm = this.calm ?? this.table;
-    this.table = noise ? withNoise(calm, noise) : calm;
+    this.table = noise ? withNoise(calm, [noise]) : calm;
     this.calm = noise && calm;
   }
 
   async shift(noise: readonly Noise[]): Promise<void> {
     await this.perturb();
-    this.table = noise.reduce(withNoise, this.table);
+    this.table = withNoise(this.table, noise);
   }
 
   async reference(): Promise<Pick<Learner, 'forward'>> {
@@ -149,11 +150,6 @@ export class TableLearner implements Learner {
     this.moments = { step, first: Float64Array.from(first), second: Float64Array.from(second) };
     this.gradient = new Float64Array(this.table.length);
   }
-}
-
-function withNoise(table: Float64Array, { seed, scale }: Noise): Float64Array {
-  const rng = createRng(seed);
-  return table.map((weight) => weight + scale * (rng.int(2) * 2 - 1));
 }
 
 function outputs(

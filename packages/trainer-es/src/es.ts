@@ -72,9 +72,9 @@ function playsOf({ options, run, learner }: AlgorithmContext<EsOptions>): Playin
     } finally {
       await learner.perturb!();
     }
-    return { trajectories, tasks: drawn.tasks, learn: () => learn(pairs) };
+    return { trajectories, tasks: drawn.tasks, learn };
 
-    async function learn(pairs: readonly Pair[]): Promise<Metrics> {
+    async function learn(): Promise<Metrics> {
       const { weights, spread } = weightsOf(pairs);
       const noise = seedsOfNoise.flatMap((seed, pair) =>
         weights[pair] ? [{ seed, scale: rate * weights[pair] }] : [],

@@ -220,10 +220,11 @@ export class BanditModel implements TrainablePolicy, Learner {
   }
 }
 
-function withNoise(logits: Float64Array, noise: readonly Noise[]): Float64Array {
+/** The weights with the sum of the noise: ±scale on each. */
+export function withNoise(weights: Float64Array, noise: readonly Noise[]): Float64Array {
   const rngs = noise.map(({ seed, scale }) => ({ rng: createRng(seed), scale }));
-  return logits.map((logit) =>
-    rngs.reduce((sum, { rng, scale }) => sum + scale * (rng.int(2) * 2 - 1), logit),
+  return weights.map((weight) =>
+    rngs.reduce((sum, { rng, scale }) => sum + scale * (rng.int(2) * 2 - 1), weight),
   );
 }
 

@@ -132,10 +132,11 @@ export const metricNames = {
   'rewards/accuracies': 'share of the pairs whose preferred answer has the higher of the two',
   'logps/chosen': 'mean log-probability of a preferred answer',
   'logps/rejected': 'mean log-probability of a rejected answer',
-  // Prompts
+  // Evolution strategies
   'es/reward_std': 'standard deviation of the mean rewards of the perturbed policies of a step',
   'es/pairs': 'pairs of opposite perturbations that the step learned from: those whose mean rewards differ',
   'es/change': 'root mean square of the change of a weight in the step',
+  // Prompts
   'prompts/best': 'mean score of the best texts so far on the Pareto tasks',
   'prompts/candidates': 'texts that were kept so far, the texts of the environment included',
   'prompts/accepted': '1 if the step kept a new text',

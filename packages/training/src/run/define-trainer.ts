@@ -9,13 +9,7 @@ import {
   type TrainerPart,
 } from '@toolenv/core/plugins';
 import type { OptionsOf } from '@toolenv/core/schemas';
-import type {
-  Algorithm,
-  AlgorithmContext,
-  DataAlgorithm,
-  PlayingAlgorithm,
-  PromptAlgorithm,
-} from '../trainer/algorithm.ts';
+import type { AlgorithmContext, AnyAlgorithm } from '../trainer/algorithm.ts';
 import {
   chooseParts,
   isPart,
@@ -26,8 +20,6 @@ import {
 import { optionsLeftOut, type RunOptions, runOptions } from '../trainer/run-options.ts';
 import { withDefaults } from '../trainer/trainer-part.ts';
 import { runLoop } from './run-loop.ts';
-
-type AnyAlgorithm = Algorithm | DataAlgorithm | PlayingAlgorithm | PromptAlgorithm;
 
 export interface TrainerDefinition<Schema extends JsonSchema, Options> {
   readonly name: string;

@@ -13,8 +13,8 @@ import { promptsFile } from '../run-folder/run-folder.ts';
 import type {
   Algorithm,
   AlgorithmContext,
+  AnyAlgorithm,
   DataAlgorithm,
-  PlayingAlgorithm,
   PromptAlgorithm,
 } from '../trainer/algorithm.ts';
 import { requireEnv } from '../trainer/require-parts.ts';
@@ -29,7 +29,6 @@ export type CreateAlgorithm<Options> = (
   context: Omit<AlgorithmContext<Options>, 'parts'>,
 ) => AnyAlgorithm | Promise<AnyAlgorithm>;
 
-type AnyAlgorithm = Algorithm | DataAlgorithm | PlayingAlgorithm | PromptAlgorithm;
 /** An algorithm of any kind: what another kind has is absent. */
 type OfAnyKind = Partial<Algorithm & DataAlgorithm & PromptAlgorithm>;
 

@@ -82,6 +82,9 @@ export interface PlayingAlgorithm {
   close?(): Promise<void>;
 }
 
+/** An algorithm of any kind: a `PromptAlgorithm` plays its own episodes too. */
+export type AnyAlgorithm = Algorithm | DataAlgorithm | PlayingAlgorithm;
+
 /** Improves open texts of the environment, with a policy that stays as it is. */
 export interface PromptAlgorithm extends PlayingAlgorithm {
   /** The best texts so far, all of them. */
