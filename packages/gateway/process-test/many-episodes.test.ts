@@ -10,6 +10,9 @@ import { converse, type Sent, say } from '../test/chat-client.ts';
 
 const sampling = { maxTokens: 8, temperature: 0 };
 const plan = <Task>(tasks: readonly Task[]) => tasks.map((task, group) => ({ task, group, sample: 0 }));
+/** Sockets and processes. */
+const openResources = () =>
+  process.getActiveResourcesInfo().filter((kind) => kind.startsWith('TCP') || kind.startsWith('Process'));
 /** Says the last message again. */
 const echo = () => policyOf(({ messages }) => messages.at(-1)!.content);
 
@@ -62,6 +65,8 @@ test('after 2,000 episodes no socket, no timer and no memory is left', async () 
     },
     rewards: { right: { kind: 'outcome', score: ({ result }) => Number(result === 'again') } },
   });
+  // Other tests of this process may have left a connection.
+  const resources = openResources().length;
   const env = await openEnv(definition);
   const playMany = async (count: number) => {
     const tasks = Array.from({ length: count }, (_, n) => ({ n }));
@@ -85,9 +90,7 @@ test('after 2,000 episodes no socket, no timer and no memory is left', async () 
   expect(grown).toBeLessThan(10e6);
   await env.close();
   // fetch notices a moment later that a server has closed its connections, or seconds later on a busy machine.
-  const left = () =>
-    process.getActiveResourcesInfo().filter((kind) => kind.startsWith('TCP') || kind.startsWith('Process'));
-  await expect.poll(left, { timeout: 10_000 }).toEqual([]);
+  await expect.poll(() => openResources().length, { timeout: 30_000 }).toBeLessThanOrEqual(resources);
 });
 
 test('an agent keeps every rule of environments', async () => {

@@ -58,7 +58,7 @@ const whyOf = ({ outcome }: Trajectory) =>
 
 /** Processes of the stand-in that were started with a taskset. */
 function processesOf(taskset: string): string[] {
-  const lines = execFileSync('ps', ['-eo', 'pid,args'], { encoding: 'utf8' }).split('\n');
+  const lines = execFileSync('ps', ['-eo', 'pid,args'], { encoding: 'utf8', maxBuffer: 2 ** 28 }).split('\n');
   return lines.filter((line) => line.includes('python.js') && line.includes(`"id":"${taskset}"`));
 }
 

@@ -74,6 +74,10 @@ export async function expectFits(page: Page): Promise<void> {
 export async function expectAccessible(page: Page, rules?: readonly string[]): Promise<void> {
   // Evaluating is not loading a script, which the page's policy forbids.
   await page.evaluate(axe.source);
+  // Letters that fade in have their contrast at the end.
+  await page.evaluate(
+    'document.getAnimations().filter((animation) => animation.effect.getComputedTiming().endTime !== Infinity).forEach((animation) => animation.finish())',
+  );
   const options = JSON.stringify(rules === undefined ? {} : { runOnly: rules });
   const { violations } = await page.evaluate<AxeResults>(`axe.run(${options})`);
   const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');

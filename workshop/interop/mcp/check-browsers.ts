@@ -117,7 +117,7 @@ function buyer(browser: Browser, item: string): Script {
 /** The command lines of processes that name a folder, once they have had time to end. */
 async function processesOf(folder: string): Promise<string[]> {
   for (let wait = 0; ; wait++) {
-    const { stdout } = spawnSync('ps', ['-eo', 'args'], { encoding: 'utf8' });
+    const { stdout } = spawnSync('ps', ['-eo', 'args'], { encoding: 'utf8', maxBuffer: 2 ** 28 });
     const found = stdout.split('\n').filter((line) => line.includes(folder));
     if (found.length === 0 || wait === 50) return found;
     await sleep(100);
