@@ -9,7 +9,9 @@ export {
 export {
   type Comparison,
   compareEvaluations,
+  type ScoreDifferences,
   type Scored,
+  scoreDifferences,
   scoredMetric,
 } from './evaluation/compare-evaluations.ts';
 export { type ComparisonBounds, comparisonVerdict } from './evaluation/comparison-verdict.ts';

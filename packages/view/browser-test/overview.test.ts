@@ -142,7 +142,7 @@ it('shows status, time left, validation before and after, cost, ends, and links 
   const text = async (selector: string) => (await page.locator(selector).textContent())!;
   expect(await text('.facts')).toMatch(/4 of 12 steps.*time so far44 s.*256/);
   expect(await page.locator('.scores tbody tr').first().textContent()).toBe(
-    'em0.250 0.15 to 0.350.500 0.4 to 0.6▲ +0.250',
+    'em0.250 0.150 to 0.3500.500 0.400 to 0.600▲ +0.250',
   );
   expect(await text('.cost')).toBe(
     'generation24 s 55 %environment8.0 s 18 %update8.0 s 18 %evaluation4.0 s 9 %',
@@ -184,7 +184,9 @@ it('finds the runs of a folder, and those that begin later', async () => {
   await page.locator('.run-rows > .row').nth(2).waitFor({ timeout: 20_000 });
   await page.getByText('group/evaluated').click();
   await page.getByRole('heading', { name: 'group/evaluated' }).waitFor();
-  expect(await page.locator('.scores tbody').textContent()).toBe('em0.500 0.4 to 0.6reward0.500 0.4 to 0.6');
+  expect(await page.locator('.scores tbody').textContent()).toBe(
+    'em0.500 0.400 to 0.600reward0.500 0.400 to 0.600',
+  );
   expectQuiet();
   await close();
   await view.close();

@@ -109,7 +109,7 @@ it('two evaluations: the tasks that flipped, and the first token in which their 
   const before = await makeEvaluation('before', [true, false, true]);
   const after = await makeEvaluation('after', [false, true, true]);
   const view = await serveView({ runs: [before, after] });
-  const { page, close, expectQuiet } = await openPage(browser, `${view.url}#/tasks?run=before`);
+  const { page, close, expectQuiet } = await openPage(browser, `${view.url}#/tasks?run=before&with=after`);
   await page.locator('.count', { hasText: 'after lost 1 task and won 1 by em; 1 are the same.' }).waitFor();
   expect(await page.locator('.compared').allTextContents()).toEqual([
     '▼ lost1.00 → 0.00Question 0?',

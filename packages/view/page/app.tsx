@@ -13,6 +13,7 @@ import { OverviewPage } from './overview/overview-page.tsx';
 import { report } from './report.ts';
 import { go, hrefOf, useRoute, type ViewName } from './route.ts';
 import { RunList } from './run-list.tsx';
+import { ScoresPage } from './scores/scores-page.tsx';
 import { type States, useAnswer, useStates, useTicks } from './server.ts';
 import { PairPage } from './tasks/pair-page.tsx';
 import { TasksPage } from './tasks/tasks-page.tsx';
@@ -25,6 +26,7 @@ const allTabs: readonly { view: ViewName; name: string; key: string }[] = [
   { view: 'episodes', name: 'Episodes', key: '3' },
   { view: 'tasks', name: 'Tasks', key: '4' },
   { view: 'options', name: 'Options', key: '5' },
+  { view: 'scores', name: 'Scores', key: '6' },
 ];
 
 /** Milliseconds after which a run that goes on is looked at again. */
@@ -47,7 +49,7 @@ export function App() {
   if (isRunning !== isGoingOn) setGoingOn(isRunning);
 
   const view = named ?? (runs.length > 1 ? 'runs' : 'overview');
-  const compares = view === 'curves' || view === 'options';
+  const compares = view === 'curves' || view === 'options' || view === 'scores';
   const run = query.run === undefined ? runs[0] : runs.find(({ name }) => name === query.run);
   const place = run === undefined || query.run === undefined ? {} : { run: query.run };
   const hidden = useMemo(() => new Set(query.hide?.split(',')), [query.hide]);
@@ -55,7 +57,7 @@ export function App() {
   const shown = useMemo(() => compared.filter(({ name }) => !hidden.has(name)), [compared, hidden]);
   const hide = (names: ReadonlySet<string>) =>
     go(hrefOf(view, { ...query, hide: [...names].join(',') }), { isStep: false });
-  const tabs = allTabs.filter((tab) => tab.view !== 'runs' || runs.length > 1);
+  const tabs = allTabs.filter(({ view }) => (view !== 'runs' && view !== 'scores') || runs.length > 1);
   useKeys({
     '?': () => setHelping(!isHelping),
     d: toggleTheme,
@@ -123,6 +125,7 @@ export function App() {
           <OverviewPage key={run.name} {...{ run, states, theme }} overview={overviews[run.name]} />
         )}
         {view === 'curves' && <CurvesPage runs={shown} all={compared} {...{ states, theme, query }} />}
+        {view === 'scores' && <ScoresPage runs={shown} all={compared} {...{ states, query }} />}
         {view === 'options' && <OptionsPage runs={shown} query={query} />}
         {run && view === 'episodes' && <EpisodesPage run={run} states={states} query={query} />}
         {run && view === 'tasks' && <TasksPage key={run.name} {...{ runs, run, query, states }} />}

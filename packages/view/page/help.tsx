@@ -2,7 +2,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 
 const keys: readonly [key: string, action: string][] = [
-  ['1 2 3 4 5', 'overview, curves, episodes, tasks, options'],
+  ['1 2 3 4 5 6', 'overview, curves, episodes, tasks, options, scores'],
   ['0', 'the runs, if there are several'],
   ['j k or ↓ ↑', 'next or previous episode of the list'],
   ['Enter', 'open the chosen episode'],

@@ -1,7 +1,9 @@
 /** The report that the page was sent with: it answers in place of a server. */
 import { containsText } from '../src/recorded/episode-filter.ts';
 import type { ReportData, ReportedRun } from '../src/report/report-data.ts';
-import { comparedScore, compareTasks } from '../src/tasks/compare-tasks.ts';
+import { comparedScore, compareScores } from '../src/scores/compare-scores.ts';
+import { compareTasks } from '../src/tasks/compare-tasks.ts';
+import { scoredTasks } from '../src/tasks/scored-tasks.ts';
 import { taskMap } from '../src/tasks/task-map.ts';
 import { chooseRows, type EpisodeQuery } from '../src/view/episode-choice.ts';
 import type { Answers, Path } from '../src/view/routes.ts';
@@ -38,6 +40,14 @@ export function answerFrom<P extends Path>({ runs }: ReportData, path: P, query:
     '/api/tasks': () => taskMap(find().rows, { ...query, count: Number(query.count ?? 100) }),
     '/api/compared': () =>
       compareTasks(find().rows, find(query.with).rows, comparedScore(find().overview.scores)),
+    '/api/task-scores': () => scoredTasks(find().rows, comparedScore(find().overview.scores)),
+    '/api/scores': () =>
+      compareScores(
+        (query.runs ?? '')
+          .split(',')
+          .filter(Boolean)
+          .map((name) => find(name)),
+      ),
     '/api/episode': () => {
       const run = find();
       const answer = run.episodes[Number(query.number)];

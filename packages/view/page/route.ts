@@ -11,6 +11,7 @@ export const views = [
   'tasks',
   'pair',
   'options',
+  'scores',
 ] as const;
 export type ViewName = (typeof views)[number];
 

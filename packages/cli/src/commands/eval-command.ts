@@ -6,12 +6,7 @@ import type { FolderLock } from '@toolenv/core/files';
 import type { PolicyUsage } from '@toolenv/core/plugins';
 import type { ToolTap } from '@toolenv/core/recording';
 import { type EvaluateOptions, type Evaluation, evaluate } from '@toolenv/training';
-import {
-  compareEvaluations,
-  type EvaluationOptions,
-  evaluationOptions,
-  placeOf,
-} from '@toolenv/training/runs';
+import { type EvaluationOptions, evaluationOptions, placeOf, scoreDifferences } from '@toolenv/training/runs';
 import type { Command } from 'commander';
 import { type Compared, comparisonTable } from '../display/comparison-table.ts';
 import { evaluationTable } from '../display/evaluation-table.ts';
@@ -295,12 +290,8 @@ function compare(evaluated: readonly Evaluated[]): Compared[] {
   return evaluated.map(({ policy, evaluation, usage }, index): Compared => {
     const same = { policy, evaluation, cost: usage?.cost };
     if (index === 0) return same;
-    const between = (metric: string) => {
-      const compared = compareEvaluations(evaluation, first!.evaluation, metric);
-      return compared && { mean: compared.mean, interval: compared.interval };
-    };
-    const means = Object.keys(evaluation.means).map((name) => [name, between(name)] as const);
-    return { ...same, difference: { reward: between('reward'), means: Object.fromEntries(means) } };
+    const names = Object.keys(evaluation.means);
+    return { ...same, difference: scoreDifferences(evaluation, first!.evaluation, names) };
   });
 }
 

@@ -1,6 +1,6 @@
 /** The numbers of several evaluations side by side, with their differences from the first. */
 import type { Estimate, Evaluation, Interval } from '@toolenv/training';
-import { scoreLabel } from '@toolenv/training/runs';
+import { type ScoreDifferences, scoreLabel } from '@toolenv/training/runs';
 import { abortText, countText, scoreText, timeText } from './number-text.ts';
 import { alignedRows, safeLine } from './terminal-text.ts';
 
@@ -10,7 +10,7 @@ export interface Compared {
   /** Dollars, if they are known. */
   cost?: number | undefined;
   /** From the first policy, on the same tasks; absent for the first. */
-  difference?: { reward: Estimate | null; means: Record<string, Estimate | null> };
+  difference?: ScoreDifferences;
 }
 
 export function comparisonTable(compared: readonly Compared[]): string {

@@ -59,6 +59,27 @@ export function compareEvaluations(
   return { ...difference, count: tasks.length, tasks };
 }
 
+/** The scores of an evaluation minus those of a baseline: `null` as {@link compareEvaluations} says. */
+export interface ScoreDifferences {
+  reward: Estimate | null;
+  /** Of each component. */
+  means: Record<string, Estimate | null>;
+}
+
+/** @throws ToolEnvError As {@link compareEvaluations} does. */
+export function scoreDifferences(
+  evaluation: Scored,
+  baseline: Scored,
+  components: readonly string[],
+): ScoreDifferences {
+  const of = (metric: string): Estimate | null => {
+    const compared = compareEvaluations(evaluation, baseline, metric);
+    return compared && { mean: compared.mean, interval: compared.interval };
+  };
+  const means = Object.fromEntries(components.map((name) => [name, of(name)]));
+  return { reward: of('reward'), means };
+}
+
 /**
  * @returns The metric; without one, the component that says which episodes were right, else the reward.
  * @throws ToolEnvError `usage.unknown_metric`

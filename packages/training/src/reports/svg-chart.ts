@@ -5,6 +5,8 @@ export interface Marker {
   name: string;
   step: number;
   value: number;
+  /** Drawn as a line through the dot. */
+  interval?: readonly [low: number, high: number] | undefined;
 }
 
 /** Values over steps. */
@@ -17,10 +19,12 @@ export interface SvgChartOptions {
   title: string;
   /** Text along the value axis. */
   valueLabel: string;
-  /** Text along the other axis. Default `training step`. */
+  /** Text along the other axis. Default `training step`, of which the marks are whole numbers. */
   stepLabel?: string;
   curves: readonly Curve[];
   markers?: readonly Marker[];
+  /** Of the curves, then of the markers, again from the first after the last. Default: {@link chartColors}. */
+  colors?: readonly string[];
 }
 
 /** Each colour has a contrast of 3:1 or more (WCAG 2.2, 1.4.11) to white and to #0d1117. */
@@ -31,13 +35,17 @@ export const chartColors = {
 
 const size = { width: 720, height: 400 };
 const plotArea = { left: 64, right: 700, top: 78, bottom: 344 };
+/** Height of a row of the legend. */
+const legendRow = 20;
 
 /** Charts in two columns, as one SVG document with a title. */
 export function svgCharts(title: string, charts: readonly SvgChartOptions[]): string {
   const [width, height] = [2 * size.width, 40 + Math.ceil(charts.length / 2) * size.height];
   const placed = charts.map((chart, index) => {
     const [x, y] = [(index % 2) * size.width, 40 + Math.floor(index / 2) * size.height];
-    return svgChart(chart).replace('<svg ', `<svg x="${x}" y="${y}" `);
+    // A chart with a long legend is drawn smaller.
+    const placed = `<svg x="${x}" y="${y}" height="${size.height}" `;
+    return svgChart(chart).replace(/<svg (.*?)height="\d+" /, (_, rest) => placed + rest);
   });
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" font-family="system-ui, sans-serif" fill="${chartColors.ink}">`,
@@ -53,9 +61,10 @@ export function svgCharts(title: string, charts: readonly SvgChartOptions[]): st
 export function svgChart({
   title,
   valueLabel,
-  stepLabel = 'training step',
+  stepLabel,
   curves,
   markers = [],
+  colors = chartColors.series,
 }: SvgChartOptions): string {
   const points = [
     ...curves.flatMap((curve) => curve.points),
@@ -66,17 +75,22 @@ export function svgChart({
     [plotArea.left, plotArea.right],
     8,
   );
-  const values = scale([0, ...points.map(([, value]) => value)], [plotArea.bottom, plotArea.top], 5);
-  const color = (index: number) => chartColors.series[index % chartColors.series.length]!;
+  const ends = markers.flatMap(({ interval = [] }) => [...interval]);
+  const values = scale([0, ...points.map(([, value]) => value), ...ends], [plotArea.bottom, plotArea.top], 5);
+  const color = (index: number) => colors[index % colors.length]!;
+  const { signs, rows } = legend(
+    curves.map(({ name }) => name),
+    markers.map(({ name, value }) => `${name}: ${value.toFixed(3)}`),
+    color,
+  );
+  const below = (rows - 1) * legendRow;
+  const height = size.height + below;
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${size.width} ${size.height}" width="${size.width}" height="${size.height}" role="img" font-family="system-ui, sans-serif" font-size="12" fill="${chartColors.ink}">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${size.width} ${height}" width="${size.width}" height="${height}" role="img" font-family="system-ui, sans-serif" font-size="12" fill="${chartColors.ink}">`,
     `<title>${escapeXml(title)}</title>`,
     `<text x="${plotArea.left}" y="26" font-size="16" font-weight="600">${escapeXml(title)}</text>`,
-    ...legend(
-      curves.map(({ name }) => name),
-      markers.map(({ name, value }) => `${name}: ${value.toFixed(3)}`),
-      color,
-    ),
+    ...signs,
+    ...(below > 0 ? [`<g transform="translate(0 ${below})">`] : []),
     ...valueAxis(values, valueLabel),
     ...stepAxis(steps, stepLabel),
     ...curves.map(({ points: line }, index) => {
@@ -89,10 +103,16 @@ export function svgChart({
         .join(' ');
       return `<polyline points="${path}" fill="none" stroke="${color(index)}" stroke-width="2" stroke-linejoin="round"/>`;
     }),
-    ...markers.map(({ step, value }, index) => {
+    ...markers.map(({ step, value, interval }, index) => {
       const [x, y] = [round(steps.at(step)), round(values.at(value))];
-      return `<circle cx="${x}" cy="${y}" r="5" fill="${color(curves.length + index)}"/>`;
+      const fill = color(curves.length + index);
+      const [low, high] = interval?.map((end) => round(values.at(end))) ?? [];
+      const line = interval
+        ? `<line x1="${x}" x2="${x}" y1="${low}" y2="${high}" stroke="${fill}" stroke-width="2"/>`
+        : '';
+      return `${line}<circle cx="${x}" cy="${y}" r="5" fill="${fill}"/>`;
     }),
+    ...(below > 0 ? ['</g>'] : []),
     '</svg>',
     '',
   ].join('\n');
@@ -136,34 +156,38 @@ function valueAxis({ ticks, digits, at }: Scale, label: string): string[] {
   ];
 }
 
-function stepAxis({ ticks, at }: Scale, label: string): string[] {
+function stepAxis({ ticks, digits, at }: Scale, label: string | undefined): string[] {
   const { left, right, bottom } = plotArea;
-  const whole = ticks.filter(Number.isInteger);
+  const shown = label === undefined ? ticks.filter(Number.isInteger) : ticks;
   return [
     `<line x1="${left}" x2="${right}" y1="${bottom}" y2="${bottom}" stroke="${chartColors.ink}"/>`,
-    ...whole.map(
-      (tick) => `<text x="${round(at(tick))}" y="${bottom + 20}" text-anchor="middle">${tick}</text>`,
+    ...shown.map(
+      (tick) =>
+        `<text x="${round(at(tick))}" y="${bottom + 20}" text-anchor="middle">${label === undefined ? tick : tick.toFixed(digits)}</text>`,
     ),
-    `<text x="${(left + right) / 2}" y="${bottom + 42}" text-anchor="middle">${escapeXml(label)}</text>`,
+    `<text x="${(left + right) / 2}" y="${bottom + 42}" text-anchor="middle">${escapeXml(label ?? 'training step')}</text>`,
   ];
 }
 
-/** Lines for the curves, dots for the markers. */
+/** Lines for the curves, dots for the markers, in as many rows as their names need. */
 function legend(
   curves: readonly string[],
   markers: readonly string[],
   color: (index: number) => string,
-): string[] {
-  let x = plotArea.left;
-  return [...curves, ...markers].map((name, index) => {
+): { signs: string[]; rows: number } {
+  let [x, y] = [plotArea.left, 50];
+  const signs = [...curves, ...markers].map((name, index) => {
+    const width = 25 + 7 * name.length;
+    if (x + width > plotArea.right && x > plotArea.left) [x, y] = [plotArea.left, y + legendRow];
     const sign =
       index < curves.length
-        ? `<line x1="${x}" x2="${x + 18}" y1="50" y2="50" stroke="${color(index)}" stroke-width="3"/>`
-        : `<circle cx="${x + 9}" cy="50" r="5" fill="${color(index)}"/>`;
-    const text = `<text x="${x + 25}" y="54">${escapeXml(name)}</text>`;
-    x += 25 + 7 * name.length + 24;
+        ? `<line x1="${x}" x2="${x + 18}" y1="${y}" y2="${y}" stroke="${color(index)}" stroke-width="3"/>`
+        : `<circle cx="${x + 9}" cy="${y}" r="5" fill="${color(index)}"/>`;
+    const text = `<text x="${x + 25}" y="${y + 4}">${escapeXml(name)}</text>`;
+    x += width + 24;
     return sign + text;
   });
+  return { signs, rows: 1 + (y - 50) / legendRow };
 }
 
 function round(pixel: number): number {

@@ -96,7 +96,8 @@ export function RunsPage({ runs, overviews, query }: Props) {
           <span class="compare">
             compare {plural(Math.min(marked.size, maxCompared), 'run')}:{' '}
             <a href={hrefOf('curves', { runs: compared })}>curves</a>{' '}
-            <a href={hrefOf('options', { runs: compared })}>options</a>
+            <a href={hrefOf('options', { runs: compared })}>options</a>{' '}
+            <a href={hrefOf('scores', { runs: compared })}>scores</a>
           </span>
         )}
       </div>

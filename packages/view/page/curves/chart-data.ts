@@ -1,5 +1,6 @@
 /** What a chart draws: the points of its curves for each run, on a common axis. */
 import type { MetricsLine } from '@toolenv/training';
+import { csvText } from '../csv.ts';
 import type { ChartSpec } from './chart-specs.ts';
 
 export interface ChartCurve {
@@ -159,11 +160,10 @@ export function smooth(values: readonly (number | null)[], weight: number): (num
 
 /** The values of a chart as a table: the places of the axis first. */
 export function csvOf({ places, curves }: ChartData, axis: Axis): string {
-  const cell = (text: string) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
   const heads = curves.flatMap(({ label, band }) =>
     band ? [label, `${label} (least)`, `${label} (greatest)`] : [label],
   );
   const columns = curves.flatMap(({ values, band }) => (band ? [values, band.low, band.high] : [values]));
-  const lines = places.map((place, at) => [place, ...columns.map((column) => column[at] ?? '')].join(','));
-  return `${[[axes[axis], ...heads].map(cell).join(','), ...lines].join('\n')}\n`;
+  const lines = places.map((place, at) => [place, ...columns.map((column) => column[at] ?? '')]);
+  return csvText([[axes[axis], ...heads], ...lines]);
 }

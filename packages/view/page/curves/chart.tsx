@@ -1,10 +1,11 @@
 /** A chart of curves over training steps. */
+import type { SvgChartOptions } from '@toolenv/training/svg-chart';
 import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 import { short } from '../numbers.ts';
 import { colourOf } from '../run-colours.ts';
 import type { Theme } from '../theme.ts';
-import { type Axis, axes, type ChartData } from './chart-data.ts';
+import { type Axis, axes, type ChartData, csvOf } from './chart-data.ts';
 import { SaveChart } from './save-chart.tsx';
 
 interface Props {
@@ -102,7 +103,11 @@ export function Chart({ title, unit, data, axis = 'step', isLogarithmic = false,
     <figure class="chart">
       <figcaption>
         {title} <small>{unit}</small>
-        <SaveChart {...{ title, unit, data, axis, place }} />
+        <SaveChart
+          title={title}
+          csv={() => csvOf(data, axis)}
+          chart={() => savedChart(title, unit, data, axis, colour)}
+        />
       </figcaption>
       <div
         ref={place}
@@ -111,6 +116,26 @@ export function Chart({ title, unit, data, axis = 'step', isLogarithmic = false,
       />
     </figure>
   );
+}
+
+function savedChart(
+  title: string,
+  unit: string,
+  { places, curves }: ChartData,
+  axis: Axis,
+  colour: (curve: ChartData['curves'][number]) => string,
+): SvgChartOptions {
+  return {
+    title,
+    valueLabel: unit,
+    // Steps are whole numbers.
+    ...(axis !== 'step' && { stepLabel: axes[axis] }),
+    curves: curves.map(({ label, values }) => ({
+      name: label,
+      points: places.flatMap((at, index) => (values[index] === null ? [] : [[at, values[index]!] as const])),
+    })),
+    colors: curves.map(colour),
+  };
 }
 
 /** Where the runs of a mean lie, below its curve. */

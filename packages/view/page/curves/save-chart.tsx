@@ -1,23 +1,23 @@
 /** Saves a chart as a table or as a picture. */
-import { svgChart } from '@toolenv/training/svg-chart';
-import type { RefObject } from 'preact';
-import { type Axis, axes, type ChartData, csvOf } from './chart-data.ts';
+import { type SvgChartOptions, svgChart } from '@toolenv/training/svg-chart';
 
 interface Props {
   title: string;
-  unit: string;
-  data: ChartData;
-  axis: Axis;
-  /** Has the canvas of the chart. */
-  place: RefObject<HTMLElement | null>;
+  csv(): string;
+  chart(): SvgChartOptions;
 }
 
-export function SaveChart({ title, unit, data, axis, place }: Props) {
+export function SaveChart({ title, csv, chart }: Props) {
   const name = title.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
+  const svg = () => new Blob([svgChart(chart())], { type: 'image/svg+xml' });
   const kinds: Record<string, () => void> = {
-    CSV: () => save(new Blob([csvOf(data, axis)], { type: 'text/csv' }), `${name}.csv`),
-    SVG: () => save(new Blob([svgOf(title, unit, data, axis)], { type: 'image/svg+xml' }), `${name}.svg`),
-    PNG: () => place.current?.querySelector('canvas')?.toBlob((blob) => blob && save(blob, `${name}.png`)),
+    CSV: () => save(new Blob([csv()], { type: 'text/csv' }), `${name}.csv`),
+    SVG: () => save(svg(), `${name}.svg`),
+    PNG: () =>
+      void svg()
+        .text()
+        .then(drawn)
+        .then((blob) => save(blob, `${name}.png`)),
   };
   return (
     <span class="save">
@@ -30,12 +30,18 @@ export function SaveChart({ title, unit, data, axis, place }: Props) {
   );
 }
 
-function svgOf(title: string, unit: string, { places, curves }: ChartData, axis: Axis): string {
-  const lines = curves.map(({ label, values }) => ({
-    name: label,
-    points: places.flatMap((at, index) => (values[index] === null ? [] : [[at, values[index]!] as const])),
-  }));
-  return svgChart({ title, valueLabel: unit, stepLabel: axes[axis], curves: lines });
+/** The picture in twice its size, so that it stays sharp in print. */
+async function drawn(svg: string): Promise<Blob> {
+  const image = new Image();
+  // The policy of the page allows no other addresses.
+  image.src = `data:image/svg+xml,${encodeURIComponent(svg)}`;
+  await image.decode();
+  const canvas = document.createElement('canvas');
+  [canvas.width, canvas.height] = [2 * image.width, 2 * image.height];
+  canvas.getContext('2d')!.drawImage(image, 0, 0, canvas.width, canvas.height);
+  return new Promise((resolve, reject) =>
+    canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error('The picture is too large.')))),
+  );
 }
 
 function save(blob: Blob, name: string): void {

@@ -3,7 +3,17 @@ import { useEffect, useState } from 'preact/hooks';
 import type { Facets } from '../../src/view/episode-index.ts';
 import { whole } from '../numbers.ts';
 
-export const conditions = ['reward', 'outcome', 'mistake', 'tool', 'step', 'task', 'group', 'text'] as const;
+export const conditions = [
+  'reward',
+  'outcome',
+  'mistake',
+  'tool',
+  'step',
+  'task',
+  'group',
+  'kind',
+  'text',
+] as const;
 export type Condition = (typeof conditions)[number];
 export type Filter = Readonly<Partial<Record<Condition | 'run' | 'sort', string>>>;
 
@@ -25,6 +35,7 @@ export function FilterBar({ filter, facets, onChange }: Props) {
       <Choice name="tool" counts={facets?.tools} filter={filter} onChange={onChange} />
       {filter.task && <span class="chip">task {filter.task}</span>}
       {filter.group && <span class="chip">group {filter.group}</span>}
+      {filter.kind && <span class="chip">{filter.kind.replace('=', ' ')}</span>}
       {chosen.length > 0 && (
         <button
           type="button"

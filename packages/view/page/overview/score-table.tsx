@@ -41,14 +41,14 @@ function stepText(score: Score | undefined, word: string): string {
   return score?.step === undefined ? word : `${word}, step ${score.step}`;
 }
 
-function Mean({ of: { mean, interval, aborted } }: { of: Score }) {
+export function Mean({ of: { mean, interval, aborted } }: { of: Score }) {
   return (
     <>
       <b>{mean.toFixed(3)}</b>
       {interval && (
         <small>
           {' '}
-          {short(round(interval[0]))} to {short(round(interval[1]))}
+          {interval[0].toFixed(3)} to {interval[1].toFixed(3)}
         </small>
       )}
       {aborted && <small class="bad"> {abortedText(aborted)}</small>}

@@ -7,15 +7,14 @@ import { type States, useAnswer } from '../server.ts';
 
 interface Props {
   run: RunHead;
-  others: readonly RunHead[];
+  other: RunHead;
   query: Readonly<Record<string, string>>;
   states: States;
 }
 
 const words: Readonly<Record<Flip, string>> = { lost: '▼ lost', won: '▲ won', same: '= the same' };
 
-export function ComparedTasks({ run, others, query, states }: Props) {
-  const other = others.find(({ name }) => name === query.with) ?? others[0]!;
+export function ComparedTasks({ run, other, query, states }: Props) {
   const shows = query.show ?? 'flipped';
   const version = [run, other].map(({ name }) => states[name]?.episodes.count).join();
   const { answer, problem } = useAnswer('/api/compared', { run: run.name, with: other.name }, version);
@@ -28,14 +27,6 @@ export function ComparedTasks({ run, others, query, states }: Props) {
   return (
     <section aria-label="Compared tasks">
       <div class="bar">
-        <label>
-          {run.name} with
-          <select value={other.name} onChange={({ currentTarget }) => change({ with: currentTarget.value })}>
-            {others.map(({ name }) => (
-              <option key={name}>{name}</option>
-            ))}
-          </select>
-        </label>
         <label>
           show
           <select value={shows} onChange={({ currentTarget }) => change({ show: currentTarget.value })}>

@@ -10,6 +10,8 @@ export interface EpisodeQuery extends EpisodeConditions {
   task?: string;
   /** Number of a group within its step. */
   group?: string;
+  /** A field of the task and its value: `level=hard`. */
+  kind?: string;
   /** What to sort by; `-` begins with the largest. Default: the order of the file. */
   sort?: string;
 }
@@ -33,7 +35,7 @@ const sortKeys = {
  */
 export function chooseRows(
   rows: readonly EpisodeRow[],
-  { text: _, task, group, sort, ...conditions }: EpisodeQuery,
+  { text: _, task, group, kind, sort, ...conditions }: EpisodeQuery,
 ): EpisodeRow[] {
   const holds = readConditions(conditions);
   const compare = sort === undefined ? undefined : orderOf(sort);
@@ -41,9 +43,14 @@ export function chooseRows(
     (row) =>
       holds(row) &&
       (task === undefined || row.task === Number(task)) &&
-      (group === undefined || row.group === Number(group)),
+      (group === undefined || row.group === Number(group)) &&
+      (kind === undefined || isOfKind(row, kind)),
   );
   return compare ? chosen.sort((a, b) => compare(a, b) || a.number - b.number) : chosen;
+}
+
+function isOfKind({ kinds = {} }: EpisodeRow, kind: string): boolean {
+  return Object.entries(kinds).some(([field, value]) => kind === `${field}=${value}`);
 }
 
 function orderOf(sort: string): (a: EpisodeRow, b: EpisodeRow) => number {

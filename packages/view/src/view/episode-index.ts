@@ -5,6 +5,7 @@ import { tryObject } from '@toolenv/core/schemas';
 import { successShare } from '@toolenv/training/runs';
 import { type EpisodeSummary, summaryOf } from '../recorded/episode-filter.ts';
 import type { RecordedEpisode } from '../recorded/recorded-episode.ts';
+import { type KindFields, KindReader } from '../recorded/task-kinds.ts';
 import type { Extent } from './extent.ts';
 import { LineTail, type Place } from './line-tail.ts';
 
@@ -21,6 +22,8 @@ export interface EpisodeRow extends EpisodeSummary {
   question: string;
   /** What the policy said last, shortened. */
   answer: string;
+  /** Absent if the task has none. */
+  kinds?: KindFields;
 }
 
 /** How many episodes have each value, for the choices of a filter. */
@@ -44,6 +47,7 @@ export class EpisodeIndex {
   readonly #places: Place[] = [];
   /** Numbers of tasks by a digest of the environment and the task. */
   readonly #tasks = new Map<string, number>();
+  #kinds = new KindReader();
 
   constructor(file: string) {
     this.#tail = new LineTail(file);
@@ -87,6 +91,7 @@ export class EpisodeIndex {
     this.rows.length = 0;
     this.#places.length = 0;
     this.facets = noFacets();
+    this.#kinds = new KindReader();
   }
 
   #add(episode: RecordedEpisode, place: Place): void {
@@ -98,6 +103,7 @@ export class EpisodeIndex {
     const summary = summaryOf(episode);
     const { steps, rewardSpec, rewards } = episode;
     const success = successShare(rewardSpec, Object(rewards));
+    const kinds = this.#kinds.of(episode.task);
     const first = steps[0]?.observation.messages.findLast(({ role }) => role === 'user');
     const row = {
       ...summary,
@@ -107,6 +113,7 @@ export class EpisodeIndex {
       digest: digest.slice(0, digestCharacters),
       question: excerpt(first?.content ?? ''),
       answer: lastWords(steps.at(-1)?.action.text ?? ''),
+      ...(Object.keys(kinds).length > 0 && { kinds }),
     };
     this.rows.push(row);
     this.#places.push(place);

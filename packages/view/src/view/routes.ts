@@ -8,7 +8,9 @@ import { solutionOf } from '../play/solution.ts';
 import { containsText } from '../recorded/episode-filter.ts';
 import type { RecordedEpisode } from '../recorded/recorded-episode.ts';
 import { type Verdict, verdictOf } from '../recorded/verdict.ts';
-import { comparedScore, compareTasks, type TaskComparison } from '../tasks/compare-tasks.ts';
+import { comparedScore, compareScores, type ScoreComparison } from '../scores/compare-scores.ts';
+import { compareTasks, type TaskComparison } from '../tasks/compare-tasks.ts';
+import { type ScoredTasks, scoredTasks } from '../tasks/scored-tasks.ts';
 import { type TaskMap, taskMap } from '../tasks/task-map.ts';
 import { chooseRows, type EpisodeQuery } from './episode-choice.ts';
 import type { EpisodeIndex, EpisodeRow, Facets } from './episode-index.ts';
@@ -55,6 +57,10 @@ export interface Answers {
   '/api/tasks': TaskMap;
   /** The tasks of the evaluation `run`, and how the evaluation `with` did on them. */
   '/api/compared': TaskComparison;
+  /** The scores of the evaluation `run` by task, the lowest first. */
+  '/api/task-scores': ScoredTasks;
+  /** The scores of `runs` beside each other. */
+  '/api/scores': ScoreComparison;
   '/api/episode': {
     row: EpisodeRow;
     episode: RecordedEpisode;
@@ -114,6 +120,26 @@ export function routesOf(runs: ViewedRuns, { tokenTexts, environment }: RoutePar
       const [run, other] = ['run', 'with'].map((name) => runs.find(query.get(name)));
       const { scores } = await run!.overview();
       return compareTasks(run!.episodes?.rows ?? [], other!.episodes?.rows ?? [], comparedScore(scores));
+    },
+
+    async '/api/task-scores'(query) {
+      const run = runs.find(query.get('run'));
+      const { scores } = await run.overview();
+      return scoredTasks(run.episodes?.rows ?? [], comparedScore(scores));
+    },
+
+    async '/api/scores'(query) {
+      const names = (query.get('runs') ?? '').split(',').filter(Boolean);
+      const found = names.map((name) => runs.find(name));
+      return compareScores(
+        await Promise.all(
+          found.map(async (run) => ({
+            head: await run.head(),
+            overview: await run.overview(),
+            rows: run.episodes?.rows ?? [],
+          })),
+        ),
+      );
     },
 
     async '/api/episode'(query) {
