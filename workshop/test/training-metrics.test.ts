@@ -93,6 +93,7 @@ const inUpdates = [
   'time/reference',
   'time/backward',
   'time/checkpoint',
+  'memory/process_gb',
   'tokens_per_second/learning',
 ];
 

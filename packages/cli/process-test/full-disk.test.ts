@@ -40,7 +40,7 @@ const readOnly = /^toolenv: .+ cannot be written \(.*EROFS.*\): choose a folder 
 function contents(out: string): Record<string, string> {
   const text = (file: string) =>
     readFileSync(join(out, file), 'utf8').replace(
-      /"((step_)?time|tokens_per_second|milliseconds)[\w/]*":[\d.e-]+/g,
+      /"((step_)?time|memory\/|tokens_per_second|milliseconds)[\w/]*":[\d.e-]+/g,
       '',
     );
   return Object.fromEntries(

@@ -35,7 +35,7 @@ async function results(out: string): Promise<string[]> {
   const names = ['prompts.json', 'metrics.jsonl', 'trajectories.jsonl', 'reflections.jsonl'];
   const contents = await Promise.all(names.map((name) => readFile(join(out, name), 'utf8')));
   return contents.map((content) =>
-    content.replace(/"((step_)?time|tokens_per_second|milliseconds)[\w/]*":[\d.e-]+/g, ''),
+    content.replace(/"((step_)?time|memory\/|tokens_per_second|milliseconds)[\w/]*":[\d.e-]+/g, ''),
   );
 }
 

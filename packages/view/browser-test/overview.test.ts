@@ -1,13 +1,14 @@
 /** The overview in Chromium: it alone says what is wrong with a run, and fits every screen. */
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { lockFolder } from '@toolenv/core/files';
+import { encodeTrajectory } from '@toolenv/core/recording';
 import { diagnosisRules } from '@toolenv/training';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { serveView } from '../src/index.ts';
-import { episodesPerStep, makeRun } from './make-run.ts';
+import { episodeOf, episodesPerStep, makeRun } from './make-run.ts';
 import { expectAccessible, expectFits, openBrowser, openPage, widths } from './open-page.ts';
 
 const recorded = join(import.meta.dirname, '../../training/test/diagnosis/recorded');
@@ -137,7 +138,7 @@ it('shows status, time left, validation before and after, cost, ends, and links 
   await opened.page.getByText('1 min 20 s').waitFor();
   await lock.release();
   // Without another step, the end is seen too.
-  await opened.page.getByText('stopped').waitFor();
+  await opened.page.locator('.status', { hasText: 'stopped' }).waitFor();
   await opened.close();
   const text = async (selector: string) => (await page.locator(selector).textContent())!;
   expect(await text('.facts')).toMatch(/4 of 12 steps.*time so far44 s.*256/);
@@ -157,6 +158,48 @@ it('shows status, time left, validation before and after, cost, ends, and links 
   await page.goto(`${view.url}#/curves`);
   await page.getByRole('heading', { name: 'Policy' }).waitFor();
   await page.getByRole('img', { name: /^Reward, not trained over steps.*very_long_name 0\.5$/ }).waitFor();
+  expectQuiet();
+  await close();
+  await view.close();
+});
+
+it('a run that goes on shows its pace, its newest episodes, and rings for what is new', async () => {
+  const run = join(folder, 'live');
+  await makeRun(run, { steps: 1, seed: 1 });
+  const lock = await lockFolder(run);
+  const view = await serveView({ runs: [run] });
+  const { page, close, expectQuiet } = await openPage(browser, view.url);
+  await page.getByText('running').waitFor();
+  const newest = page.locator('.newest li');
+  expect(await newest.count()).toBe(5);
+  expect(await page.title()).toBe('live · Overview · toolenv');
+  // Ten steps of rewards that are all the same, which no trainer learns from.
+  for (let step = 2; step <= 12; step++) {
+    const still = {
+      reward: 0,
+      'rewards/em/mean': 0,
+      frac_reward_zero_std: 1,
+      'tokens_per_second/generation': 250,
+    };
+    const update = { loss: 0, step_time: 12, 'memory/process_gb': 2.5 };
+    const lines = [
+      { type: 'rollout', step, metrics: still },
+      { type: 'update', step, metrics: update },
+    ];
+    await appendFile(join(run, 'metrics.jsonl'), lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  }
+  const last = { ...episodeOf(12, 0), episodeId: 'last' };
+  last.steps[1]!.action.text = 'the newest answer';
+  await appendFile(join(run, 'trajectories.jsonl'), `${encodeTrajectory(last)}\n`);
+  await page.getByRole('alert', { name: 'News of the runs' }).waitFor();
+  expect(await page.title()).toBe('🔔 live · Overview · toolenv');
+  await page.locator('.facts', { hasText: /a step12 s 250 tokens\/smemory2\.5 GB/ }).waitFor();
+  await newest.first().getByText('the newest answer').waitFor();
+  await expectAccessible(page);
+  await lock.release();
+  await page.locator('.bell li', { hasText: 'live: It is done.' }).waitFor();
+  await page.getByRole('button', { name: 'Seen' }).click();
+  await expect.poll(() => page.title()).toBe('live · Overview · toolenv');
   expectQuiet();
   await close();
   await view.close();

@@ -130,6 +130,26 @@ describe('twelve runs', () => {
     await close();
   });
 
+  it('a tag and a note are kept beside the run, and find it', async () => {
+    const { page, close, expectQuiet } = await opened();
+    await rows(page).first().getByRole('link').click();
+    await page.getByLabel('tags', { exact: true }).fill('best, of-paper');
+    await page.getByLabel('note', { exact: true }).fill('the run of the paper');
+    await page.getByLabel('tags', { exact: true }).focus();
+    await page.getByText('kept in notes.json').waitFor();
+    await page.goto(`${view.url}#/runs`);
+    await page.reload();
+    await page.getByLabel('search', { exact: true }).fill('tags:best paper');
+    await page.locator('.count', { hasText: '1 of 12 runs' }).waitFor();
+    expect((await cells(page, 0))[0]).toMatch(/^grpo-0-1.*#best #of-paper$/);
+    expect(JSON.parse(await readFile(join(folder, 'twelve/grpo-0-1/notes.json'), 'utf8'))).toEqual({
+      note: 'the run of the paper',
+      tags: ['best', 'of-paper'],
+    });
+    expectQuiet();
+    await close();
+  });
+
   it('curves lie over time, and are saved with the numbers that they show', async () => {
     const { page, close, expectQuiet } = await opened();
     await page.getByLabel('seeds together').click();

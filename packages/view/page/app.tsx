@@ -2,6 +2,7 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { RunHead } from '../src/view/viewed-run.ts';
 import { RunsPage } from './all-runs/runs-page.tsx';
+import { Bell, useBell } from './bell.tsx';
 import { CurvesPage } from './curves/curves-page.tsx';
 import { EpisodePage } from './episode/episode-page.tsx';
 import { GroupPage } from './episode/group-page.tsx';
@@ -13,6 +14,7 @@ import { OverviewPage } from './overview/overview-page.tsx';
 import { report } from './report.ts';
 import { go, hrefOf, useRoute, type ViewName } from './route.ts';
 import { RunList } from './run-list.tsx';
+import { SaveReport } from './save-report.tsx';
 import { ScoresPage } from './scores/scores-page.tsx';
 import { type States, useAnswer, useStates, useTicks } from './server.ts';
 import { PairPage } from './tasks/pair-page.tsx';
@@ -41,7 +43,8 @@ export function App() {
   useEffect(() => void report?.then((data) => setMade(data.made)), []);
   // The facts of a run may come with its first step.
   const begun = Object.values(states).map(({ metrics }) => metrics.count > 0);
-  const { answer: runs = [], problem } = useAnswer('/api/runs', {}, begun.join());
+  const [noted, setNoted] = useState(0);
+  const { answer: runs = [], problem } = useAnswer('/api/runs', {}, `${noted} ${begun.join()}`);
   const [isGoingOn, setGoingOn] = useState(false);
   const ticks = useTicks(lookEvery, isGoingOn);
   const { answer: overviews = {} } = useAnswer('/api/overviews', {}, `${ticks} ${extents(states)}`);
@@ -55,6 +58,10 @@ export function App() {
   const hidden = useMemo(() => new Set(query.hide?.split(',')), [query.hide]);
   const compared = useMemo(() => comparedRuns(runs, query.runs), [runs, query.runs]);
   const shown = useMemo(() => compared.filter(({ name }) => !hidden.has(name)), [compared, hidden]);
+  const [unsaved, setUnsaved] = useState<string>();
+  // A view of one run is sent with this run; the pair of two evaluations needs both.
+  const sent = compares || view === 'runs' ? shown : [run, runs.find(({ name }) => name === query.with)];
+  const shared = sent.flatMap((each) => each?.name ?? []);
   const hide = (names: ReadonlySet<string>) =>
     go(hrefOf(view, { ...query, hide: [...names].join(',') }), { isStep: false });
   const tabs = allTabs.filter(({ view }) => (view !== 'runs' && view !== 'scores') || runs.length > 1);
@@ -65,17 +72,17 @@ export function App() {
     ...(isHelping && { Escape: () => setHelping(false) }),
   });
 
+  const { rings, clear } = useBell(overviews);
   const title = [run?.name, allTabs.find((tab) => tab.view === tabOf(view))?.name, 'toolenv'];
   useEffect(() => {
-    document.title = title
-      .slice(view === 'runs' || compares ? 1 : 0)
-      .filter(Boolean)
-      .join(' · ');
+    const named = title.slice(view === 'runs' || compares ? 1 : 0).filter(Boolean);
+    document.title = (rings.length > 0 ? '🔔 ' : '') + named.join(' · ');
   });
 
   const problems = [
     ...(isConnected ? [] : ['The server does not answer: is toolenv view still running?']),
     ...(problem ? [problem] : []),
+    ...(unsaved ? [unsaved] : []),
     ...(runs.length > 0 && !run
       ? [`There is no run "${query.run}" here, only ${runs.map(({ name }) => name).join(', ')}.`]
       : []),
@@ -103,6 +110,7 @@ export function App() {
         )}
         <span class="grow" />
         {made !== undefined && <small>report of {made.slice(0, 10)}</small>}
+        <SaveReport runs={shared} onProblem={setUnsaved} />
         <button type="button" onClick={toggleTheme} title="Dark or light (d)">
           {theme === 'dark' ? 'Light' : 'Dark'}
         </button>
@@ -115,6 +123,7 @@ export function App() {
           {text}
         </p>
       ))}
+      <Bell rings={rings} onClear={clear} />
       {isHelping && <Help onClose={() => setHelping(false)} />}
       <main>
         {compares && runs.length > 1 && (
@@ -122,7 +131,12 @@ export function App() {
         )}
         {view === 'runs' && <RunsPage {...{ runs, overviews, query }} />}
         {run && view === 'overview' && (
-          <OverviewPage key={run.name} {...{ run, states, theme }} overview={overviews[run.name]} />
+          <OverviewPage
+            key={run.name}
+            {...{ run, states, theme }}
+            overview={overviews[run.name]}
+            onNoted={() => setNoted(noted + 1)}
+          />
         )}
         {view === 'curves' && <CurvesPage runs={shown} all={compared} {...{ states, theme, query }} />}
         {view === 'scores' && <ScoresPage runs={shown} all={compared} {...{ states, query }} />}

@@ -8,6 +8,7 @@ import { taskMap } from '../src/tasks/task-map.ts';
 import { chooseRows, type EpisodeQuery } from '../src/view/episode-choice.ts';
 import type { Answers, Path } from '../src/view/routes.ts';
 import { readVisible } from '../src/view/visible-text.ts';
+import { go } from './route.ts';
 
 const element = document.getElementById('report');
 
@@ -17,7 +18,9 @@ export const report: Promise<ReportData> | undefined = element ? decode(element.
 async function decode(base64: string): Promise<ReportData> {
   const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
   const unpacked = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
-  return readVisible(await new Response(unpacked).text()) as ReportData;
+  const data = readVisible(await new Response(unpacked).text()) as ReportData;
+  if (data.start && location.hash === '') go(data.start, { isStep: false });
+  return data;
 }
 
 type Query = Readonly<Record<string, string>>;
@@ -48,6 +51,7 @@ export function answerFrom<P extends Path>({ runs }: ReportData, path: P, query:
           .filter(Boolean)
           .map((name) => find(name)),
       ),
+    '/api/report': () => ({ html: '' }),
     '/api/episode': () => {
       const run = find();
       const answer = run.episodes[Number(query.number)];

@@ -23,6 +23,16 @@ export async function ask<P extends Path>(
   return answer;
 }
 
+/** @throws Error What the server says is wrong. */
+export async function post(path: string, body: object): Promise<void> {
+  const response = await fetch(path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  if (!response.ok) throw new Error((await response.json()).message);
+}
+
 export interface Asked<Answer> {
   /** The last answer; kept while the next is awaited. */
   answer?: Answer;

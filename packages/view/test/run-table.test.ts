@@ -25,6 +25,7 @@ function entry(name: string, facts: RunFacts, more: Partial<RunOverview> & { em?
     facts,
     changes: [],
     begun: '2026-05-04T10:20:30.000Z',
+    canNote: true,
   };
   return entryOf(head, 0, overview);
 }
@@ -109,7 +110,7 @@ test('evaluations with other seeds are together, whatever they came to', () => {
 
 test('the columns are the usual ones, then scores, then the options that differ', () => {
   const columns = columnsOf(runs);
-  expect(columns.slice(0, 8)).toEqual([
+  expect(columns.slice(0, 10)).toEqual([
     'status',
     'progress',
     'score',
@@ -117,9 +118,11 @@ test('the columns are the usual ones, then scores, then the options that differ'
     'fault',
     'begun',
     'duration',
+    'tags',
+    'note',
     'score.em',
   ]);
-  expect(columns.slice(8)).toEqual([
+  expect(columns.slice(10)).toEqual([
     'seed',
     'trainer',
     'trainerOptions.epochs',

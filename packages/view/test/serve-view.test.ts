@@ -1,5 +1,6 @@
 /** What the server of the page answers, and what it refuses. */
-import { mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -239,5 +240,71 @@ describe('refusals', () => {
     expect(headers.get('content-type')).toMatch(/^application\/json/);
     expect(headers.get('x-content-type-options')).toBe('nosniff');
     expect(headers.get('content-security-policy')).toMatch(/^default-src 'self'; .*frame-ancestors 'none'$/);
+  });
+});
+
+describe('notes', () => {
+  const post = async (body: object, headers: object = {}) => {
+    const sent = { 'content-type': 'application/json', ...headers };
+    const response = await fetch(`${view.url}api/notes`, {
+      method: 'POST',
+      headers: sent,
+      body: JSON.stringify(body),
+    });
+    return [response.status, ((await response.json()) as { message?: string }).message] as const;
+  };
+  const notes = async () => (await ask('/api/runs')).find(({ name }) => name === 'run')!.notes;
+  const file = () => join(folder, 'run', 'notes.json');
+
+  it('are written beside the records, which stay as they are', async () => {
+    const records = ['config.json', 'metrics.jsonl', 'trajectories.jsonl'].map((name) =>
+      join(folder, 'run', name),
+    );
+    const read = () => Promise.all(records.map((each) => readFile(each, 'utf8')));
+    const before = await read();
+    expect(await notes()).toBeUndefined();
+    const written = { note: 'the run of\nthe paper', tags: ['best', 'paper', 'best'] };
+    expect(await post({ run: 'run', notes: written })).toEqual([200, undefined]);
+    expect(await notes()).toEqual({ note: written.note, tags: ['best', 'paper'] });
+    expect(JSON.parse(await readFile(file(), 'utf8'))).toEqual({
+      note: written.note,
+      tags: ['best', 'paper'],
+    });
+    expect(await read()).toEqual(before);
+  });
+
+  it.each([
+    ['no notes', undefined, /^Notes are \{note, tags\}/],
+    ['a tag with a space', { note: '', tags: ['a b'] }, /tags\/0/],
+    ['too long a text', { note: 'x'.repeat(10_001), tags: [] }, /10,000 characters/],
+    ['another field', { note: '', tags: [], file: '/etc/passwd' }, /file/],
+  ])('are refused: %s', async (_, given, message) => {
+    const before = await notes();
+    expect(await post({ run: 'run', notes: given })).toEqual([400, expect.stringMatching(message)]);
+    expect(await notes()).toEqual(before);
+  });
+
+  it('are refused for a run that is not there or a file, and from another page', async () => {
+    const empty = { note: '', tags: [] };
+    expect(await post({ run: '../run', notes: empty })).toEqual([
+      400,
+      expect.stringMatching(/There is no run/),
+    ]);
+    expect(await post({ run: 'other.jsonl', notes: empty })).toEqual([
+      400,
+      expect.stringMatching(/is a file/),
+    ]);
+    const other = { origin: 'https://other.example' };
+    expect((await post({ run: 'run', notes: empty }, other))[0]).toBe(403);
+  });
+
+  it('that cannot be read are none: a pipe, and a file of something else', async () => {
+    await rm(file());
+    execFileSync('mkfifo', [file()]);
+    expect(await notes()).toBeUndefined();
+    await rm(file());
+    await writeFile(file(), '{"note": 1}');
+    expect(await notes()).toBeUndefined();
+    await rm(file());
   });
 });

@@ -68,7 +68,7 @@ export async function fingerprint(out: string): Promise<Record<string, string>> 
   const checkpoint = join(out, 'checkpoints', `step-${steps}`);
   const tensors = (await readdir(checkpoint)).filter((name) => name.endsWith('.safetensors'));
   const metrics = (await readFile(join(out, 'metrics.jsonl'), 'utf8')).replaceAll(
-    /"((step_)?time|tokens_per_second)[^,}]*,?/g,
+    /"((step_)?time|memory\/|tokens_per_second)[^,}]*,?/g,
     '',
   );
   const trajectories = (await readFile(join(out, 'trajectories.jsonl'), 'utf8')).replaceAll(

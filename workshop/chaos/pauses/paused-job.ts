@@ -113,5 +113,5 @@ export async function resultOf(out: string): Promise<Record<string, unknown>> {
 }
 
 function withoutTimes(line: string): string {
-  return line.replaceAll(/"(milliseconds|time\/\w+|(step_)?time)":[^,}]*/g, '');
+  return line.replaceAll(/"(milliseconds|(time|memory)\/\w+|(step_)?time)":[^,}]*/g, '');
 }

@@ -144,8 +144,10 @@ export const metricNames = {
   'prompts/refused': '1 if the answer of the reflection policy could not be used',
   'prompts/episodes': 'episodes of all steps so far, of the budget',
   'prompts/reflections': 'reflections so far, of the budget',
-  // Time
+  // Time and memory
   step_time: 'seconds since the step before ended, evaluation and checkpoint included (verl: timing_s/step)',
+  'memory/process_gb':
+    'gigabytes of memory that the process has at the end of the step (verl: perf/cpu_memory_used_gb)',
   'time/rollout': 'seconds of the rollout (verl: timing_s/gen)',
   'time/environment':
     'seconds of the rollout in which an episode waited for its environment, which runs tools and computes rewards',

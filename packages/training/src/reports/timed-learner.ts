@@ -103,7 +103,7 @@ export class BusyClock {
   }
 }
 
-/** The times of a run, step by step. */
+/** The times of a run, step by step, and its memory. */
 export class StepTimes {
   /** Trainers compute with this learner, so that its passes are timed. */
   readonly learner: TimedLearner;
@@ -125,6 +125,7 @@ export class StepTimes {
       ...this.learner.takeTimes(),
       'time/checkpoint': this.#saving,
       step_time: (now - this.#stepEnded) / 1000,
+      'memory/process_gb': process.memoryUsage.rss() / 1e9,
     };
     const { learned_tokens: tokens } = metrics;
     if (tokens !== undefined && seconds > 0) times['tokens_per_second/learning'] = tokens / seconds;

@@ -96,7 +96,7 @@ async function keep(out: string, folder: string): Promise<void> {
   const lines = (await readFile(join(out, 'metrics.jsonl'), 'utf8')).trim().split('\n');
   const kept = lines.map((line) =>
     JSON.stringify(JSON.parse(line), (key, value) => {
-      if (/^(time\/|step_time|tokens_per_second)/.test(key)) return undefined;
+      if (/^(time\/|memory\/|step_time|tokens_per_second)/.test(key)) return undefined;
       return typeof value === 'number' ? Number(value.toPrecision(4)) : value;
     }),
   );

@@ -73,7 +73,7 @@ export interface SeedGroup {
 
 /** Columns that say how a run has gone, or which seed it has: first those of every run, then the facts of an evaluation. */
 const outcomes = new Set(
-  `name seed envOptions.seed policyOptions.seed begun commit status progress score reward fault duration
+  `name note tags seed envOptions.seed policyOptions.seed begun commit status progress score reward fault duration
   aborted episodes rewardInterval seconds tokens toolCalls turns`.split(/\s+/),
 );
 const outcomeGroups = /^(score|means|intervals|outcomes|pass|faults|causes|usage)\./;

@@ -29,9 +29,14 @@ const ownColumns: Readonly<Record<string, string>> = {
   fault: 'likely fault',
   begun: 'begun',
   duration: 'time',
+  tags: 'tags',
+  note: 'note',
 };
 
-export const defaultColumns: readonly string[] = Object.keys(ownColumns);
+/** Tags stand below the name of a run. */
+export const defaultColumns: readonly string[] = Object.keys(ownColumns).filter(
+  (column) => column !== 'tags' && column !== 'note',
+);
 
 /** `score.` before the name of a score. */
 const ofScore = 'score.';
@@ -66,7 +71,7 @@ export function columnsOf(entries: readonly RunEntry[]): string[] {
   const rank = (column: string) =>
     column in ownColumns ? 0 : column.startsWith(ofScore) ? 1 : values.get(column)!.size > 1 ? 2 : 3;
   const found = [...values.keys()].filter((column) => column !== 'name' && !(column in ownColumns));
-  return [...defaultColumns, ...found.sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1))];
+  return [...Object.keys(ownColumns), ...found.sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1))];
 }
 
 /** The score that says which episodes were right: of the last evaluation, or else of the last step. */
@@ -76,12 +81,14 @@ export function headlineOf({ scores, latest }: RunOverview): { name: string; mea
 }
 
 function valuesOf(
-  { name, kind, facts, begun }: RunHead,
+  { name, kind, facts, begun, notes }: RunHead,
   overview?: RunOverview,
 ): Map<string, string | number> {
   const { rewardSpec: _, packages: __, ...shown } = facts;
   const values = new Map<string, string | number>([['name', name]]);
   if (begun !== undefined) values.set('begun', begun);
+  if (notes?.note) values.set('note', notes.note);
+  if (notes && notes.tags.length > 0) values.set('tags', notes.tags.join(' '));
   for (const [option, text] of flatOptions({ kind, ...shown })) {
     const isNumber = text.trim() !== '' && Number.isFinite(Number(text));
     values.set(option, isNumber ? Number(text) : text);

@@ -190,7 +190,9 @@ function NameCell({ group: { runs }, isMarked, onMark }: NameProps) {
       />
       <a href={hrefOf('overview', { run: name })}>
         <b>{name}</b>
-        <small>{about}</small>
+        <small title={head.notes?.note}>
+          {[about, ...(head.notes?.tags ?? []).map((tag) => `#${tag}`)].join(' ')}
+        </small>
       </a>
       <Sparkline values={overview?.curve ?? []} colour={colourOf(index)} />
     </div>

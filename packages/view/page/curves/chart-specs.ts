@@ -169,6 +169,12 @@ export function chartSpecs(lines: readonly MetricsLine[], rewardSpec: RewardSpec
         ...update(['time/update', 'update']),
       ],
     },
+    {
+      section: 'Speed',
+      title: 'Memory',
+      unit: 'gigabytes of the process',
+      curves: update(['memory/process_gb', 'memory']),
+    },
   ];
   return all
     .map((chart) => ({

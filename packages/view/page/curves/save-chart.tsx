@@ -1,5 +1,7 @@
 /** Saves a chart as a table or as a picture. */
+
 import { type SvgChartOptions, svgChart } from '@toolenv/training/svg-chart';
+import { save } from '../save.ts';
 
 interface Props {
   title: string;
@@ -42,12 +44,4 @@ async function drawn(svg: string): Promise<Blob> {
   return new Promise((resolve, reject) =>
     canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error('The picture is too large.')))),
   );
-}
-
-function save(blob: Blob, name: string): void {
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(blob);
-  link.download = name;
-  link.click();
-  URL.revokeObjectURL(link.href);
 }

@@ -8,13 +8,15 @@ import { chartData } from '../curves/chart-data.ts';
 import { chartSpecs } from '../curves/chart-specs.ts';
 import { Charts } from '../curves/charts.tsx';
 import { useMetrics } from '../curves/use-metrics.ts';
-import { plural, timeText, whole } from '../numbers.ts';
+import { plural, short, timeText, whole } from '../numbers.ts';
 import { hrefOf } from '../route.ts';
 import { type States, useAnswer } from '../server.ts';
 import type { Theme } from '../theme.ts';
 import { CostPanel } from './cost-panel.tsx';
 import { DiagnosisList } from './diagnosis-list.tsx';
 import { EndsPanel } from './ends-panel.tsx';
+import { NewestEpisodes } from './newest-episodes.tsx';
+import { NotesPanel } from './notes-panel.tsx';
 import { ScoreTable } from './score-table.tsx';
 import './overview.css';
 
@@ -23,9 +25,11 @@ interface Props {
   overview: RunOverview | undefined;
   states: States;
   theme: Theme;
+  /** The notes of the run were written. */
+  onNoted(): void;
 }
 
-export function OverviewPage({ run, overview, states, theme }: Props) {
+export function OverviewPage({ run, overview, states, theme, onNoted }: Props) {
   const { answer } = useAnswer(
     '/api/episodes',
     { run: run.name, count: 0 },
@@ -42,6 +46,7 @@ export function OverviewPage({ run, overview, states, theme }: Props) {
         <StatusBadge status={status} />
         <p class="soft">{aboutText(run)}</p>
       </header>
+      <NotesPanel run={run} onWritten={onNoted} />
       {status.why && (
         <p class="problem" role="alert">
           {status.why}
@@ -91,6 +96,7 @@ export function OverviewPage({ run, overview, states, theme }: Props) {
             ))}
           </section>
         )}
+        <NewestEpisodes run={run.name} version={JSON.stringify(states[run.name]?.episodes)} />
       </div>
       {run.kind === 'training' && <FirstCharts run={run} states={states} theme={theme} />}
     </article>
@@ -116,7 +122,8 @@ interface FactsProps {
   isRunning: boolean;
 }
 
-function Facts({ progress: { unit, done, of, secondsLeft }, seconds, episodes, isRunning }: FactsProps) {
+function Facts({ progress, seconds, episodes, isRunning }: FactsProps) {
+  const { unit, done, of, secondsLeft, secondsPerStep, tokensPerSecond, memory } = progress;
   const share = of === undefined || of === 0 ? undefined : Math.min(1, done / of);
   return (
     <dl class="facts">
@@ -147,6 +154,21 @@ function Facts({ progress: { unit, done, of, secondsLeft }, seconds, episodes, i
         <dt>time so far</dt>
         <dd>{seconds === undefined ? 'not recorded' : timeText(seconds)}</dd>
       </div>
+      {secondsPerStep !== undefined && (
+        <div>
+          <dt>a step</dt>
+          <dd>
+            {timeText(secondsPerStep)}
+            {tokensPerSecond !== undefined && <small> {short(tokensPerSecond)} tokens/s</small>}
+          </dd>
+        </div>
+      )}
+      {memory !== undefined && (
+        <div>
+          <dt>memory</dt>
+          <dd>{memory.toFixed(1)} GB</dd>
+        </div>
+      )}
       {unit === 'step' && (
         <div>
           <dt>episodes kept</dt>
@@ -157,7 +179,7 @@ function Facts({ progress: { unit, done, of, secondsLeft }, seconds, episodes, i
   );
 }
 
-function FirstCharts({ run, states, theme }: Omit<Props, 'overview'>) {
+function FirstCharts({ run, states, theme }: Pick<Props, 'run' | 'states' | 'theme'>) {
   const { metrics, problem } = useMetrics([run.name], states);
   const lines = metrics.get(run.name) ?? [];
   const drawn = useMemo(() => {

@@ -3,6 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { WrittenTurn } from '../../src/play/play-by-hand.ts';
 import type { PlayAnswer } from '../../src/play/serve-play.ts';
 import { readVisible } from '../../src/view/visible-text.ts';
+import { post } from '../server.ts';
 
 export interface Play {
   state?: PlayAnswer;
@@ -28,18 +29,13 @@ export function usePlay(): Play {
     source.onerror = () => setProblem('The server does not answer: is toolenv play still running?');
     return () => source.close();
   }, []);
-  const post = async (path: string, body: unknown) => {
-    const response = await fetch(path, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    });
-    if (!response.ok) setProblem((await response.json()).message);
+  const send = (path: string, body: object) => {
+    post(path, body).catch((error: Error) => setProblem(error.message));
   };
   return {
     state,
     problem,
-    write: (turn) => void post('/api/turn', turn),
-    next: () => void post('/api/next', {}),
+    write: (turn) => send('/api/turn', turn),
+    next: () => send('/api/next', {}),
   };
 }

@@ -25,7 +25,7 @@ export function ScoredTasksList({ run, query, states }: Props) {
   return (
     <section aria-label="Tasks of the evaluation">
       <p class="count" role="status">
-        {whole(solved)} of {plural(tasks.length, 'task')} are solved by {score}.
+        {whole(solved)} of {plural(tasks.length, 'task')} are right by {score}.
       </p>
       <KindTable
         score={score}

@@ -18,6 +18,11 @@ export interface RunProgress {
   of?: number;
   /** Of a run that goes on: by the mean time of its last ten steps. */
   secondsLeft?: number;
+  /** Of the last ten steps; absent if they recorded none. */
+  secondsPerStep?: number;
+  tokensPerSecond?: number;
+  /** Gigabytes of the process after the last step. */
+  memory?: number;
 }
 
 export interface RunOverview {
@@ -118,12 +123,25 @@ function progressOf({ kind, facts, metrics, episodes }: ReadRun): RunProgress {
   // 0: the data of the trainer say how many steps there are.
   const steps = facts.trainerOptions?.steps;
   const of = typeof steps === 'number' && steps > 0 ? steps : undefined;
-  const times = metrics
-    .flatMap(({ metrics: { step_time: seconds } }) => (Number.isFinite(seconds) ? [seconds!] : []))
-    .slice(-recentSteps);
-  const mean = times.reduce((sum, seconds) => sum + seconds, 0) / times.length;
-  const secondsLeft = of !== undefined && times.length > 0 ? Math.max(0, of - done) * mean : undefined;
-  return { unit: 'step', done, of, secondsLeft };
+  const recent = (name: string) =>
+    metrics
+      .flatMap(({ metrics: { [name]: value } }) => (Number.isFinite(value) ? [value!] : []))
+      .slice(-recentSteps);
+  const times = recent('step_time');
+  const rates = recent('tokens_per_second/generation');
+  const memory = recent('memory/process_gb').at(-1);
+  const pace = {
+    ...(times.length > 0 && { secondsPerStep: meanOf(times) }),
+    ...(rates.length > 0 && { tokensPerSecond: meanOf(rates) }),
+    ...(memory !== undefined && { memory }),
+  };
+  const secondsLeft =
+    of !== undefined && times.length > 0 ? Math.max(0, of - done) * meanOf(times) : undefined;
+  return { unit: 'step', done, of, secondsLeft, ...pace };
+}
+
+function meanOf(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
 function evaluationCost({ seconds, tokens }: RecordedRun['facts']): RunCost {

@@ -5,14 +5,23 @@ import { groupBy, type MetricsLine } from '@toolenv/training';
 import type { RunOverview } from '../overview/run-overview.ts';
 import { chooseRows } from '../view/episode-choice.ts';
 import type { EpisodeRow } from '../view/episode-index.ts';
-import { routesOf } from '../view/routes.ts';
-import type { ViewOptions } from '../view/serve-view.ts';
+import { type KnownEnv, routesOf } from '../view/routes.ts';
+import type { TokenTexts } from '../view/token-texts.ts';
 import type { RunHead, ViewedRun } from '../view/viewed-run.ts';
 import { ViewedRuns } from '../view/viewed-runs.ts';
 import type { ReportData, ReportedRun } from './report-data.ts';
 import { type ReportParts, readReportParts, reportHtml } from './report-html.ts';
 
-export type ReportOptions = Pick<ViewOptions, 'runs' | 'tokenTexts' | 'environment'>;
+export interface ReportOptions {
+  /** Folders that train or eval wrote, or files of trajectories. */
+  runs: readonly string[];
+  /** Finds what gives the tokens of a run their texts. Without it, tokens are shown as ids. */
+  tokenTexts?: (path: string) => Promise<TokenTexts>;
+  /** Finds the environment with a reference, which knows the right answers. */
+  environment?: (ref: string) => Promise<KnownEnv | undefined>;
+  /** Where the page opens: the part of its address from `#` on. Default: its first page. */
+  start?: string;
+}
 
 /** Bytes of the file at most. */
 const maxBytes = 3_000_000;
@@ -36,7 +45,7 @@ export async function makeReport(options: ReportOptions): Promise<string> {
 
 /** @param parts The page. */
 export async function reportOf(
-  { runs: paths, tokenTexts, environment }: ReportOptions,
+  { runs: paths, tokenTexts, environment, start }: ReportOptions,
   parts: ReportParts,
 ): Promise<string> {
   const runs = new ViewedRuns(paths);
@@ -68,7 +77,8 @@ export async function reportOf(
   };
   const reported: ReportedRun[] = [];
   for (const run of runs.all) reported.push(withoutKeys(await read(run)));
-  const data: ReportData = { version: 1, made: new Date().toISOString(), runs: reported };
+  const made = new Date().toISOString();
+  const data: ReportData = { version: 1, made, ...(start && { start }), runs: reported };
   return fitted(data, (fits) => reportHtml(fits, parts));
 }
 

@@ -21,5 +21,7 @@ export interface ReportData {
   version: 1;
   /** When the report was made, in ISO 8601. */
   made: string;
+  /** Where the page opens: the part of its address from `#` on. */
+  start?: string;
   runs: ReportedRun[];
 }

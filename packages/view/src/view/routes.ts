@@ -32,6 +32,8 @@ export interface RouteParts {
   tokenTexts(path: string): Promise<TokenTexts>;
   /** The environment with a reference; `undefined` if it is not installed. */
   environment(ref: string): Promise<KnownEnv | undefined>;
+  /** HTML of the report of some paths, which opens at a place. Reports themselves have none. */
+  report?(paths: readonly string[], start: string): Promise<string>;
 }
 
 /** What a page uses of an environment. */
@@ -61,6 +63,8 @@ export interface Answers {
   '/api/task-scores': ScoredTasks;
   /** The scores of `runs` beside each other. */
   '/api/scores': ScoreComparison;
+  /** Of some runs, or of all. */
+  '/api/report': { html: string };
   '/api/episode': {
     row: EpisodeRow;
     episode: RecordedEpisode;
@@ -81,7 +85,7 @@ export type Routes = {
 /** Most rows of one answer. */
 const maxRows = 1_000;
 
-export function routesOf(runs: ViewedRuns, { tokenTexts, environment }: RouteParts): Routes {
+export function routesOf(runs: ViewedRuns, { tokenTexts, environment, report }: RouteParts): Routes {
   return {
     '/api/runs': () => Promise.all(runs.all.map((run) => run.head())),
 
@@ -129,8 +133,7 @@ export function routesOf(runs: ViewedRuns, { tokenTexts, environment }: RoutePar
     },
 
     async '/api/scores'(query) {
-      const names = (query.get('runs') ?? '').split(',').filter(Boolean);
-      const found = names.map((name) => runs.find(name));
+      const found = namesOf(query).map((name) => runs.find(name));
       return compareScores(
         await Promise.all(
           found.map(async (run) => ({
@@ -140,6 +143,13 @@ export function routesOf(runs: ViewedRuns, { tokenTexts, environment }: RoutePar
           })),
         ),
       );
+    },
+
+    async '/api/report'(query) {
+      const names = namesOf(query);
+      const chosen = names.length > 0 ? names.map((name) => runs.find(name)) : runs.all;
+      const paths = chosen.map(({ path }) => path);
+      return { html: (await report?.(paths, query.get('start') ?? '')) ?? '' };
     },
 
     async '/api/episode'(query) {
@@ -162,6 +172,10 @@ export function routesOf(runs: ViewedRuns, { tokenTexts, environment }: RoutePar
       };
     },
   };
+}
+
+function namesOf(query: URLSearchParams): string[] {
+  return (query.get('runs') ?? '').split(',').filter(Boolean);
 }
 
 /** The task comes from a file: the environment may not know what to do with it. */

@@ -1,18 +1,12 @@
 /** serveView: a web page over runs, which follows them while they train. */
+import { makeReport, type ReportOptions } from '../report/make-report.ts';
 import { type ServedPage, servePage } from '../serve-page.ts';
-import { type KnownEnv, routesOf } from './routes.ts';
-import type { TokenTexts } from './token-texts.ts';
+import { routesOf } from './routes.ts';
 import { ViewedRuns } from './viewed-runs.ts';
 
-export interface ViewOptions {
-  /** Folders that train or eval wrote, or files of trajectories. */
-  runs: readonly string[];
+export interface ViewOptions extends Omit<ReportOptions, 'start'> {
   /** 0 for any free port. Default 0. */
   port?: number;
-  /** Finds what gives the tokens of a run their texts. Without it, tokens are shown as ids. */
-  tokenTexts?: (path: string) => Promise<TokenTexts>;
-  /** Finds the environment with a reference, which knows the right answers. */
-  environment?: (ref: string) => Promise<KnownEnv | undefined>;
 }
 
 /**
@@ -22,15 +16,26 @@ export interface ViewOptions {
 export async function serveView(options: ViewOptions): Promise<ServedPage> {
   const { runs: paths, port = 0, tokenTexts, environment } = options;
   const runs = new ViewedRuns(paths);
-  const get = routesOf(runs, {
+  const known = {
     tokenTexts: remembered(async (path) => (await tokenTexts?.(path)) ?? {}),
     environment: remembered(async (ref) => environment?.(ref)),
+  };
+  const get = routesOf(runs, {
+    ...known,
+    report: (chosen, start) => makeReport({ runs: chosen, start, ...known }),
   });
   try {
     const served = await servePage({
       page: 'index.html',
       port,
       get,
+      post: {
+        async '/api/notes'(body) {
+          const { run, notes } = Object(body);
+          await runs.find(typeof run === 'string' ? run : null).writeNotes(notes);
+          return {};
+        },
+      },
       follow: (listener) => runs.follow(listener),
     });
     return {

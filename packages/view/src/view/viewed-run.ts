@@ -2,13 +2,14 @@
 import { existsSync, type Stats } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { messageOf } from '@toolenv/core';
+import { messageOf, ToolEnvError } from '@toolenv/core';
 import type { TokenReport } from '@toolenv/core/plugins';
 import { tryObject } from '@toolenv/core/schemas';
 import type { MetricsLine } from '@toolenv/training';
 import { type ChangesLine, readChanges } from '@toolenv/training/runs';
 import { overviewOf, type RunOverview, statusOf } from '../overview/run-overview.ts';
 import { findRecordedRun, type RecordedRun, type RunFacts } from '../recorded/recorded-run.ts';
+import { notesFile, type RunNotes, readNotes, writeNotes } from '../recorded/run-notes.ts';
 import { EpisodeIndex } from './episode-index.ts';
 import { type Extent, nothingRead } from './extent.ts';
 import { LineTail, type Place } from './line-tail.ts';
@@ -24,6 +25,10 @@ export interface RunHead {
   /** What config.json or summary.json says. */
   facts: RunFacts;
   changes: ChangesLine[];
+  /** What people wrote about it. */
+  notes?: RunNotes;
+  /** Whether it has a folder for notes. */
+  canNote: boolean;
 }
 
 /** How much of a run there is: the page asks again when one of these changes. */
@@ -79,11 +84,31 @@ export class ViewedRun {
     // The run has just been found.
     const isNew = this.#head === undefined;
     const { kind, facts } = !isNew && existsSync(this.path) ? findRecordedRun(this.path) : this.#run;
-    const changes = folder === undefined ? [] : await readChanges(folder);
+    const [changes, notes] =
+      folder === undefined ? [[], undefined] : await Promise.all([readChanges(folder), readNotes(folder)]);
     // The oldest record: a resumed run may have written others again.
     const first = Math.min(...times.map(({ birthtimeMs, mtimeMs }) => birthtimeMs || mtimeMs));
     const begun = times.length > 0 ? { begun: new Date(first).toISOString() } : {};
-    return { name: this.name, path: this.path, kind, ...begun, facts, changes };
+    const canNote = folder !== undefined;
+    return {
+      name: this.name,
+      path: this.path,
+      kind,
+      ...begun,
+      facts,
+      changes,
+      ...(notes && { notes }),
+      canNote,
+    };
+  }
+
+  /** @throws ToolEnvError `usage.notes`. */
+  async writeNotes(notes: unknown): Promise<void> {
+    const { folder } = this.#run;
+    if (folder === undefined)
+      throw new ToolEnvError('usage.notes', `${this.name} is a file, which has no place for notes.`);
+    await writeNotes(folder, notes);
+    this.#head = undefined;
   }
 
   /** Of what has been read. */
@@ -165,7 +190,7 @@ export class ViewedRun {
 
 /** The records of a run that say what it is. */
 async function writtenAt(folder: string): Promise<Stats[]> {
-  const names = ['config.json', 'evaluation.json', 'summary.json', 'changes.jsonl'];
+  const names = ['config.json', 'evaluation.json', 'summary.json', 'changes.jsonl', notesFile];
   const found = await Promise.all(names.map((name) => stat(join(folder, name)).catch(() => undefined)));
   return found.filter((file) => file !== undefined);
 }
