@@ -43,7 +43,7 @@ export async function openPage(browser: Browser, url: string): Promise<OpenPage>
 }
 
 /** Widths in pixels at which the pages must fit: a phone, a tablet, laptops and a desktop. */
-export const widths = [390, 768, 1024, 1280, 1440, 1512, 1920] as const;
+export const widths = [390, 820, 1024, 1280, 1366, 1536, 1920] as const;
 
 /** Fails if the page scrolls sideways, or if a text is cut that has no list's ellipsis. */
 export async function expectFits(page: Page): Promise<void> {

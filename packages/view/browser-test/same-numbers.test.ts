@@ -8,7 +8,7 @@ import type { MetricsLine } from '@toolenv/training';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { serveView } from '../src/index.ts';
-import { expectAccessible, expectFits, openBrowser, openPage, widths } from './open-page.ts';
+import { openBrowser, openPage } from './open-page.ts';
 
 const main = join(import.meta.dirname, '../../cli/src/main.ts');
 
@@ -123,16 +123,6 @@ it('evaluations: means, intervals and paired differences', { timeout: 180_000 },
       .split(',')
       .map(Number);
     expect([score, low]).toEqual([summary.means.database, summary.intervals.database[0]]);
-  }
-  for (const theme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme: theme });
-    await page.reload();
-    await page.locator('.difference').first().waitFor();
-    await expectAccessible(page);
-  }
-  for (const width of widths) {
-    await page.setViewportSize({ width, height: 900 });
-    await expectFits(page);
   }
   expectQuiet();
   await close();

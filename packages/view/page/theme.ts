@@ -1,16 +1,18 @@
-/** Dark or light: as the system has it, until a person chooses. */
-import { useEffect, useState } from 'preact/hooks';
+/** Dark or light: as the system has it, until a person chooses. Paper is light. */
+import { useLayoutEffect, useState } from 'preact/hooks';
+import { usePrinting } from './printing.ts';
 
 export type Theme = 'dark' | 'light';
 const key = 'toolenv-theme';
 
 export function useTheme(): [theme: Theme, toggle: () => void] {
-  const [theme, setTheme] = useState<Theme>(initial);
-  useEffect(() => {
+  const [chosen, setTheme] = useState<Theme>(initial);
+  const theme = usePrinting() ? 'light' : chosen;
+  useLayoutEffect(() => {
     document.documentElement.dataset.theme = theme;
   }, [theme]);
   const toggle = () => {
-    const next = theme === 'dark' ? 'light' : 'dark';
+    const next = chosen === 'dark' ? 'light' : 'dark';
     remember(next);
     setTheme(next);
   };

@@ -1,6 +1,6 @@
 /** A chart of curves over training steps. */
 import type { SvgChartOptions } from '@toolenv/training/svg-chart';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 import { short } from '../numbers.ts';
 import { colourOf } from '../run-colours.ts';
@@ -41,7 +41,7 @@ export function Chart({ title, unit, data, axis = 'step', isLogarithmic = false,
   drawn.current = data;
   const rows = (): uPlot.AlignedData => [data.places, ...data.curves.map(({ values }) => values)];
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     const element = place.current!;
     const style = getComputedStyle(document.documentElement);
     const [text, line] = [style.getPropertyValue('--text-soft'), style.getPropertyValue('--line')];

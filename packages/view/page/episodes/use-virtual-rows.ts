@@ -1,4 +1,4 @@
-/** The rows of a long list that are in sight: TanStack's virtual list, for Preact. */
+/** The rows of a long list that are in sight, or all of them on paper: TanStack's virtual list, for Preact. */
 import {
   elementScroll,
   observeElementOffset,
@@ -8,13 +8,17 @@ import {
 } from '@tanstack/virtual-core';
 import type { RefObject } from 'preact';
 import { useLayoutEffect, useReducer, useState } from 'preact/hooks';
+import { usePrinting } from '../printing.ts';
 
 export interface VirtualRows {
-  items: VirtualItem[];
+  items: Pick<VirtualItem, 'index' | 'start' | 'size'>[];
   /** Pixels of all rows. */
   height: number;
   scrollTo(index: number): void;
 }
+
+/** Rows that are printed. */
+const mostPrinted = 1000;
 
 export function useVirtualRows(
   scroller: RefObject<HTMLElement | null>,
@@ -33,11 +37,19 @@ export function useVirtualRows(
   };
   const [virtualizer] = useState(() => new Virtualizer<HTMLElement, Element>(options));
   virtualizer.setOptions(options);
+  const printed = usePrinting() ? Math.min(count, mostPrinted) : 0;
   useLayoutEffect(() => virtualizer._didMount(), []);
   useLayoutEffect(() => virtualizer._willUpdate());
   return {
-    items: virtualizer.getVirtualItems(),
-    height: virtualizer.getTotalSize(),
+    items:
+      printed > 0
+        ? Array.from({ length: printed }, (_, index) => ({
+            index,
+            start: index * rowHeight,
+            size: rowHeight,
+          }))
+        : virtualizer.getVirtualItems(),
+    height: printed > 0 ? printed * rowHeight : virtualizer.getTotalSize(),
     scrollTo: (index) => virtualizer.scrollToIndex(index),
   };
 }
