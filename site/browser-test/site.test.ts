@@ -74,6 +74,49 @@ it.each(views)(
   },
 );
 
+it('the gallery is filtered, and its address keeps the filters', async () => {
+  const { page, close, expectQuiet } = await openPage(browser, `${url}environments/`);
+  const rows = page.locator('.vp-doc table tbody tr:visible');
+  const headings = page.locator('.vp-doc h3:visible');
+  const all = await rows.count();
+  expect([all, await headings.count()]).toEqual([all, all]);
+  expect(all).toBeGreaterThan(20);
+  await page.getByLabel('tasks').selectOption('made by a generator');
+  await page.getByLabel('turns').selectOption('four and more');
+  await page.getByLabel('tools').selectOption('with tools');
+  expect(await rows.locator('td:first-child').allTextContents()).toEqual([
+    'files-v1',
+    'claims-v1',
+    'comparison-v1',
+    'compose-v1',
+  ]);
+  expect(await headings.count()).toBe(4);
+  // Packages without one are gone, with the line below them.
+  expect(await page.locator('.vp-doc h2:visible').count()).toBe(2);
+  expect(await page.getByText('Its README').locator('visible=true').count()).toBe(2);
+  await page
+    .getByRole('status')
+    .filter({ hasText: `4 of ${all} environments` })
+    .waitFor();
+  await expectAccessible(page);
+  await page.reload();
+  await page
+    .getByRole('status')
+    .filter({ hasText: `4 of ${all} environments` })
+    .waitFor();
+  expect(await page.getByLabel('turns').inputValue()).toBe('four and more');
+  await page.goto(`${url}environments/?trained=SmolLM2-135M`);
+  await page
+    .getByRole('status')
+    .filter({ hasText: `3 of ${all} environments` })
+    .waitFor();
+  await page.goto(`${url}guides/tool.html`);
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  expect(await page.locator('.gallery-filter').count()).toBe(0);
+  expectQuiet();
+  await close();
+});
+
 it.each([1280, 1440, 1520, 1600, 1920])('the sidebar is whole in a window of %i pixels', async (width) => {
   const { page, close } = await openPage(browser, `${url}guides/tool.html`);
   await page.setViewportSize({ width, height: 900 });

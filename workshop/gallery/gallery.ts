@@ -10,12 +10,15 @@ import { certifyEnv } from '@toolenv/testing';
 import { type MetricsLine, trainingCurves } from '@toolenv/training';
 import { svgChart } from '@toolenv/training/reports';
 import type { Result } from '../../studies/library/results.ts';
+import type { Result as RealResult } from '../../studies/real/results.ts';
 import { readResults } from '../../studies/shared/result-file.ts';
+import { type EnvironmentFacts, factsOf, factsRow } from './environment-facts.ts';
 import { declaredEnvironments, type Environment, playable } from './environments.ts';
 import { conversationOf, episodeSvg, type Line } from './episode-svg.ts';
 import { libraryResults } from './library-results.ts';
 
 interface Entry extends Environment {
+  facts: EnvironmentFacts;
   description: string;
   hasCurve: boolean;
   /** What the study of the library says. */
@@ -28,7 +31,13 @@ const head = `# Environments
 
 Every environment that a package of toolenv declares, with an episode of its oracle, which knows the answer. \`eval\` scores a policy, \`train\` takes the same arguments, and
 \`play\` lets you play. [The reference](https://toolenv.github.io/toolenv/reference/) has the options. [Write an environment](../guides/environment.md) adds yours. \`npm run gallery\` makes this page.
+
+| environment | tools | turns of the oracle | tasks | trained in a study |
+| --- | --- | --- | --- | --- |
 `;
+
+/** The pretrained model of the studies, and the environments in which it was trained by rewards. */
+const pretrained = 'SmolLM2-135M';
 
 function galleryPage(entries: readonly Entry[]): string {
   const folders = [...new Set(entries.map(({ folder }) => folder))];
@@ -39,7 +48,16 @@ function galleryPage(entries: readonly Entry[]): string {
       ...entries.filter((entry) => entry.folder === folder).map(sectionOf),
     ].join('\n'),
   );
-  return [head, ...sections].join('\n');
+  const rows = entries.map((entry) => `${factsRow(entry.name, entry.facts, trainedIn(entry))}\n`);
+  return [head + rows.join(''), ...sections].join('\n');
+}
+
+function trainedIn({ name, run, scores }: Entry): string[] {
+  const isReal = realResults.some(({ environment, row }) => `${environment}-v1` === name && row === 'GRPO');
+  return [
+    ...(run !== undefined || scores !== undefined ? ['the small policy'] : []),
+    ...(isReal ? [pretrained] : []),
+  ];
 }
 
 function sectionOf({ ref, name, description, flags, task, isRemote, hasCurve, run, ...said }: Entry): string {
@@ -59,6 +77,7 @@ const from = import.meta.dirname;
 await rm(out, { recursive: true, force: true });
 await mkdir(out, { recursive: true });
 const results = await readResults<Result>(join(root, 'docs/benchmarks/library.jsonl'));
+const realResults = await readResults<RealResult>(join(root, 'docs/benchmarks/real-study.jsonl'));
 const written: Entry[] = [];
 for (const environment of declaredEnvironments().map(playable)) {
   const { plugin } = await findPlugin('envs', environment.ref, { from });
@@ -76,6 +95,7 @@ for (const environment of declaredEnvironments().map(playable)) {
   const certified = isHere ? await certificateOf(environment) : undefined;
   written.push({
     ...environment,
+    facts: await factsOf(environment, from),
     description,
     hasCurve: curve !== undefined,
     scores: library?.text,

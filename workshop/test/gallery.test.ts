@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Result } from '../../studies/library/results.ts';
 import { readResults } from '../../studies/shared/result-file.ts';
+import { factsRow } from '../gallery/environment-facts.ts';
 import { declaredEnvironments, playable } from '../gallery/environments.ts';
 import { conversationOf, episodeSvg } from '../gallery/episode-svg.ts';
 import { libraryResults } from '../gallery/library-results.ts';
@@ -23,6 +24,29 @@ test('each declared environment has a section, a command, and a picture if it pl
       run !== undefined || libraryResults(name, results) !== undefined,
     );
   }
+});
+
+test('the table says by what a reader chooses each environment', () => {
+  const rows = [...page.matchAll(/^\| \[(\S+)\]\(#(\S+)\) \| (.+) \|$/gm)].map(([, name, anchor, cells]) => ({
+    name,
+    anchor,
+    cells: cells!.split(' | '),
+  }));
+  expect(rows.map(({ name }) => name)).toEqual(declaredEnvironments().map(({ name }) => name));
+  expect(rows.every(({ name, anchor }) => name === anchor)).toBe(true);
+  const of = (wanted: string) => rows.find(({ name }) => name === wanted)!.cells;
+  expect(of('bridge-v1')).toEqual(['`search`', '3', 'made by a generator', 'the small policy, SmolLM2-135M']);
+  expect(of('gsm8k-v1')[2]).toBe('a file');
+  expect(of('harbor-v1')[2]).toBe('containers');
+  expect(of('wordle-v1')[0]).toBe('none');
+  expect(of('ors-v1')).toEqual(["the server's", '–', 'a server', '–']);
+});
+
+test('a row names few tools, and counts many', () => {
+  const facts = { tools: ['a', 'b', 'c', 'd'], turns: [1, 1] as const, tasks: 'a file' as const };
+  expect(factsRow('x-v1', facts, [])).toBe('| [x-v1](#x-v1) | `a`, `b`, `c`, `d` | 1 | a file | – |');
+  const many = { ...facts, tools: [...facts.tools, 'e'], turns: [2, 5] as const };
+  expect(factsRow('x-v1', many, ['small'])).toBe('| [x-v1](#x-v1) | 5 tools | 2 to 5 | a file | small |');
 });
 
 test('the results of the library are those of the newest policy, as means over seeds', () => {
