@@ -7,6 +7,7 @@ import { CodePanel } from './code-panel.tsx';
 import { ComparedPanel } from './compared-panel.tsx';
 import { LearnedPanel } from './learned-panel.tsx';
 import { readSetup, type Setup } from './link.ts';
+import { LinkedPolicy } from './linked-policy.tsx';
 import { QuestionBar } from './question-bar.tsx';
 import { TrainingPanel } from './training-panel.tsx';
 import { TurnPanel } from './turn-panel.tsx';
@@ -24,9 +25,13 @@ export function App() {
   useEffect(() => end.current?.scrollIntoView({ block: 'nearest' }), [state?.episode?.steps]);
   const isLoaded = state !== undefined && state.questions.length > 0;
   const { question } = setup;
-  // The question of a link, once the questions are known.
+  const { trained, weights } = setup;
+  const hasCode = setup.reward !== '' || setup.environment !== '';
+  // The question of a link, and its policy, once the questions are known. Code of a link waits for the reader.
   useEffect(() => {
-    if (isLoaded && question > 0 && question < state.questions.length) order({ type: 'choose', question });
+    if (!isLoaded) return;
+    if (question > 0 && question < state.questions.length) order({ type: 'choose', question });
+    if (trained.length > 0 && !hasCode) order({ type: 'train', trainings: trained });
   }, [isLoaded]);
   return (
     <>
@@ -51,6 +56,12 @@ export function App() {
         </p>
       ) : (
         <main>
+          {trained.length > 0 && (
+            <LinkedPolicy
+              {...{ state, trained, weights }}
+              onTrain={() => order({ type: 'train', trainings: trained })}
+            />
+          )}
           <div class="playground">
             <section>
               <QuestionBar state={state} setup={setup} onChange={change} order={order} />

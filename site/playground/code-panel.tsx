@@ -1,4 +1,5 @@
 /** The reader's own reward and environment. Nothing of it runs before the reader says so: a link may have brought the code. */
+import { CodeEditor } from './code-editor.tsx';
 import { environmentExample, rewardExample, safeRewardExample } from './code-examples.ts';
 import type { Setup } from './link.ts';
 import type { Order, PlaygroundState } from './messages.ts';
@@ -43,16 +44,21 @@ export function CodePanel({ state, code, onEdit, order }: Props) {
         </p>
       )}
       {editorsFor(code).map(({ name, title, example, rows }) => (
-        <details key={name} open={code[name] !== ''}>
+        <details
+          key={name}
+          open={code[name] !== ''}
+          onToggle={({ currentTarget }) => {
+            // An empty editor is no beginning.
+            if (currentTarget.open && code[name] === '') onEdit({ [name]: example });
+          }}
+        >
           <summary>{title}</summary>
-          <textarea
-            aria-label={`${title} in TypeScript`}
+          <CodeEditor
+            label={`${title} in TypeScript`}
             rows={rows}
-            spellcheck={false}
-            autocomplete="off"
             placeholder={`The playground's own ${name}`}
             value={code[name]}
-            onInput={({ currentTarget }) => onEdit({ [name]: currentTarget.value })}
+            onInput={(value) => onEdit({ [name]: value })}
           />
           <div class="bar">
             <button

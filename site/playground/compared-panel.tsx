@@ -1,7 +1,9 @@
 /** The chosen question before and after a training, side by side. */
 import type { Trajectory } from '@toolenv/core';
+import { VerdictMark } from '../../packages/view/page/episode/verdict-mark.tsx';
 import { plural } from '../../packages/view/page/numbers.ts';
 import { PlayedTurns } from '../../packages/view/page/play/played-turns.tsx';
+import { verdictOf } from '../../packages/view/src/recorded/verdict.ts';
 import type { Compared } from './messages.ts';
 
 export function ComparedPanel({ compared }: { compared: Compared | undefined }) {
@@ -28,7 +30,9 @@ function Column({ title, trajectory }: { title: string; trajectory: Trajectory }
   const { steps, rewardSpec } = trajectory;
   return (
     <article>
-      <h3>{title}</h3>
+      <h3>
+        {title} <VerdictMark verdict={verdictOf(trajectory)} />
+      </h3>
       <PlayedTurns steps={steps} trajectory={trajectory} rewardSpec={rewardSpec} />
     </article>
   );

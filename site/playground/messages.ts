@@ -13,13 +13,29 @@ export type Order =
   | { type: 'turn'; written?: WrittenTurn }
   /** The policy's turns up to the end of the episode. */
   | { type: 'play' }
-  | { type: 'train'; steps: number; seed: number }
+  /** One training after another. */
+  | { type: 'train'; trainings: readonly Training[] }
   /** Ends training. Finished steps are kept. */
   | { type: 'stop' }
   /** Loads the weights with which the playground began. */
   | { type: 'reset' }
   /** Opens an environment: the reader's TypeScript, or the playground's own where it is empty. Checks what the reader wrote. */
   | { type: 'use'; environment: string; reward: string };
+
+export interface Training {
+  steps: number;
+  /** Seeds its tasks and samples. */
+  seed: number;
+}
+
+/** The score on questions that no training sees. */
+export interface HeldOut {
+  /** What is scored: a component, or `reward`. */
+  score: string;
+  mean: number;
+  interval?: readonly [low: number, high: number] | undefined;
+  questions: number;
+}
 
 /** What the worker is doing; the page sends no other order meanwhile. */
 export type Work = 'loading' | 'acting' | 'training' | 'checking' | 'nothing';
@@ -70,6 +86,12 @@ export interface PlaygroundState {
   steps: number;
   /** The metrics of these steps. */
   lines: readonly MetricsLine[];
+  /** These steps as trainings, with which another tab makes the same weights. */
+  trainings: readonly Training[];
+  /** A short name of the weights after them; absent before the first. */
+  weights?: string;
+  /** With the first weights, and with those of now. */
+  heldOut: { before?: HeldOut; after?: HeldOut };
   /** Seconds of the last step. */
   secondsPerStep?: number;
   /** The best and the worst episode of a group of the last step. */

@@ -18,10 +18,12 @@ import { tokenTexts } from '../../packages/policy/src/checkpoint/token-texts.ts'
 import { PlaySession } from '../../packages/view/src/play/play-session.ts';
 import { checkResult } from './check-result.ts';
 import { fetchCheckpoint, type PolicyName } from './checkpoint-files.ts';
+import { heldOutScore } from './held-out.ts';
 import { learnedEpisodes } from './learned-episodes.ts';
-import type { Compared, Order, PlaygroundState, Work } from './messages.ts';
+import type { Compared, HeldOut, Order, PlaygroundState, Training, Work } from './messages.ts';
 import { envOptions, maxQuestions, training } from './setting.ts';
 import { environmentDefinition, rewardFunction, withReward } from './user-code.ts';
+import { weightsDigest } from './weights-digest.ts';
 
 const out = '/trained';
 const seed = 1;
@@ -37,6 +39,8 @@ export const nothingYet: PlaygroundState = {
   code: { environment: '', reward: '' },
   steps: 0,
   lines: [],
+  trainings: [],
+  heldOut: {},
   learned: [],
   problem: '',
 };
@@ -86,7 +90,7 @@ export class Playground {
       return this.#work('acting', async () => (written ? this.#write(written) : this.#act()));
     }
     if (order.type === 'play') return this.#work('acting', () => this.#play());
-    if (order.type === 'train') return this.#work('training', () => this.#train(order.steps, order.seed));
+    if (order.type === 'train') return this.#work('training', () => this.#train(order.trainings));
     if (order.type === 'use') return this.#work('checking', () => this.#use(order));
     return this.#work('loading', () => this.#load(this.#model.name));
   }
@@ -119,7 +123,7 @@ export class Playground {
       });
     const before = this.#env;
     await this.#show(reward ? withReward(env, reward) : env);
-    this.#set({ code, learned: [], compared: undefined });
+    this.#set({ code, learned: [], compared: undefined, heldOut: {} });
     await before.close();
   }
 
@@ -183,17 +187,31 @@ export class Playground {
     });
   }
 
-  async #train(steps: number, seed: number): Promise<void> {
+  /** Trains, and shows what became of the chosen question and of the held-out questions. */
+  async #train(trainings: readonly Training[]): Promise<void> {
     this.#stop = new AbortController();
     const { signal } = this.#stop;
-    const before = this.#state.steps;
-    const { question, questions } = this.#state;
-    const compared: Compared = {
-      question: questions[question] ?? '',
-      from: before,
-      before: await this.#answer(question),
-    };
+    const { question, questions, steps: from } = this.#state;
+    const before = await this.#answer(question);
+    const compared: Compared = { question: questions[question] ?? '', from, before };
     this.#set({ compared });
+    if (!this.#state.heldOut.before) this.#set({ heldOut: { before: await this.#heldOut(signal) } });
+    for (const training of trainings) if (!signal.aborted) await this.#trainOnce(training, signal);
+    const { steps: to } = this.#state;
+    const weights = await weightsDigest(this.#model.policy);
+    this.#set({ weights, compared: { ...compared, to, after: await this.#answer(question) } });
+    // A training that was stopped has its score too.
+    const after = await this.#heldOut(new AbortController().signal);
+    this.#set({ heldOut: { ...this.#state.heldOut, after } });
+  }
+
+  #heldOut(signal: AbortSignal): Promise<HeldOut> {
+    return heldOutScore(this.#env, this.#model.policy, signal);
+  }
+
+  async #trainOnce({ steps, seed }: Training, signal: AbortSignal): Promise<void> {
+    const before = this.#state.steps;
+    const { trainings } = this.#state;
     try {
       // Each training has other tasks and samples than the one before.
       const run = {
@@ -214,7 +232,10 @@ export class Playground {
         else {
           const now = performance.now();
           const learned = learnedEpisodes(played, event.tokens ?? [], this.#model.texts);
-          this.#set({ steps: step, secondsPerStep: (now - began) / 1000, learned });
+          const secondsPerStep = (now - began) / 1000;
+          // A training of fewer steps has the same first steps.
+          const known = [...trainings, { steps: event.step, seed }];
+          this.#set({ steps: step, trainings: known, secondsPerStep, learned });
           began = now;
         }
       }
@@ -223,8 +244,6 @@ export class Playground {
     } finally {
       await rm(out, { recursive: true, force: true });
     }
-    const after = await this.#answer(question);
-    this.#set({ compared: { ...compared, to: this.#state.steps, after } });
   }
 
   /** Answers a question of the test split greedily. */
@@ -239,8 +258,14 @@ export class Playground {
     const model = await loadModel(name);
     await this.#model.policy.close();
     this.#model = model;
-    const untrained = { steps: 0, lines: [], secondsPerStep: undefined, learned: [], compared: undefined };
-    this.#set({ ...untrained, parameters: parametersOf(model) });
+    const untrained = { steps: 0, lines: [], trainings: [], weights: undefined, secondsPerStep: undefined };
+    this.#set({
+      ...untrained,
+      learned: [],
+      compared: undefined,
+      heldOut: {},
+      parameters: parametersOf(model),
+    });
   }
 
   #set(changes: Partial<PlaygroundState>): void {

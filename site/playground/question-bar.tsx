@@ -10,15 +10,18 @@ interface Props {
   order(order: Order): void;
 }
 
-export function QuestionBar({ state: { work, question, questions }, setup, onChange, order }: Props) {
+export function QuestionBar({ state, setup, onChange, order }: Props) {
+  const { work, question, questions, trainings, weights = '' } = state;
   const [copied, setCopied] = useState('');
   const choose = (question: number) => {
     onChange({ question });
     order({ type: 'choose', question });
   };
-  const address = new URL(writeSetup({ ...setup, question }), location.href.replace(/[?#].*$/, '')).href;
+  // Whoever opens the link sees the policy as it is now.
+  const shown = writeSetup({ ...setup, question, trained: trainings, weights });
+  const address = new URL(shown, location.href.replace(/[?#].*$/, '')).href;
   const copy = async () => {
-    history.replaceState(undefined, '', writeSetup({ ...setup, question }));
+    history.replaceState(undefined, '', shown);
     await navigator.clipboard.writeText(address);
     setCopied(address);
   };

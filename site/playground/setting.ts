@@ -12,5 +12,8 @@ export const training = {
   maxTokens: 64,
 };
 
+/** Questions of the test split that are answered before and after a training. */
+export const heldOutQuestions = 24;
+
 /** Questions in the list. */
 export const maxQuestions = 200;

@@ -5,7 +5,7 @@ import { chartData } from '../../packages/view/page/curves/chart-data.ts';
 import type { ChartSpec } from '../../packages/view/page/curves/chart-specs.ts';
 import type { Theme } from '../../packages/view/page/theme.ts';
 import { maxSteps, type Setup } from './link.ts';
-import type { Order, PlaygroundState } from './messages.ts';
+import type { HeldOut, Order, PlaygroundState } from './messages.ts';
 import { training } from './setting.ts';
 
 interface Props {
@@ -42,7 +42,7 @@ export function TrainingPanel({ state, setup, onChange, order, stop, theme }: Pr
         class="bar"
         onSubmit={(event) => {
           event.preventDefault();
-          order({ type: 'train', steps: setup.steps, seed: setup.seed });
+          order({ type: 'train', trainings: [{ steps: setup.steps, seed: setup.seed }] });
         }}
       >
         <label>
@@ -81,6 +81,7 @@ export function TrainingPanel({ state, setup, onChange, order, stop, theme }: Pr
         {secondsPerStep !== undefined && `, ${secondsPerStep.toFixed(1)} s for the last`}
         {work === 'training' && ', training …'}
       </p>
+      <HeldOutScores state={state} />
       {lines.length > 0 && (
         <>
           <Chart title={chart.title} unit={chart.unit} data={data} theme={theme} isOfRuns={false} />
@@ -89,6 +90,39 @@ export function TrainingPanel({ state, setup, onChange, order, stop, theme }: Pr
       )}
     </section>
   );
+}
+
+/** The first weights and those of now on questions that no training sees. */
+function HeldOutScores({ state: { heldOut } }: { state: PlaygroundState }) {
+  const { before, after } = heldOut;
+  if (!before) return null;
+  return (
+    <section aria-label="Held-out questions">
+      <dl class="facts">
+        {[before, after].map((found, index) => (
+          <div key={index}>
+            <dt>{index === 0 ? 'before' : 'after'}</dt>
+            <dd>
+              {found ? scoreText(found) : '…'}
+              {found?.interval && (
+                <small>
+                  {' '}
+                  {found.interval[0].toFixed(2)} to {found.interval[1].toFixed(2)}
+                </small>
+              )}
+            </dd>
+          </div>
+        ))}
+      </dl>
+      <small>
+        {before.score} on {before.questions} questions that no training sees, with its 95 % interval
+      </small>
+    </section>
+  );
+}
+
+function scoreText({ mean }: HeldOut): string {
+  return mean.toFixed(2);
 }
 
 /** Steps of a mean, because single steps differ by their questions. */

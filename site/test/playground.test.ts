@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { environmentExample, rewardExample, safeRewardExample } from '../playground/code-examples.ts';
 import { maxSteps, readSetup, writeSetup } from '../playground/link.ts';
+import { syntaxMistake } from '../playground/syntax-mistake.ts';
 import { defaultExport, environmentDefinition, rewardFunction, withReward } from '../playground/user-code.ts';
 
 test('a link carries what the reader set', () => {
@@ -13,6 +14,10 @@ test('a link carries what the reader set', () => {
     question: fc.nat(),
     steps: fc.integer({ min: 1, max: maxSteps }),
     seed: fc.nat(),
+    trained: fc.array(fc.record({ steps: fc.integer({ min: 1, max: 20 }), seed: fc.nat() }), {
+      maxLength: 10,
+    }),
+    weights: fc.constantFrom('', '0123456789ab'),
     reward: fc.string(),
     environment: fc.string(),
   });
@@ -29,10 +34,26 @@ test('a link carries code as it was written', () => {
 });
 
 test('a link with nonsense has the defaults', () => {
-  const first = { question: 0, steps: 10, seed: 1, reward: '', environment: '' };
+  const first = { question: 0, steps: 10, seed: 1, trained: [], weights: '', reward: '', environment: '' };
   for (const hash of ['', '#', '#%', '#question=-1&steps=0&seed=x', '#steps=1e9&question=1.5&other=2'])
     expect(readSetup(hash)).toEqual(first);
+  // Trainings that a reader cannot set, and weights that are no name.
+  for (const trained of ['8', '0.1', '201.1', '8.1_', '150.1_51.1', '8.99999999999', 'x.y'])
+    expect(readSetup(`#trained=${trained}&weights=<b>`)).toEqual(first);
+  expect(readSetup('#trained=8.1_4.2').trained).toEqual([
+    { steps: 8, seed: 1 },
+    { steps: 4, seed: 2 },
+  ]);
   expect(writeSetup(first)).toBe('#');
+});
+
+test('what cannot be read is named with its line, and nothing runs', () => {
+  expect(syntaxMistake(environmentExample)).toBeUndefined();
+  expect(
+    syntaxMistake('export default () => { throw new Error("ran"); };\nthrow new Error("ran");'),
+  ).toBeUndefined();
+  expect(syntaxMistake('const a = 1;\nconst b = (;\n')).toEqual({ line: 2, message: 'Unexpected token' });
+  expect(syntaxMistake('const a = "')).toEqual({ line: 1, message: 'Unterminated string constant' });
 });
 
 test('types are removed, imports come from the tab, and mistakes say what to do', () => {

@@ -74,6 +74,37 @@ it('answers, is taken over, and learns, without a server', async () => {
   const compared = page.getByRole('region', { name: 'Before and after', exact: true });
   await compared.getByRole('heading', { name: 'After 8 steps' }).waitFor();
   expect(await compared.getByRole('heading', { name: /^The episode is over/ }).count()).toBe(2);
+  // Each answer is marked, and questions that no training saw are answered before and after.
+  await compared.getByRole('heading', { name: /^After 0 steps\s+wrong/ }).waitFor();
+  expect(await compared.locator('.verdict').count()).toBe(4);
+  const heldOut = page.getByLabel('Held-out questions');
+  const scores = (await heldOut.locator('dd').allTextContents()).map((text) => Number(text.split(' ')[0]));
+  // WebAssembly computes the same numbers everywhere.
+  expect(scores).toEqual([0.04, 0.75]);
+  await heldOut.getByText('em on 24 questions that no training sees').waitFor();
+
+  // A colleague opens the link, whose tab trains the same weights.
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.getByRole('button', { name: 'Copy link' }).click();
+  await page.getByRole('button', { name: 'Copied' }).waitFor();
+  const link = page.url();
+  expect(link).toMatch(/#.*trained=8\.1/);
+  const colleague = await openPage(browser, link);
+  await colleague.page.getByText(/This tab trains the policy of the link: step \d of 8\./).waitFor();
+  await colleague.page
+    .getByText('This is the policy of the link: its weights are the same')
+    .waitFor({ timeout: 240_000 });
+  await colleague.page
+    .getByLabel('Held-out questions')
+    .locator('dd')
+    .nth(1)
+    .getByText(/^\d/)
+    .waitFor({ timeout: 60_000 });
+  expect(await colleague.page.getByLabel('Held-out questions').textContent()).toBe(
+    await heldOut.textContent(),
+  );
+  colleague.expectQuiet();
+  await colleague.close();
   const learned = page.getByRole('region', { name: 'What step 8 learned' });
   expect(await learned.locator('.token.above').count()).toBeGreaterThan(5);
   expect(await learned.locator('.token.below').count()).toBeGreaterThan(5);
@@ -131,7 +162,19 @@ it('runs the code of a link only when the reader says so, checks it, and stops i
   await page.getByRole('button', { name: 'Stop' }).click();
   await page.getByText('The code did not stop').waitFor();
   await page.getByText('897,920 parameters').waitFor();
-  await page.getByLabel('Reward in TypeScript').fill('export default (;');
+  // A mistake is named at its line while it is typed.
+  await page.getByLabel('Reward in TypeScript').fill('// My reward\nexport default (;');
+  await page.getByRole('button', { name: 'line 2: Unexpected token' }).click();
+  expect(await page.locator('.gutter .mistaken').textContent()).toBe('▸2');
+  const chosen = await page.getByLabel('Reward in TypeScript').evaluate((text) => {
+    const { value, selectionStart, selectionEnd } = text as unknown as {
+      value: string;
+      selectionStart: number;
+      selectionEnd: number;
+    };
+    return value.slice(selectionStart, selectionEnd);
+  });
+  expect(chosen).toBe('export default (;');
   await page.getByRole('button', { name: 'Use this code' }).click();
   await page.getByRole('alert').getByText('Unexpected token').waitFor();
   expectQuiet();

@@ -2,8 +2,10 @@
 import type { RewardSpec } from '@toolenv/core';
 import type { RecordedEpisode } from '@toolenv/view/recorded';
 import type { PlayState } from '../../src/play/play-session.ts';
+import { verdictOf } from '../../src/recorded/verdict.ts';
 import { Conversation } from '../episode/conversation.tsx';
 import { Solution } from '../episode/solution.tsx';
+import { VerdictMark } from '../episode/verdict-mark.tsx';
 import { Reward } from '../episodes/columns.tsx';
 
 type Props = Pick<PlayState, 'steps' | 'observation' | 'trajectory' | 'solution'> & {
@@ -27,7 +29,8 @@ export function PlayedTurns({ steps, observation, trajectory, solution = [], rew
       ))}
       {trajectory && (
         <h3>
-          The episode is over. Reward <Reward value={trajectory.reward} />
+          The episode is over. Reward <Reward value={trajectory.reward} />{' '}
+          <VerdictMark verdict={verdictOf(trajectory)} />
         </h3>
       )}
       {solution.length > 0 && <Solution turns={solution} />}
