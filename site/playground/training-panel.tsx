@@ -97,8 +97,8 @@ function HeldOutScores({ state: { heldOut } }: { state: PlaygroundState }) {
   const { before, after } = heldOut;
   if (!before) return null;
   return (
-    <section aria-label="Held-out questions">
-      <dl class="facts">
+    <section class="held-out" aria-label="Held-out questions">
+      <dl>
         {[before, after].map((found, index) => (
           <div key={index}>
             <dt>{index === 0 ? 'before' : 'after'}</dt>

@@ -28,7 +28,18 @@ const isWanted = (...names: string[]) => only === undefined || names.some((name)
 const root = join(import.meta.dirname, '../..');
 const out = join(root, 'docs/view');
 await mkdir(out, { recursive: true });
-const shown = ['runs', 'overview', 'curves', 'episodes', 'options', 'episode', 'group', 'tasks', 'pair'];
+const shown = [
+  'runs',
+  'overview',
+  'curves',
+  'episodes',
+  'options',
+  'episode',
+  'group',
+  'tasks',
+  'pair',
+  'scores',
+];
 const runs = isWanted(...shown) ? await makeRuns(folder) : undefined;
 await buildPage();
 const browser = await chromium.launch({
@@ -38,7 +49,8 @@ const browser = await chromium.launch({
 try {
   if (runs) await takeView(browser, runs);
   if (runs && isWanted('tasks')) await takeTasks(browser, runs);
-  if (runs && isWanted('pair')) await takeEvaluations(browser, runs);
+  if (runs && isWanted('runs')) await takeRuns(browser, runs);
+  if (runs && isWanted('pair', 'scores')) await takeEvaluations(browser, runs);
   if (isWanted('card')) await takeCard(browser);
   if (isWanted('play')) await takePlay(browser);
   if (isWanted('playground')) await takePlayground(browser);
@@ -51,7 +63,6 @@ async function takeView(browser: Browser, { compared }: Runs): Promise<void> {
   const shown = { runs: compared, tokenTexts: async () => ({ texts }), environment: knownEnv };
   await using view = closing(await serveView(shown));
   const light = await openPage(browser, view.url, 'light');
-  await picture(light, '#/runs', 'runs');
   await picture(light, '#/overview', 'overview');
   await picture(light, '#/curves', 'curves');
   await picture(light, '#/episodes', 'episodes');
@@ -68,18 +79,28 @@ async function takeView(browser: Browser, { compared }: Runs): Promise<void> {
   await picture(dark, `#/group?step=${right.step}&group=${right.group}`, 'group', 'advantage');
 }
 
+/** The table of all runs. */
+async function takeRuns(browser: Browser, { compared, tasks, evaluations }: Runs): Promise<void> {
+  await using view = closing(await serveView({ runs: [...compared, tasks, ...evaluations] }));
+  await picture(await openPage(browser, view.url, 'light'), '#/runs', 'runs');
+}
+
 /** The heat map of a run, tasks that were learned last first. */
 async function takeTasks(browser: Browser, { tasks }: Runs): Promise<void> {
   await using view = closing(await serveView({ runs: [tasks] }));
   await picture(await openPage(browser, view.url, 'light'), '#/tasks', 'tasks');
 }
 
-/** The first task that flipped. */
+/** The scores, and the first task that flipped. */
 async function takeEvaluations(browser: Browser, { compared, evaluations }: Runs): Promise<void> {
   const texts = await tokenTexts(join(compared[0], 'policy'));
   const shown = { runs: evaluations, tokenTexts: async () => ({ texts }), environment: knownEnv };
   await using view = closing(await serveView(shown));
-  const light = await openPage(browser, `${view.url}#/tasks`, 'light');
+  const light = await openPage(browser, view.url, 'light');
+  await picture(light, '#/scores', 'scores');
+  if (!isWanted('pair')) return;
+  await light.getByRole('link', { name: 'Scores' }).click();
+  await light.getByRole('link', { name: / and / }).click();
   await light.locator('.compared').first().click();
   await picture(light, undefined, 'pair');
 }
@@ -98,9 +119,11 @@ async function takePlayground(browser: Browser): Promise<void> {
   await using served = closing(await servePlayground());
   const page = await openPage(browser, served.url, 'light');
   await page.getByRole('button', { name: 'Train', exact: true }).click({ timeout: 120_000 });
-  await page.getByText('After 10 steps').waitFor({ timeout: 600_000 });
-  const compared = page.getByRole('region', { name: 'Before and after', exact: true });
-  await compared.evaluate('region => scrollTo(0, region.getBoundingClientRect().top + scrollY - 16)');
+  const after = page.getByLabel('Held-out questions').locator('dd').nth(1);
+  await after.filter({ hasText: /^\d/ }).waitFor({ timeout: 600_000 });
+  await page.getByRole('button', { name: 'Play', exact: true }).click();
+  await page.getByText('The right answer is').waitFor();
+  await page.evaluate('scrollTo(0, 0)');
   await picture(page, undefined, 'playground');
 }
 

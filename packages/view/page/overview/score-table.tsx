@@ -19,14 +19,18 @@ export function ScoreTable({ rows }: { rows: readonly ScoreRow[] }) {
         </tr>
       </thead>
       <tbody>
-        {rows.map((row) => (
+        {rows.map((row, index) => (
           <tr key={row.name}>
             <th scope="row">{row.name}</th>
             {isChange && <td>{row.before ? <Mean of={row.before} /> : '–'}</td>}
             <td>
               <Mean of={row.after} />
             </td>
-            {isChange && <td>{row.change ? <Change of={row.change} /> : '–'}</td>}
+            {isChange && (
+              <td>
+                {row.change ? <Change of={row.change} isGood={index === 0 || isReward(row.name)} /> : '–'}
+              </td>
+            )}
             <td class="wide">
               <Whiskers row={row} />
             </td>
@@ -61,13 +65,19 @@ function round(value: number): number {
   return Number(value.toFixed(3));
 }
 
-function Change({ of: { mean, isNoise } }: { of: ScoreChange }) {
+/** More of it is better; more searches, for example, need not be. */
+export function isReward(name: string): boolean {
+  return name === 'reward' || name.startsWith('pass@');
+}
+
+/** @param isGood Whether more is better. */
+function Change({ of: { mean, isNoise }, isGood }: { of: ScoreChange; isGood: boolean }) {
   const change = round(mean);
   const isUp = change > 0;
   const arrow = isNoise ? '≈ ' : isUp ? '▲ ' : '▼ ';
   return (
     <span
-      class={isNoise ? 'soft' : isUp ? 'good' : 'bad'}
+      class={isNoise ? 'soft' : !isGood ? '' : isUp ? 'good' : 'bad'}
       title={isNoise ? 'Chance may explain it: the interval of the difference holds 0.' : undefined}
     >
       {change === 0 ? '' : `${arrow}${isUp ? '+' : '−'}`}

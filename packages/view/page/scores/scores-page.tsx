@@ -5,7 +5,7 @@ import type { JSX } from 'preact';
 import { type ComparedRun, type CostName, costNames } from '../../src/scores/compare-scores.ts';
 import type { RunHead } from '../../src/view/viewed-run.ts';
 import { short, whole } from '../numbers.ts';
-import { Mean } from '../overview/score-table.tsx';
+import { isReward, Mean } from '../overview/score-table.tsx';
 import { go, hrefOf } from '../route.ts';
 import { colourOf } from '../run-colours.ts';
 import { type States, useAnswer } from '../server.ts';
@@ -143,7 +143,7 @@ function ScoresTable({ runs, score, colour }: ScoresTableProps) {
         <tbody>
           {scores.map((name) =>
             row(name, (run) => (
-              <ScoreCell run={run} score={name} isGood={name === score || /^(reward$|pass@)/.test(name)} />
+              <ScoreCell run={run} score={name} isGood={name === score || isReward(name)} />
             )),
           )}
           {row('episodes', ({ episodes }) => whole(episodes))}
