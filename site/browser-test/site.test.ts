@@ -11,6 +11,7 @@ import {
   openBrowser,
   openPage,
   widths,
+  zoomedWidths,
 } from '../../packages/view/browser-test/open-page.ts';
 import { repository } from '../pages.ts';
 
@@ -59,7 +60,7 @@ it.each(views)(
     await expectAccessible(page);
     // Sidebars slide.
     await page.addStyleTag({ content: '* { transition: none !important }' });
-    for (const width of widths) {
+    for (const width of [...widths, ...zoomedWidths]) {
       await page.setViewportSize({ width, height: 900 });
       await expectFits(page);
     }
@@ -69,6 +70,8 @@ it.each(views)(
     // Colours change by a transition.
     await page.waitForTimeout(600);
     await expectAccessible(page, ['color-contrast']);
+    await page.emulateMedia({ forcedColors: 'active' });
+    await expectFits(page);
     expectQuiet();
     await close();
   },

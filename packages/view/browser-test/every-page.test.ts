@@ -6,7 +6,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type ServedPage, serveView } from '../src/index.ts';
 import { makeRun } from './make-run.ts';
-import { expectAccessible, expectFits, openBrowser, openPage, widths } from './open-page.ts';
+import { expectAccessible, expectFits, openBrowser, openPage, widths, zoomedWidths } from './open-page.ts';
 
 let browser: Browser;
 let folder: string;
@@ -68,9 +68,7 @@ it.each(pages)(
   '%s fits every window, also at twice the size, and axe finds nothing',
   async (_, path, whole) => {
     const { page, close, expectQuiet } = await opened(path, whole);
-    // At 200 %, a window has half as many of the page's pixels.
-    const zoomed = widths.filter((width) => width > 640).map((width) => Math.round(width / 2));
-    for (const width of [...widths, ...zoomed]) {
+    for (const width of [...widths, ...zoomedWidths]) {
       await page.setViewportSize({ width, height: 800 });
       await expectFits(page);
     }

@@ -45,6 +45,11 @@ export async function openPage(browser: Browser, url: string): Promise<OpenPage>
 /** Widths in pixels at which the pages must fit: a phone, a tablet, laptops and a desktop. */
 export const widths = [390, 820, 1024, 1280, 1366, 1536, 1920] as const;
 
+/** The same windows at 200 %, in which a page has half as many of its pixels. */
+export const zoomedWidths: readonly number[] = widths
+  .filter((width) => width > 640)
+  .map((width) => Math.round(width / 2));
+
 /** Fails if the page scrolls sideways, or if a text is cut that has no list's ellipsis. */
 export async function expectFits(page: Page): Promise<void> {
   // A chart takes its new width in the frame after a change of the window.
