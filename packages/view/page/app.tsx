@@ -47,7 +47,9 @@ export function App() {
   const { answer: runs = [], problem } = useAnswer('/api/runs', {}, `${noted} ${begun.join()}`);
   const [isGoingOn, setGoingOn] = useState(false);
   const ticks = useTicks(lookEvery, isGoingOn);
-  const { answer: overviews = {} } = useAnswer('/api/overviews', {}, `${ticks} ${extents(states)}`);
+  // The names of many runs come first.
+  const hasRuns = runs.length > 0;
+  const { answer: overviews = {} } = useAnswer('/api/overviews', {}, `${ticks} ${extents(states)}`, hasRuns);
   const isRunning = Object.values(overviews).some(({ status }) => status.kind === 'running');
   if (isRunning !== isGoingOn) setGoingOn(isRunning);
 

@@ -40,12 +40,18 @@ export interface Asked<Answer> {
   problem?: string;
 }
 
-/** Asks again when the query or `version` changes. */
-export function useAnswer<P extends Path>(path: P, query: Query, version: unknown = ''): Asked<Answers[P]> {
+/** Asks again when the query or `version` changes. @param isAsked Whether it asks at all: one answer may wait for another. */
+export function useAnswer<P extends Path>(
+  path: P,
+  query: Query,
+  version: unknown = '',
+  isAsked = true,
+): Asked<Answers[P]> {
   const [asked, setAsked] = useState<Asked<Answers[P]>>({});
   const question = `${path} ${JSON.stringify(query)}`;
   const present = useRef({ question: '', left: new AbortController(), last: 0, shown: 0 });
   useEffect(() => {
+    if (!isAsked) return;
     if (present.current.question !== question) {
       present.current.left.abort();
       present.current = { question, left: new AbortController(), last: 0, shown: 0 };
@@ -62,7 +68,7 @@ export function useAnswer<P extends Path>(path: P, query: Query, version: unknow
       (answer) => show(() => ({ answer })),
       (error: Error) => show((before) => ({ ...before, problem: error.message })),
     );
-  }, [question, version]);
+  }, [question, version, isAsked]);
   useEffect(() => () => present.current.left.abort(), []);
   return asked;
 }

@@ -73,22 +73,26 @@ export class ViewedRun {
   /** Of the run as it is now: read again when a record has been written since. */
   async head(): Promise<RunHead> {
     const { folder } = this.#run;
-    const times = folder === undefined ? [] : await writtenAt(folder);
-    const version = `${existsSync(this.path)} ${times.map(({ mtimeMs }) => mtimeMs).join()}`;
-    if (this.#head?.version !== version) this.#head = { version, head: await this.#readHead(times) };
+    const records = folder === undefined ? new Map<RecordName, Stats>() : await recordsOf(folder);
+    const times = [...records].map(([name, { mtimeMs }]) => `${name} ${mtimeMs}`);
+    const version = `${existsSync(this.path)} ${times.join()}`;
+    if (this.#head?.version !== version) this.#head = { version, head: await this.#readHead(records) };
     return this.#head.head;
   }
 
-  async #readHead(times: readonly Stats[]): Promise<RunHead> {
+  async #readHead(records: ReadonlyMap<RecordName, Stats>): Promise<RunHead> {
     const { folder } = this.#run;
     // The run has just been found.
     const isNew = this.#head === undefined;
     const { kind, facts } = !isNew && existsSync(this.path) ? findRecordedRun(this.path) : this.#run;
-    const [changes, notes] =
-      folder === undefined ? [[], undefined] : await Promise.all([readChanges(folder), readNotes(folder)]);
+    // Of a thousand runs, few have them.
+    const changes = records.has('changes.jsonl') ? await readChanges(folder!) : [];
+    const notes = records.has(notesFile) ? await readNotes(folder!) : undefined;
     // The oldest record: a resumed run may have written others again.
-    const first = Math.min(...times.map(({ birthtimeMs, mtimeMs }) => birthtimeMs || mtimeMs));
-    const begun = times.length > 0 ? { begun: new Date(first).toISOString() } : {};
+    const first = Math.min(
+      ...[...records.values()].map(({ birthtimeMs, mtimeMs }) => birthtimeMs || mtimeMs),
+    );
+    const begun = records.size > 0 ? { begun: new Date(first).toISOString() } : {};
     const canNote = folder !== undefined;
     return {
       name: this.name,
@@ -189,10 +193,17 @@ export class ViewedRun {
 }
 
 /** The records of a run that say what it is. */
-async function writtenAt(folder: string): Promise<Stats[]> {
-  const names = ['config.json', 'evaluation.json', 'summary.json', 'changes.jsonl', notesFile];
-  const found = await Promise.all(names.map((name) => stat(join(folder, name)).catch(() => undefined)));
-  return found.filter((file) => file !== undefined);
+const recordNames = ['config.json', 'evaluation.json', 'summary.json', 'changes.jsonl', notesFile] as const;
+type RecordName = (typeof recordNames)[number];
+
+async function recordsOf(folder: string): Promise<Map<RecordName, Stats>> {
+  const found = await Promise.all(
+    recordNames.map(async (name) => {
+      const file = await stat(join(folder, name)).catch(() => undefined);
+      return file ? [[name, file] as const] : [];
+    }),
+  );
+  return new Map(found.flat());
 }
 
 function parse(text: string): MetricsLine | undefined {
