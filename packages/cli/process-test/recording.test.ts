@@ -38,7 +38,9 @@ function run(...argv: string[]): Promise<void> {
 async function linesOf(file: string): Promise<string[]> {
   const lines = (await readFile(file, 'utf8')).trimEnd().split('\n');
   return lines
-    .map((line) => line.replace(/"((step_)?time|memory\/|tokens_per_second|milliseconds)[\w/]*":[\d.e-]+/g, ''))
+    .map((line) =>
+      line.replace(/"((step_)?time|memory\/|tokens_per_second|milliseconds)[\w/]*":[\d.e-]+/g, ''),
+    )
     .sort();
 }
 

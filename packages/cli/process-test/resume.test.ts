@@ -21,7 +21,9 @@ async function linesOf(file: string): Promise<string[]> {
   return content
     .trimEnd()
     .split('\n')
-    .map((line) => line.replace(/"((step_)?time|memory\/|tokens_per_second|milliseconds)[\w/]*":[\d.e-]+/g, ''));
+    .map((line) =>
+      line.replace(/"((step_)?time|memory\/|tokens_per_second|milliseconds)[\w/]*":[\d.e-]+/g, ''),
+    );
 }
 
 it('saves a checkpoint on SIGINT, exits 130 and goes on where it stopped', async () => {
