@@ -22,7 +22,7 @@ export const parts: readonly Part[] = [
   },
   {
     name: 'files',
-    does: 'reads a thousand damaged checkpoints, adapters, files of trajectories and manifests',
+    does: 'reads a thousand damaged checkpoints, adapters, files of trajectories, manifests and notes of runs',
     minutes: { full: 10, quick: 2 },
   },
   {

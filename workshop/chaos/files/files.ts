@@ -1,11 +1,11 @@
-/** The part `files`: a thousand damaged checkpoints, adapters, files of trajectories and manifests. Each is accepted, or refused in one line. */
+/** The part `files`: a thousand damaged checkpoints, adapters, files of trajectories, manifests and notes of runs. Each is accepted, or refused in one line. */
 import { join } from 'node:path';
 import { scratchFolder } from '../../scratch-folder.ts';
 import { type ChildEnd, inChild } from '../in-child.ts';
 import { check, checkNone, type PartInput, type Reporter } from '../part.ts';
 import type { FileCounts, FileRange } from './use-files.ts';
 
-const kinds = ['checkpoints', 'adapters', 'trajectories', 'manifests'] as const;
+const kinds = ['checkpoints', 'adapters', 'trajectories', 'manifests', 'notes'] as const;
 const count = { full: 1_000, quick: 60 };
 /** Milliseconds for one file, after which it hangs. */
 const patience = 20_000;

@@ -7,10 +7,11 @@ import type { Reporter } from '../part.ts';
 import { adapters } from './adapters.ts';
 import { checkpoints } from './checkpoints.ts';
 import { manifests } from './manifests.ts';
+import { notes } from './notes.ts';
 import { type Subject, wrongError } from './subject.ts';
 import { trajectories } from './trajectories.ts';
 
-const subjects = { checkpoints, adapters, trajectories, manifests };
+const subjects = { checkpoints, adapters, trajectories, manifests, notes };
 
 export interface FileRange {
   kind: keyof typeof subjects;

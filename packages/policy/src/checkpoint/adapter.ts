@@ -9,6 +9,7 @@ import type { ModelConfig } from '../model/model-config.ts';
 import { parameterShapes } from '../model/parameter-shapes.ts';
 import type { Tensor, Tensors } from '../runtime/runtime.ts';
 import type { Shapes } from '../runtime/shape.ts';
+import { inOneLine } from './in-one-line.ts';
 import { readSafetensors, readTensorShapes, writeSafetensors } from './safetensors.ts';
 
 /** What is added to a matrix [out, in]: `scale` · B [out, rank] · A [rank, in]. */
@@ -63,7 +64,7 @@ export async function readAdapterConfig(folder: string): Promise<AdapterConfig> 
   const patterns = Object.entries(isObject(alphas) ? alphas : {});
   for (const [name, value] of [['lora_alpha', alpha] as const, ...patterns])
     if (typeof value !== 'number' || !Number.isFinite(value))
-      throw damaged(file, `${excerpt(name)} is no number`);
+      throw damaged(file, `${inOneLine(name)} is no number`);
   const scaleOf = (matrix: string, rank: number) => {
     const module = matrix.replace(/\.weight$/, '');
     const [, own = alpha] = patterns.find(([name]) => module === name || module.endsWith(`.${name}`)) ?? [];
@@ -97,11 +98,11 @@ function refuseOtherKinds(file: string, fields: Record<string, unknown>): void {
   for (const [name, values] of Object.entries(plain)) {
     const value = fields[name] ?? null;
     const isEmpty = value === null || (Array.isArray(value) && value.length === 0);
-    if (!(isEmpty || values.includes(value))) throw refuse(`${name} ${excerpt(JSON.stringify(value))}`);
+    if (!(isEmpty || values.includes(value))) throw refuse(`${name} ${inOneLine(JSON.stringify(value))}`);
   }
   const { alpha_pattern: alphas } = fields;
   const regular = Object.keys(isObject(alphas) ? alphas : {}).find((name) => /[^\w.]/.test(name));
-  if (regular !== undefined) throw refuse(`the expression ${excerpt(regular)} in alpha_pattern`);
+  if (regular !== undefined) throw refuse(`the expression ${inOneLine(regular)} in alpha_pattern`);
 }
 
 /** @throws ToolEnvError `usage.checkpoint_*`, naming a tensor that is not of a matrix of the model. */
@@ -128,10 +129,10 @@ async function shapesOf(file: string, matrices: Shapes): Promise<Shapes> {
     const matrix = matrixOf(name, 'a') ?? matrixOf(name, 'b') ?? '';
     const [out, into, ...others] = (matrices.get(matrix) ?? []) as readonly number[];
     if (out === undefined || into === undefined || others.length > 0) {
-      const message = `${file}: "${excerpt(stored)}" fits no matrix of the base model: name the adapter's own base model in ${configFile}, or merge the adapter in Python.`;
+      const message = `${file}: ${JSON.stringify(excerpt(stored))} fits no matrix of the base model: name the adapter's own base model in ${configFile}, or merge the adapter in Python.`;
       throw new ToolEnvError('usage.checkpoint_unsupported', message);
     }
-    if (rank === 0) throw damaged(file, `"${excerpt(stored)}" has the rank 0`);
+    if (rank === 0) throw damaged(file, `${JSON.stringify(excerpt(stored))} has the rank 0`);
     if (name === partOf(matrix, 'a')) shapes.set(name, [rank, into]).set(partOf(matrix, 'b'), [out, rank]);
   }
   if (shapes.size === 0) throw damaged(file, 'it has no lora_A');

@@ -1,12 +1,13 @@
 /** checkpointFolder: the folder of a checkpoint that a path or a name of the Hugging Face Hub stands for, and that of an adapter's base model. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { excerpt, ToolEnvError } from '@toolenv/core';
+import { ToolEnvError } from '@toolenv/core';
 import type { MemoryEstimate } from '@toolenv/core/plugins';
 import type { ModelParts } from '@toolenv/hub';
 import type { ModelConfig } from '../model/model-config.ts';
 import { type AdapterConfig, adapterFolder, readAdapterConfig } from './adapter.ts';
 import { readConfig } from './checkpoint.ts';
+import { inOneLine } from './in-one-line.ts';
 
 export interface FolderOptions {
   /** Which files of a model of the Hub are fetched. Default: all that are read. */
@@ -52,7 +53,7 @@ async function find(
   const { base, revision } = adapter;
   const of = await find(base, { ...options, revision }, [...above, at]);
   if (!existsSync(of.folder)) {
-    const message = `${join(at, 'adapter_config.json')} names the base model ${excerpt(base, 200)}, which is no folder here: correct base_model_name_or_path.`;
+    const message = `${join(at, 'adapter_config.json')} names the base model ${inOneLine(base, 200)}, which is no folder here: correct base_model_name_or_path.`;
     throw new ToolEnvError('usage.checkpoint_missing', message);
   }
   return { ...found, adapter: { ...adapter, of } };

@@ -6,6 +6,7 @@ import { isObject, tryJson } from '@toolenv/core/schemas';
 import { bytesOf, type Tensor, type Tensors, tensor } from '../runtime/runtime.ts';
 import { type Shapes, sizeOf } from '../runtime/shape.ts';
 import { type HalfFormat, narrow, widen } from './half-precision.ts';
+import { inOneLine } from './in-one-line.ts';
 
 /** How numbers are stored. */
 export type StoredType = 'float32' | HalfFormat;
@@ -204,7 +205,7 @@ async function readData(
     const { dtype, shape, data_offsets: offsets } = header.entries.get(name)!;
     const storedType = storedTypes.get(dtype);
     if (!storedType) {
-      const message = `${file}: ${named(name)} is ${excerpt(dtype)}, which is not supported: convert the checkpoint to float32, bfloat16 or float16.`;
+      const message = `${file}: ${named(name)} is ${inOneLine(dtype)}, which is not supported: convert the checkpoint to float32, bfloat16 or float16.`;
       throw new ToolEnvError('usage.checkpoint_unsupported', message);
     }
     const values = new Float32Array(sizeOf(shape));
@@ -238,7 +239,7 @@ async function readBytes(
 
 /** A file may hold a name of a megabyte. */
 function named(tensor: string): string {
-  return `"${excerpt(tensor)}"`;
+  return JSON.stringify(excerpt(tensor));
 }
 
 function damaged(file: string, what: string): ToolEnvError {

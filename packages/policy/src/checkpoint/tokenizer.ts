@@ -1,9 +1,10 @@
 /** tokenizer.json: checks it against the supported kinds and the model's vocabulary, and opens the tokenizer. */
 import { join } from 'node:path';
 import { Tokenizer } from '@huggingface/tokenizers';
-import { excerpt, messageOf, ToolEnvError } from '@toolenv/core';
+import { messageOf, ToolEnvError } from '@toolenv/core';
 import { checkFields } from '../model/check-fields.ts';
 import { boundSteps } from './bounded-steps.ts';
+import { inOneLine } from './in-one-line.ts';
 import { gpt2 } from './linear-patterns.ts';
 import { rememberWords } from './remember-words.ts';
 
@@ -179,7 +180,7 @@ export function openTokenizer(
     opened.decode(opened.encode('a 1.', { add_special_tokens: false }).ids);
     return opened;
   } catch (error) {
-    throw ToolEnvError.isInstance(error) ? error : refuse(excerpt(messageOf(error), 200));
+    throw ToolEnvError.isInstance(error) ? error : refuse(inOneLine(messageOf(error), 200));
   }
 }
 

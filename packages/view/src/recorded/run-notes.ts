@@ -24,6 +24,9 @@ const schema = {
   additionalProperties: false,
 } as const;
 
+/** The last write of each file that is being written. */
+const writing = new Map<string, Promise<void>>();
+
 export const notesFile = 'notes.json';
 
 /** `undefined` for a run without notes, or with a file that does not hold any. */
@@ -42,10 +45,17 @@ export async function writeNotes(folder: string, notes: unknown): Promise<void> 
   }
   const { note, tags } = notes as RunNotes;
   const text = `${JSON.stringify({ note, tags: [...new Set(tags)] }, null, 2)}\n`;
+  const file = join(folder, notesFile);
+  // Two tabs may write at once: the last one stays.
+  const write = (writing.get(file) ?? Promise.resolve()).then(() => writeAtomic(file, text));
+  const done = write.catch(() => {});
+  writing.set(file, done);
   try {
-    await writeAtomic(join(folder, notesFile), text);
+    await write;
   } catch (error) {
     const message = `The notes cannot be written to ${folder}: ${messageOf(error)}`;
     throw new ToolEnvError('usage.notes', message, { cause: error });
+  } finally {
+    if (writing.get(file) === done) writing.delete(file);
   }
 }
