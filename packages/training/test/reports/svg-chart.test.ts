@@ -93,3 +93,69 @@ function contrast(a: string, b: string): number {
   const [dark, light] = [luminance(a), luminance(b)].sort((x, y) => x - y);
   return (light! + 0.05) / (dark! + 0.05);
 }
+
+describe('a chart of scores by cost', () => {
+  const markers = Array.from({ length: 8 }, (_, run) => ({
+    name: `a-run-with-a-long-name-${run}`,
+    step: run / 4,
+    value: run / 10,
+    interval: [run / 20, 0.9] as const,
+  }));
+  const colors = markers.map((_, run) => `#00000${run}`);
+  const svg = svgChart({
+    title: 'em by dollars',
+    valueLabel: 'em',
+    stepLabel: 'dollars',
+    curves: [],
+    markers,
+    colors,
+  });
+
+  it('has a colour for each run, and a line for its interval', () => {
+    for (const color of colors) {
+      expect(svg).toContain(`r="5" fill="${color}"`);
+      expect(svg).toMatch(
+        new RegExp(`<line x1="[\\d.]+" x2="[\\d.]+" y1="[\\d.]+" y2="[\\d.]+" stroke="${color}"`),
+      );
+    }
+  });
+
+  it('has a legend of several rows, within the picture and above the plot', () => {
+    const names = [...svg.matchAll(/<text x="([\d.]+)" y="([\d.]+)">(a-run[^<]*)</g)].map(
+      ([, x, y, name]) => [Number(x) + 7 * name!.length, Number(y)] as const,
+    );
+    expect(names).toHaveLength(8);
+    for (const [end] of names) expect(end).toBeLessThan(720);
+    const rows = new Set(names.map(([, y]) => y));
+    expect(rows.size).toBe(4);
+    const [, height, below] = /viewBox="0 0 720 (\d+)".*translate\(0 (\d+)\)/s.exec(svg)!.map(Number);
+    expect([height, below]).toEqual([400 + 3 * 20, 3 * 20]);
+    expect(Math.max(...rows)).toBeLessThan(below! + 78);
+  });
+
+  it('marks parts of a dollar, and steps only whole', () => {
+    expect(svg).toContain('>0.5</text>');
+    const steps = svgChart({
+      title: 't',
+      valueLabel: 'v',
+      curves: [
+        {
+          name: 'c',
+          points: [
+            [1, 0],
+            [2, 1],
+          ],
+        },
+      ],
+    });
+    expect(steps).toContain('>2</text>');
+    expect(steps).not.toContain('>1.5</text>');
+  });
+
+  it('beside other charts, keeps within its tile', () => {
+    const chart = { title: 'em by dollars', valueLabel: 'em', curves: [], markers };
+    const charts = svgCharts('t', [chart, chart]);
+    expect(charts.match(/height="400"/g)).toHaveLength(2);
+    expect(charts.match(/viewBox="0 0 720 460"/g)).toHaveLength(2);
+  });
+});
