@@ -116,6 +116,8 @@ it('the gallery is filtered, and its address keeps the filters', async () => {
   await page.goto(`${url}guides/tool.html`);
   await page.getByRole('heading', { level: 1 }).waitFor();
   expect(await page.locator('.gallery-filter').count()).toBe(0);
+  // The filters hide nothing of another page, also of one that is opened within the site.
+  expect(await page.locator('.vp-doc [hidden]').count()).toBe(0);
   expectQuiet();
   await close();
 });

@@ -70,7 +70,10 @@ export const GalleryFilter = defineComponent({
     };
     onMounted(read);
     watch(isGallery, read);
-    watch(shown, (visible) => hideAllBut(rows.value as Row[], new Set(visible.map(({ name }) => name))));
+    watch(shown, (visible) => {
+      // Other pages have no rows, and nothing of them is hidden.
+      if (isGallery.value) hideAllBut(rows.value as Row[], new Set(visible.map(({ name }) => name)));
+    });
     const choose = (name: string, value: string) => {
       chosen[name] = value;
       const query = new URLSearchParams(Object.entries(chosen).filter(([, each]) => each !== ''));
