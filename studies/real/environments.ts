@@ -50,6 +50,8 @@ export interface RealEnvironment extends Test {
   components: readonly [score: string, ...others: string[]];
   /** Most tokens of a turn. */
   maxTokens: number;
+  /** What a reader must know of its scores. */
+  note?: string;
 }
 
 const problems: EnvFiles = { path: 'gsm8k/train.jsonl', testPath: 'gsm8k/test.jsonl' };
@@ -82,6 +84,7 @@ export const environments: Readonly<Record<string, RealEnvironment>> = {
     epochs: 1,
     components: ['correct'],
     maxTokens: 128,
+    note: 'A turn has at most 128 tokens. 1,155 of the 1,319 answers of the pretrained model were cut there, before they named a number: its score is that of this limit. A step of training takes seven minutes on a core, so GRPO has fewer steps here.',
   },
   sql: {
     ref: '@toolenv/envs-classic/sql-v1',

@@ -1,11 +1,12 @@
 /** pageOf: the page of the study. All its numbers are computed from the results. */
 
+import { confidenceInterval } from '../../packages/training/src/evaluation/confidence-interval.ts';
 import { pairedDifference } from '../../packages/training/src/evaluation/paired-difference.ts';
 import { differenceText, estimate, estimateText, mean, signed } from '../shared/intervals.ts';
 import { markdownTable } from '../shared/markdown-table.ts';
 import { environments } from './environments.ts';
 import { chartOf, figureFile, solvedByGrpo } from './figure.ts';
-import { type Result, scoresOf } from './results.ts';
+import { type Result, scoresOf, usualSteps } from './results.ts';
 import { rows } from './rows.ts';
 import type { TestKinds } from './test-kinds.ts';
 import { trials } from './trials.ts';
@@ -56,17 +57,15 @@ ${markdownTable(header, lines)}`;
 }
 
 function sectionOf(name: string, results: readonly Result[], kinds: readonly string[] | undefined): string {
-  const { ref, components, demonstrations, epochs } = environments[name]!;
+  const { ref, components, demonstrations, epochs, note = '' } = environments[name]!;
   const tests = [...new Set(results.flatMap((result) => Object.keys(result.tests)))];
   const columns = tests.flatMap((test) => components.map((component) => ({ test, component })));
   const known = rows.filter((row) => results.some((result) => result.row === row.name));
   const lines = known.map((row) => {
     const own = results.filter((result) => result.row === row.name);
     return [
-      row.name,
-      ...columns.map(({ test, component }) =>
-        scoreText(own.flatMap((result) => meanOf(result, test, component))),
-      ),
+      row.name + stepsText(own),
+      ...columns.map(({ test, component }) => scoreText(own, test, component)),
       String(own.length),
       row.train ? (mean(own.map(({ seconds }) => seconds)) / 60).toFixed(0) : '',
     ];
@@ -85,7 +84,7 @@ function sectionOf(name: string, results: readonly Result[], kinds: readonly str
     byKind(results, kinds),
     differencesText(results),
   ];
-  return [`## ${name}`, start, figure, ...tables, zerosOf(results), episodesOf(results)]
+  return [`## ${name}`, start, note, figure, ...tables, zerosOf(results), episodesOf(results)]
     .filter((part) => part !== '')
     .join('\n\n');
 }
@@ -109,8 +108,22 @@ function meanOf({ tests }: Result, test: string, component: string): number[] {
   return values ? [mean(values)] : [];
 }
 
-function scoreText(values: readonly number[]): string {
-  return values.length === 0 ? '' : estimateText(estimate(values));
+/** Over seeds; of one seed, with the interval over tasks. */
+function scoreText(own: readonly Result[], test: string, component: string): string {
+  const means = own.flatMap((result) => meanOf(result, test, component));
+  if (means.length === 0) return '';
+  const text = estimateText(estimate(means));
+  const values = own[0]!.tests[test]?.[component] ?? [];
+  const interval = means.length === 1 && confidenceInterval(values.map((value) => [value]));
+  if (!interval) return text;
+  const ends = interval.map((end) => end.toFixed(3)).join(', ');
+  return text.replace('(one seed)', `(one seed; [${ends}] over tasks)`);
+}
+
+/** Of runs that are shorter than the others of the study. */
+function stepsText(own: readonly Result[]): string {
+  const steps = Math.min(...own.map((result) => result.steps));
+  return steps < usualSteps ? `, ${steps} steps` : '';
 }
 
 /** The score of the test tasks of each kind, over the seeds. */

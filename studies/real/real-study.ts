@@ -19,7 +19,7 @@ import { environments } from './environments.ts';
 import { figureFile, figureOf } from './figure.ts';
 import { pageOf } from './page.ts';
 import { type Means, playRow, testsOf, trainRow } from './play-row.ts';
-import { keyOf, newest, type Played, type Result } from './results.ts';
+import { keyOf, newest, type Played, type Result, usualSteps } from './results.ts';
 import { rowOf, rows, seedOf } from './rows.ts';
 import { testKinds } from './test-kinds.ts';
 
@@ -39,7 +39,7 @@ const schema = {
       description: 'rows to measure',
     },
     seeds: whole('runs of each row', { maximum: maxSeeds, default: 1 }),
-    steps: whole('updates of a run', { default: 40 }),
+    steps: whole('updates of a run', { default: usualSteps }),
     count: whole('most tasks of a test (default: 200; 1,319 of GSM8K, 100 of HotpotQA and of MuSiQue)'),
     data: {
       type: 'string',

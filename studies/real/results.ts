@@ -21,6 +21,9 @@ export interface Played {
   seconds: number;
 }
 
+/** Updates of a run, unless its environment takes too long. */
+export const usualSteps = 40;
+
 export interface Result extends Played {
   environment: string;
   row: string;

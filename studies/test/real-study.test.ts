@@ -133,9 +133,12 @@ test('the page compares GRPO with its start, seed by seed, and shows what only G
   const page = pageOf(results, { sql: ['short', 'long', 'short', 'long', 'short', 'long'] });
   expect(page).toContain('Training of all rows below took 0.5 hours, each row on 1 of 2 cores.');
   expect(page).toContain('12 demonstrations, 32 times each');
-  expect(page).toContain('| Supervised | 0.167 (one seed) | 1 | 10 |');
+  expect(page).toContain('| Supervised | 0.167 (one seed; [0.030, 0.564] over tasks) | 1 | 10 |');
   expect(page).toContain('| GRPO | 0.917 [0.000, 1.000] | 2 | 10 |');
   expect(page).toContain('| Supervised | +0.750 [−0.309, +1.809] | [+0.000, +1.000] |');
+  const short = pageOf([{ ...resultOf('GRPO', 1, [1, 0]), environment: 'gsm8k', steps: 12 }], {});
+  expect(short).toContain('| GRPO, 12 steps | 0.500 (one seed; [0.095, 0.905] over tasks) |');
+  expect(short).toContain('A turn has at most 128 tokens.');
   expect(page).toContain('Fewer than three seeds: GRPO (2). A run of these took 10 minutes, and the rows');
   expect(page).toContain('| sql | 0.167 |  |  | 0.917 |  |  |');
   expect(page).not.toContain('By the intervals over tasks');
