@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import type { MetricsLine } from '@toolenv/training';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { chartSpecs } from '../page/curves/chart-specs.ts';
 import { serveView } from '../src/index.ts';
 import { openBrowser, openPage } from './open-page.ts';
 
@@ -172,6 +173,33 @@ it('a training run: curves and validation scores', { timeout: 180_000 }, async (
     expect(rows.map((row) => Number(row.split(',')[1]))).toEqual(inJson);
     // The greatest value is the highest mark of the terminal's axis.
     expect(axisTop(terminal, inTerminal)).toBeCloseTo(Math.max(...inJson), 2);
+  }
+  // Every chart of the page, whatever it shows: each curve has the numbers of its metric, step by step.
+  const { rewardSpec } = JSON.parse(await readFile(join(out, 'config.json'), 'utf8'));
+  const specs = chartSpecs(metrics, rewardSpec);
+  expect(specs.length).toBeGreaterThan(10);
+  // Chromium asks a person before the eleventh download.
+  await page.evaluate(`{
+    const make = URL.createObjectURL;
+    URL.createObjectURL = (blob) => make(window.saved = blob);
+    HTMLAnchorElement.prototype.click = () => {};
+  }`);
+  for (const { title, curves } of specs) {
+    await page.getByRole('button', { name: `Save ${title} as CSV`, exact: true }).click();
+    const [head, ...rows] = (await page.evaluate<string>('window.saved.text()'))
+      .trim()
+      .split('\n')
+      .map((line) => line.split(','));
+    expect(head).toEqual(['steps', ...curves.map(({ label }) => label)]);
+    for (const [column, { type, metric }] of curves.entries()) {
+      const drawn = rows.flatMap(([step, ...cells]) =>
+        cells[column] === '' ? [] : [[Number(step), Number(cells[column])]],
+      );
+      const inJson = metrics.flatMap((line) =>
+        line.type === type && line.metrics[metric] !== undefined ? [[line.step, line.metrics[metric]]] : [],
+      );
+      expect(drawn).toEqual(inJson);
+    }
   }
   const validation = metrics.filter(({ type }) => type === 'evaluation');
   expect(validation.length).toBeGreaterThan(1);
