@@ -111,7 +111,7 @@ it('the gallery is filtered, and its address keeps the filters', async () => {
   await page.goto(`${url}environments/?trained=SmolLM2-135M`);
   await page
     .getByRole('status')
-    .filter({ hasText: `3 of ${all} environments` })
+    .filter({ hasText: `4 of ${all} environments` })
     .waitFor();
   await page.goto(`${url}guides/tool.html`);
   await page.getByRole('heading', { level: 1 }).waitFor();
