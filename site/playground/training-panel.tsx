@@ -5,7 +5,7 @@ import { chartData } from '../../packages/view/page/curves/chart-data.ts';
 import type { ChartSpec } from '../../packages/view/page/curves/chart-specs.ts';
 import type { Theme } from '../../packages/view/page/theme.ts';
 import { maxSteps, type Setup } from './link.ts';
-import type { HeldOut, Order, PlaygroundState } from './messages.ts';
+import type { Order, PlaygroundState } from './messages.ts';
 import { training } from './setting.ts';
 
 interface Props {
@@ -103,7 +103,7 @@ function HeldOutScores({ state: { heldOut } }: { state: PlaygroundState }) {
           <div key={index}>
             <dt>{index === 0 ? 'before' : 'after'}</dt>
             <dd>
-              {found ? scoreText(found) : '…'}
+              {found ? found.mean.toFixed(2) : '…'}
               {found?.interval && (
                 <small>
                   {' '}
@@ -119,10 +119,6 @@ function HeldOutScores({ state: { heldOut } }: { state: PlaygroundState }) {
       </small>
     </section>
   );
-}
-
-function scoreText({ mean }: HeldOut): string {
-  return mean.toFixed(2);
 }
 
 /** Steps of a mean, because single steps differ by their questions. */

@@ -36,7 +36,7 @@ Every environment that a package of toolenv declares, with an episode of its ora
 | --- | --- | --- | --- | --- |
 `;
 
-/** The pretrained model of the studies, and the environments in which it was trained by rewards. */
+/** The pretrained model of the studies. */
 const pretrained = 'SmolLM2-135M';
 
 function galleryPage(entries: readonly Entry[]): string {

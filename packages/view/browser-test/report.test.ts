@@ -7,7 +7,7 @@ import { gzipSync } from 'node:zlib';
 import { encodeTrajectory } from '@toolenv/core/recording';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { makeReport } from '../src/index.ts';
+import { makeReport, serveView } from '../src/index.ts';
 import { episodeOf, episodesPerStep, makeRun } from './make-run.ts';
 import { expectAccessible, expectFits, openBrowser, openPage } from './open-page.ts';
 
@@ -69,6 +69,32 @@ it('shows overview, curves, options, list and episodes, and every view has an ad
     .waitFor();
   expectQuiet();
   await close();
+});
+
+it('is saved by the page of a folder of folders, and opens at the same run', async () => {
+  for (const name of ['group/first', 'group/second'])
+    await makeRun(join(folder, 'nested', name), { steps: 2, seed: 1 });
+  const view = await serveView({ runs: [join(folder, 'nested')] });
+  const { page, close, expectQuiet } = await openPage(
+    browser,
+    `${view.url}#/episodes?run=group/second&sort=-reward`,
+  );
+  await page.locator('.count', { hasText: `${2 * episodesPerStep} episodes` }).waitFor();
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Save report' }).click(),
+  ]);
+  const file = join(folder, 'saved.html');
+  await writeFile(file, await readFile((await download.path())!));
+  const saved = await openPage(browser, pathToFileURL(file).href);
+  await saved.page.locator('.count', { hasText: `${2 * episodesPerStep} episodes` }).waitFor();
+  expect(await saved.page.title()).toBe('group/second · Episodes · toolenv');
+  expect(await saved.page.getByRole('alert').count()).toBe(0);
+  saved.expectQuiet();
+  await saved.close();
+  expectQuiet();
+  await close();
+  await view.close();
 });
 
 it('shows hostile texts as texts', async () => {

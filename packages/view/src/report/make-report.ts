@@ -5,7 +5,7 @@ import { groupBy, type MetricsLine } from '@toolenv/training';
 import type { RunOverview } from '../overview/run-overview.ts';
 import { chooseRows } from '../view/episode-choice.ts';
 import type { EpisodeRow } from '../view/episode-index.ts';
-import { type KnownEnv, routesOf } from '../view/routes.ts';
+import { type KnownEnv, type Routes, routesOf } from '../view/routes.ts';
 import type { TokenTexts } from '../view/token-texts.ts';
 import type { RunHead, ViewedRun } from '../view/viewed-run.ts';
 import { ViewedRuns } from '../view/viewed-runs.ts';
@@ -54,14 +54,26 @@ export async function reportOf(
     tokenTexts: async (path) => (await tokenTexts?.(path)) ?? {},
     environment: async (ref) => environment?.(ref),
   });
-  const share = 1 / runs.all.length;
+  return reportOfRuns(runs.all, { episode: routes['/api/episode'], start }, parts);
+}
+
+/**
+ * The report of runs that have been read, by the names that they have.
+ * @param episode Gives an episode whole.
+ */
+export async function reportOfRuns(
+  runs: readonly ViewedRun[],
+  { episode, start }: { episode: Routes['/api/episode']; start: string | undefined },
+  parts: ReportParts,
+): Promise<string> {
+  const share = 1 / runs.length;
   const read = async (run: ViewedRun): Promise<ReportedRun> => {
     const overview = await run.overview();
     const rows = run.episodes?.rows ?? [];
     const episodes: ReportedRun['episodes'] = {};
     for (const number of chooseEpisodes(rows, overview).slice(0, Math.ceil(96 * share))) {
       const query = new URLSearchParams({ run: run.name, number: String(number) });
-      const answer = await routes['/api/episode'](query, new AbortController().signal);
+      const answer = await episode(query, new AbortController().signal);
       if (JSON.stringify(answer).length <= maxEpisodeLength) episodes[number] = answer;
     }
     return {
@@ -76,7 +88,7 @@ export async function reportOf(
     };
   };
   const reported: ReportedRun[] = [];
-  for (const run of runs.all) reported.push(withoutKeys(await read(run)));
+  for (const run of runs) reported.push(withoutKeys(await read(run)));
   const made = new Date().toISOString();
   const data: ReportData = { version: 1, made, ...(start && { start }), runs: reported };
   return fitted(data, (fits) => reportHtml(fits, parts));

@@ -15,7 +15,7 @@ import { type TaskMap, taskMap } from '../tasks/task-map.ts';
 import { chooseRows, type EpisodeQuery } from './episode-choice.ts';
 import type { EpisodeIndex, EpisodeRow, Facets } from './episode-index.ts';
 import { type EpisodeTexts, type TokenTexts, textsOf } from './token-texts.ts';
-import type { RunHead } from './viewed-run.ts';
+import type { RunHead, ViewedRun } from './viewed-run.ts';
 import type { ViewedRuns } from './viewed-runs.ts';
 
 /** How the task of an episode is won, as far as its environment says it. */
@@ -32,8 +32,8 @@ export interface RouteParts {
   tokenTexts(path: string): Promise<TokenTexts>;
   /** The environment with a reference; `undefined` if it is not installed. */
   environment(ref: string): Promise<KnownEnv | undefined>;
-  /** HTML of the report of some paths, which opens at a place. Reports themselves have none. */
-  report?(paths: readonly string[], start: string): Promise<string>;
+  /** HTML of the report of some runs, which opens at a place. A report has none of its own. */
+  report?(runs: readonly ViewedRun[], start: string | undefined): Promise<string>;
 }
 
 /** What a page uses of an environment. */
@@ -148,8 +148,7 @@ export function routesOf(runs: ViewedRuns, { tokenTexts, environment, report }: 
     async '/api/report'(query) {
       const names = namesOf(query);
       const chosen = names.length > 0 ? names.map((name) => runs.find(name)) : runs.all;
-      const paths = chosen.map(({ path }) => path);
-      return { html: (await report?.(paths, query.get('start') ?? '')) ?? '' };
+      return { html: (await report?.(chosen, query.get('start') ?? undefined)) ?? '' };
     },
 
     async '/api/episode'(query) {

@@ -1,7 +1,8 @@
 /** serveView: a web page over runs, which follows them while they train. */
-import { makeReport, type ReportOptions } from '../report/make-report.ts';
+import { type ReportOptions, reportOfRuns } from '../report/make-report.ts';
+import { readReportParts } from '../report/report-html.ts';
 import { type ServedPage, servePage } from '../serve-page.ts';
-import { routesOf } from './routes.ts';
+import { type Routes, routesOf } from './routes.ts';
 import { ViewedRuns } from './viewed-runs.ts';
 
 export interface ViewOptions extends Omit<ReportOptions, 'start'> {
@@ -16,13 +17,13 @@ export interface ViewOptions extends Omit<ReportOptions, 'start'> {
 export async function serveView(options: ViewOptions): Promise<ServedPage> {
   const { runs: paths, port = 0, tokenTexts, environment } = options;
   const runs = new ViewedRuns(paths);
-  const known = {
+  const get: Routes = routesOf(runs, {
     tokenTexts: remembered(async (path) => (await tokenTexts?.(path)) ?? {}),
     environment: remembered(async (ref) => environment?.(ref)),
-  };
-  const get = routesOf(runs, {
-    ...known,
-    report: (chosen, start) => makeReport({ runs: chosen, start, ...known }),
+    async report(chosen, start) {
+      await Promise.all(chosen.map((run) => run.update()));
+      return reportOfRuns(chosen, { episode: get['/api/episode'], start }, await readReportParts());
+    },
   });
   try {
     const served = await servePage({
