@@ -5,6 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { withoutTimes } from '../../training/test/timeless.ts';
 import { fixture } from '../test/fixture.ts';
 import { runCli } from '../test/run-cli.ts';
 import { canMount, SmallDisk } from '../test/small-disk.ts';
@@ -38,11 +39,7 @@ const readOnly = /^toolenv: .+ cannot be written \(.*EROFS.*\): choose a folder 
 
 /** The files of a run whose contents do not depend on time. */
 function contents(out: string): Record<string, string> {
-  const text = (file: string) =>
-    readFileSync(join(out, file), 'utf8').replace(
-      /"((step_)?time|memory\/|tokens_per_second|milliseconds)[\w/]*":[\d.e-]+/g,
-      '',
-    );
+  const text = (file: string) => withoutTimes(readFileSync(join(out, file), 'utf8'));
   return Object.fromEntries(
     ['metrics.jsonl', 'trajectories.jsonl', 'policy/config.json'].map((file) => [file, text(file)]),
   );

@@ -4,6 +4,7 @@ import { mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { withoutTimes } from '../../training/test/timeless.ts';
 import { runProgram } from '../src/program.ts';
 import { fixture } from '../test/fixture.ts';
 import { startCli } from '../test/start-cli.ts';
@@ -37,11 +38,7 @@ function run(...argv: string[]): Promise<void> {
 /** The lines of a file, sorted and without times: episodes end in an order that depends on the machine. */
 async function linesOf(file: string): Promise<string[]> {
   const lines = (await readFile(file, 'utf8')).trimEnd().split('\n');
-  return lines
-    .map((line) =>
-      line.replace(/"((step_)?time|memory\/|tokens_per_second|milliseconds)[\w/]*":[\d.e-]+/g, ''),
-    )
-    .sort();
+  return lines.map(withoutTimes).sort();
 }
 
 describe('eval', () => {

@@ -4,6 +4,7 @@ import { mkdtemp, readdir, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { withoutTimes } from '../../training/test/timeless.ts';
 import { fixture } from '../test/fixture.ts';
 import { runCli } from '../test/run-cli.ts';
 import { startCli } from '../test/start-cli.ts';
@@ -18,12 +19,7 @@ function args(out: string, ...more: string[]): string[] {
 /** The lines of a file without how long things took. */
 async function linesOf(file: string): Promise<string[]> {
   const content = await readFile(file, 'utf8');
-  return content
-    .trimEnd()
-    .split('\n')
-    .map((line) =>
-      line.replace(/"((step_)?time|memory\/|tokens_per_second|milliseconds)[\w/]*":[\d.e-]+/g, ''),
-    );
+  return content.trimEnd().split('\n').map(withoutTimes);
 }
 
 it('saves a checkpoint on SIGINT, exits 130 and goes on where it stopped', async () => {

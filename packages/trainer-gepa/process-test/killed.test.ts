@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { withoutTimes } from '../../training/test/timeless.ts';
 
 let folder: string;
 beforeAll(async () => {
@@ -34,9 +35,7 @@ async function run(out: string, more: string[], killAt = Number.POSITIVE_INFINIT
 async function results(out: string): Promise<string[]> {
   const names = ['prompts.json', 'metrics.jsonl', 'trajectories.jsonl', 'reflections.jsonl'];
   const contents = await Promise.all(names.map((name) => readFile(join(out, name), 'utf8')));
-  return contents.map((content) =>
-    content.replace(/"((step_)?time|memory\/|tokens_per_second|milliseconds)[\w/]*":[\d.e-]+/g, ''),
-  );
+  return contents.map(withoutTimes);
 }
 
 test('kill -9 at eight moments of a run', async () => {
