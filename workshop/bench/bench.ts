@@ -24,6 +24,7 @@ const benchmarks: Record<string, (choice: Choice, rounds: number) => Promise<Rec
   group: ({ size = '1m', ...choice }, rounds) => measureModel('group', size, { rounds, ...choice }),
   lora: ({ size = '500m', ...choice }, rounds) => measureModel('lora', size, { rounds, ...choice }),
   rollout: ({ size = '1m', ...choice }, rounds) => measureModel('rollout', size, { rounds, ...choice }),
+  first: ({ size = '500m', ...choice }, rounds) => measureModel('first', size, { rounds, ...choice }),
   grpo: ({ size = '1m', ...choice }, rounds) => measureModel('grpo', size, { rounds, ...choice }),
   cost: measureCost,
   tools: measureSlowTools,
@@ -46,12 +47,13 @@ Names: ${names}
 Prints one JSON line. The peers run on the Python that TOOLENV_PYTHON names, on .venv/bin/python (npm run interop makes it), or on
 python3.
 
-train, group, lora and rollout: {name, size, ours, peer, ratio, unit, shape, ...} in tokens per second, for a model with --size parameters
-(default 1m, for lora 500m). ours and peer are medians over --rounds (default 15), measured in turns with the same number of threads. The peer is
+train, group, lora, rollout and first: {name, size, ours, peer, ratio, unit, shape, ...} in tokens per second, for a model with --size parameters
+(default 1m, for lora and first 500m). ours and peer are medians over --rounds (default 15), measured in turns with the same number of threads. The peer is
 PyTorch with transformers. Without the peer, peer and ratio are null. peakMemory is the peak memory of each process in bytes. group is a step on
 8 episodes with one prompt of 300 tokens and answers of 20; withoutSharing is ours where each has a prompt of its own. lora trains adapters on 4 rows of 256 tokens; its peer needs peft too. rollout also has
 step: the milliseconds of one token of each conversation, with weights in float32 and in int8, and, for small models, latency: the time of one token
-and of one turn in the first five turns of growing conversations. --device (default cpu) is
+and of one turn in the first five turns of growing conversations. first is the tokens of 8 prompts of 64 tokens per second, until the first token after
+each, by a new sampler. --device (default cpu) is
 the device of this library. With a device other than the CPU, the peer runs on the GPU. --runtime libtorch gives ours
 the peer's libtorch. --precision bfloat16 then rounds the products of both; the peer uses autocast.
 

@@ -12,10 +12,17 @@ import { median } from './median.ts';
 import { sizes } from './model.ts';
 import { startPeer } from './peer.ts';
 import { findPython } from './python.ts';
-import { rollout } from './rollout.ts';
+import { first, rollout } from './rollout.ts';
 import { train } from './train.ts';
 
-const benchmarks: Record<string, (config: ModelConfig) => Benchmark> = { train, group, lora, rollout, grpo };
+const benchmarks: Record<string, (config: ModelConfig) => Benchmark> = {
+  train,
+  group,
+  lora,
+  rollout,
+  first,
+  grpo,
+};
 
 /** What a peer needs besides torch and transformers. */
 const furtherModules: Record<string, string[]> = { lora: ['peft'], grpo: ['trl', 'datasets'] };

@@ -1,4 +1,7 @@
-/** `npm run bench -- rollout`: samples many sequences at once at temperature 1, without an end token. */
+/**
+ * `npm run bench -- rollout`: samples many sequences at once at temperature 1, without an end token. `npm run bench -- first`: prompts and
+ * their first tokens, by a new sampler each time, as after an update.
+ */
 import { type Model, type ModelConfig, placeModel, type Runtime, Sampler } from '@toolenv/policy';
 import type { Benchmark } from './benchmark.ts';
 import { median } from './median.ts';
@@ -64,19 +67,7 @@ export function rollout(config: ModelConfig): Benchmark {
       await placeModel(runtime, model);
       const sampler = new Sampler(runtime, model);
       let rounds = 0;
-      const sample = async () => {
-        rounds += 1;
-        const sequences = Array.from({ length: shape.sequences }, (_, index) =>
-          sampler.sample({
-            prompt: randomTokens(shape.vocabulary, shape.prompt, 'prompt', rounds, index),
-            maxTokens: shape.newTokens,
-            temperature: 1,
-            seed: rounds * shape.sequences + index,
-            stopTokens: [],
-          }),
-        );
-        await Promise.all(sequences);
-      };
+      const sample = () => sampleAll(sampler, shape, rounds++);
       await sample();
       return {
         tokens: shape.sequences * shape.newTokens,
@@ -89,4 +80,48 @@ export function rollout(config: ModelConfig): Benchmark {
       };
     },
   };
+}
+
+export function first(config: ModelConfig): Benchmark {
+  const shape = { sequences: 8, prompt: 64, newTokens: 1, ...modelShape(config) };
+  return {
+    shape,
+    peerScript: 'rollout.py',
+    async prepare(runtime) {
+      const model = randomModel(config);
+      await placeModel(runtime, model);
+      let rounds = 0;
+      const round = async () => {
+        const sampler = new Sampler(runtime, model);
+        await sampleAll(sampler, shape, rounds++);
+        await sampler.close();
+      };
+      await round();
+      return { tokens: shape.sequences * shape.prompt, round, async close() {} };
+    },
+  };
+}
+
+interface Lengths {
+  sequences: number;
+  prompt: number;
+  newTokens: number;
+  vocabulary: number;
+}
+
+async function sampleAll(
+  sampler: Sampler,
+  { sequences, prompt, newTokens, vocabulary }: Lengths,
+  round: number,
+): Promise<void> {
+  const samples = Array.from({ length: sequences }, (_, index) =>
+    sampler.sample({
+      prompt: randomTokens(vocabulary, prompt, 'prompt', round, index),
+      maxTokens: newTokens,
+      temperature: 1,
+      seed: round * sequences + index,
+      stopTokens: [],
+    }),
+  );
+  await Promise.all(samples);
 }

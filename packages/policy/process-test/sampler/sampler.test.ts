@@ -23,8 +23,8 @@ import {
 /** The runtime as on devices whose products may depend on the batch: weights are inputs. */
 const dependentRows: Runtime = { ...runtime, mostBuiltIn: 0 };
 
-function samplerOf(model: Model, options?: SamplerOptions): Sampler {
-  const sampler = new Sampler(runtime, model, options);
+function samplerOf(model: Model, options?: SamplerOptions, on: Runtime = runtime): Sampler {
+  const sampler = new Sampler(on, model, options);
   onTestFinished(() => sampler.close());
   return sampler;
 }
@@ -83,6 +83,12 @@ test.each([
     temperature: 0.7,
   },
   { title: 'a small token budget', conversations: 5, options: { tokenBudget: 8 }, temperature: 0.7 },
+  // Programs for many tokens, for few rows and for one row.
+  { title: 'weights as inputs', on: dependentRows, conversations: 4, options: {}, temperature: 1 },
+  {
+    ...{ title: 'weights as inputs, one slot', on: dependentRows },
+    ...{ conversations: 2, options: { maxConversations: 1 }, temperature: 1 },
+  },
   ...Object.entries(otherLayers).flatMap(([title, fields]) => [
     { title, fields, conversations: 4, options: {}, temperature: 1 },
     {
@@ -94,7 +100,7 @@ test.each([
   const config = { ...tinyConfig, ...('fields' in one && one.fields) };
   const model = createModel(config, randomWeights(config, 1));
   const learner = learnerOf(model);
-  const sampler = samplerOf(model, { batchDelay: 20, ...one.options });
+  const sampler = samplerOf(model, { batchDelay: 20, ...one.options }, 'on' in one ? one.on : runtime);
   const histories = emptyHistories(one.conversations);
   for (let turn = 0; turn < 4; turn++) {
     const samples = await turnOfAll(sampler, histories, turn, { temperature: one.temperature });

@@ -39,6 +39,8 @@ export interface CompileOptions {
   constantPrecision?: 'int8';
   /** Weights of `linear` that each run receives in the layout that `Ops.layOut` gives. Nothing else may use them. Default: none. */
   laidOut?(input: string): boolean;
+  /** Whether each run has few rows: from 2 to the runtime's `fewRows`. Default: no. */
+  fewRows?: boolean;
   /** Outputs that stay in the device's memory, if the runtime has such memory. Default: none. */
   stays?(output: string): boolean;
 }
@@ -95,6 +97,8 @@ export interface Runtime {
   readonly precision?: Precision | 'bfloat16';
   /** Building constants into a program makes many runs faster up to this size in bytes. Default 0. */
   readonly mostBuiltIn?: number;
+  /** Up to so many rows, `linear` is faster in a program that is compiled for few rows, if its weights are inputs. Default 1. */
+  readonly fewRows?: number;
   /** Whether `linear` is faster with weights that are laid out for it, in a copy. */
   readonly laysOut?: boolean;
   /** Whether constant weights can have 8 bits. */

@@ -64,8 +64,8 @@ export class CachedDecoder {
   readonly buildsIn: boolean;
   readonly #keepsBuilt: boolean;
   readonly #precision: 'float32' | 'int8';
-  /** `built` has the weights compiled in. `many` takes them as inputs, and so does `one`, which takes one token of each slot. */
-  readonly #programs: Programs<'many' | 'one' | 'built'> = new Programs();
+  /** `built` has the weights compiled in. The others take them as inputs; `one` and `few`, for few rows, take one token of each slot. */
+  readonly #programs: Programs<'many' | 'one' | 'few' | 'built'> = new Programs();
   #builtFrom: Tensors | undefined;
   /** Set if the program takes weights that are laid out for products. */
   readonly #laidOut: LaidOutWeights | undefined;
@@ -222,18 +222,20 @@ export class CachedDecoder {
     const copied = this.#blocks ? 'sums' : 'probabilities';
     const compile = (
       length: 1 | 'S',
-      builtIn: Pick<CompileOptions, 'constants' | 'constantPrecision'> = {},
+      more: Pick<CompileOptions, 'constants' | 'constantPrecision' | 'fewRows'> = {},
     ) =>
       this.#runtime.compile((ops) => samplingProgram(ops, config, length, this.#blocks?.count), {
-        ...builtIn,
+        ...more,
         laidOut: (name) => this.#laidOut?.has(name) ?? false,
         stays: (name) => this.#cache.isResident && name !== copied,
       });
     if (!this.buildsIn) {
       const isOne = time === 1 && rows.every(({ draws, copies }) => draws && copies.length === 0);
-      return isOne
-        ? this.#programs.get('one', () => compile(1))
-        : this.#programs.get('many', () => compile('S'));
+      if (!isOne) return this.#programs.get('many', () => compile('S'));
+      const { fewRows = 1 } = this.#runtime;
+      return rows.length > 1 && rows.length <= fewRows
+        ? this.#programs.get('few', () => compile(1, { fewRows: true }))
+        : this.#programs.get('one', () => compile(1));
     }
     if (this.#builtFrom !== weights) await this.#programs.close('built');
     this.#builtFrom = weights;

@@ -1,7 +1,7 @@
 /** Operations agree with their definitions, computed in double precision. */
 import { expect, test } from 'vitest';
-import type { Ops } from '../../src/runtime/ops.ts';
-import { type Tensors, tensor } from '../../src/runtime/runtime.ts';
+import type { Ops, Program } from '../../src/runtime/ops.ts';
+import { type CompileOptions, type Tensors, tensor } from '../../src/runtime/runtime.ts';
 import { logProbabilityOf } from '../all-logits.ts';
 import { runtime } from '../tiny-model.ts';
 
@@ -16,13 +16,15 @@ const matrix = tensor(Float32Array.from(rows.flat()), [3, 4]);
 async function run(
   build: <T>(ops: Ops<T>, input: (name: string) => T) => T,
   inputs: Tensors,
+  options?: CompileOptions,
 ): Promise<number[]> {
-  const executable = await runtime.compile((ops) => ({
+  const program = (ops: Ops<unknown>) => ({
     value: build(ops, (name) => {
       const { data, dims } = inputs[name]!;
       return ops.input(name, data instanceof Float32Array ? 'float32' : 'int32', dims);
     }),
-  }));
+  });
+  const executable = await runtime.compile(program as Program, options);
   return [...(await executable.run(inputs)).value!.data];
 }
 
@@ -143,14 +145,15 @@ test('matmul swaps the last two axes and scales', async () => {
   );
 });
 
-test('linear is x · weightᵀ + bias', async () => {
+test.each([false, true])('linear is x · weightᵀ + bias (compiled for few rows: %s)', async (fewRows) => {
   const inputs = {
-    x: tensor(Float32Array.of(1, 2), [1, 2]),
+    x: tensor(Float32Array.of(1, 2, 0, -2), [2, 2]),
     weight: tensor(Float32Array.of(1, 1, 0, -1, 2, 3), [3, 2]),
     bias: tensor(Float32Array.of(0.5, 0, -1), [3]),
   };
-  const found = await run((ops, input) => ops.linear(input('x'), input('weight'), input('bias')), inputs);
-  expectClose(found, [3.5, -2, 7]);
+  const linear = <T>(ops: Ops<T>, input: (name: string) => T) =>
+    ops.linear(input('x'), input('weight'), input('bias'));
+  expectClose(await run(linear, inputs, { fewRows }), [3.5, -2, 7, -1.5, 2, -7]);
 });
 
 test('split undoes concat, and gatherRows picks rows', async () => {

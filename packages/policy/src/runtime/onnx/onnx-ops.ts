@@ -18,7 +18,7 @@ import { blockSize, quantize } from './quantize.ts';
 import { pullBack, type TapeEntry } from './tape.ts';
 import * as webgpu from './webgpu-operations.ts';
 
-type OpsOptions = Pick<CompileOptions, 'constants' | 'constantPrecision' | 'laidOut'>;
+type OpsOptions = Pick<CompileOptions, 'constants' | 'constantPrecision' | 'laidOut' | 'fewRows'>;
 
 /** The gradient of an input from that of the only output. */
 type Pullback = (gradient: Value) => Value;
@@ -158,6 +158,7 @@ export class OnnxOps implements Ops<Value> {
       const y = this.#quantizedLinear(x, weight);
       return bias ? this.add(y, bias) : y;
     }
+    if (this.#options.fewRows) return this.#linearOfFew(x, weight, bias);
     const turned = this.#turned(weight);
     const y = this.#product(
       'Gemm',
@@ -170,6 +171,12 @@ export class OnnxOps implements Ops<Value> {
       (g) => this.#product('Gemm', [g, x], weight.shape, { transA: 1 }),
       bias && ((g) => this.#unbroadcast(g, bias)),
     ]);
+  }
+
+  /** The product with the weight on the left, which is read as it lies. ONNX Runtime would transpose the right operand in each run. */
+  #linearOfFew(x: Value, weight: Value, bias?: Value): Value {
+    const y = this.transpose(this.matmul(weight, x, { transposeB: true }), [1, 0]);
+    return bias ? this.add(y, bias) : y;
   }
 
   /** The transpose of a weight [out, in], if the product with it is faster. */

@@ -1,5 +1,4 @@
 /** Runs programs on ONNX Runtime. */
-import { totalmem } from 'node:os';
 import type { InferenceSession } from '#onnxruntime';
 import { runSession } from '#run-session';
 import { chooseDevice, type Device } from '../device.ts';
@@ -33,12 +32,14 @@ export interface OnnxRuntimeOptions {
   precision?: Precision;
 }
 
-/** In bytes, for any machine. Constants that are built in are copied and laid out for products. */
-const maxBuiltInOnCpu = 128 * 2 ** 20;
-/** The part of a machine's memory that constants may take if they are built in. */
-const builtInShare = 1 / 8;
-/** In bytes. Constants that are built in stay on the device; other inputs are sent there for each run. Building in more takes longer than sending it. */
-const maxBuiltInElsewhere = 2 ** 30;
+/**
+ * In bytes. Constants that are built in are copied and laid out for products, or stay on the device, where other inputs are sent for each
+ * run. Building in more takes longer than it saves.
+ */
+const mostBuiltIn = 2 ** 30;
+
+/** With more rows, it pays to transpose the weights for a product. */
+const fewRowsOnCpu = 32;
 
 /** A guess: each run launches hundreds of operations, or sends the weights again. Few batches of more tokens are safe. */
 const tokensPerRunElsewhere = 1024;
@@ -108,13 +109,9 @@ export function onnxRuntime({
     name: `onnxruntime-${device}`,
     precision,
     ...(hasMemory && { memory: webGpuMemory(compile) }),
-    mostBuiltIn: hasMemory
-      ? 0
-      : device === 'cpu'
-        ? Math.max(maxBuiltInOnCpu, builtInShare * totalMemory())
-        : maxBuiltInElsewhere,
+    mostBuiltIn: hasMemory ? 0 : mostBuiltIn,
     ...(device === 'webgpu' && { laysOut: true }),
-    ...(device === 'cpu' && { hasInt8: true }),
+    ...(device === 'cpu' && { hasInt8: true, fewRows: fewRowsOnCpu }),
     // WebGPU's provider of ONNX Runtime 1.30 ends the process on an empty tensor.
     refusesEmpty: device !== 'cpu',
     ...(device !== 'cpu' && { tokensPerRun: tokensPerRunElsewhere, prefersFewOperations: true }),
@@ -140,11 +137,6 @@ function buildModel(
     for (const [index, name] of request.to.entries()) outputs[gradientOf(name)] = found[index]!;
   }
   return { ...ops.graph.build(outputs), outputs: Object.keys(outputs) };
-}
-
-/** Bytes that this process may have. */
-function totalMemory(): number {
-  return Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
 }
 
 /**
