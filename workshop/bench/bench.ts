@@ -5,6 +5,7 @@ import { type Device, devices } from '@toolenv/policy';
 import { measureCost } from './cost.ts';
 import { measureDraw } from './draw.ts';
 import { measureGpu } from './gpu.ts';
+import { measureGrpoTools } from './grpo-tools.ts';
 import { measureModel } from './measure-model.ts';
 import { measureMemory } from './memory.ts';
 import { sizes } from './model.ts';
@@ -14,6 +15,8 @@ import { measureSmolLm2 } from './smollm2.ts';
 interface Choice {
   size?: string;
   task?: string;
+  policy?: string;
+  results?: string;
   device?: Device;
   runtime?: string;
   precision?: 'float32' | 'bfloat16';
@@ -26,6 +29,7 @@ const benchmarks: Record<string, (choice: Choice, rounds: number) => Promise<Rec
   rollout: ({ size = '1m', ...choice }, rounds) => measureModel('rollout', size, { rounds, ...choice }),
   first: ({ size = '500m', ...choice }, rounds) => measureModel('first', size, { rounds, ...choice }),
   grpo: ({ size = '1m', ...choice }, rounds) => measureModel('grpo', size, { rounds, ...choice }),
+  'grpo-tools': ({ size: _, ...choice }, rounds) => measureGrpoTools({ rounds, ...choice }),
   cost: measureCost,
   tools: measureSlowTools,
   draw: measureDraw,
@@ -40,7 +44,7 @@ const benchmarks: Record<string, (choice: Choice, rounds: number) => Promise<Rec
 const names = Object.keys(benchmarks).join(', ');
 
 const help = `Usage: npm run bench -- <name> [--size ${Object.keys(sizes).join('|')}] [--rounds <number>] [--device <name>] [--runtime onnx|libtorch]
-                               [--task <name>] [--precision float32|bfloat16]
+                               [--task <name>] [--policy <folder>] [--results <file>] [--precision float32|bfloat16]
 
 Names: ${names}
 
@@ -61,9 +65,15 @@ grpo: as these, in generated tokens per second of whole steps: 8 groups of 8 ans
 update with GRPO's loss and AdamW. Neither side has tools, a KL penalty or an end token. ours is train() with trainer-grpo, which plays the
 episodes in an environment. The peer is TRL's GRPOTrainer with generate of transformers; it needs trl and datasets too. The vocabulary is the tiny policy's.
 
-cost: {name, size, unit, results}: tokens per second of an optimizer step, by context (about 4,096 tokens in rows of 192 to 4,096), by group (1 to
-16 answers of 20 tokens to one prompt of 300), and by model (16 rows of 192 tokens, 1 and 15 million parameters). Each point is measured as train
-and group are. Give few --rounds: each of the 12 points has a peer.
+grpo-tools: as grpo, in episodes per second: 8 groups of 8 episodes of arithmetic-v1 with its calculator, and adapters of rank 16. --policy is a
+checkpoint that has learned to call it, by default that of \`npm run real-study -- --environments arithmetic --rows Supervised\`. The peer plays the same
+environment over OpenEnv's protocol; it needs peft and openenv, too. generatedTokens and learnedTokens are ours:
+we learn nothing from groups without variance, of which the peer computes the update, too.
+
+cost: {name, size, results}: seconds and peak memory of a step: an optimizer step by context (about 4,096 tokens in rows of 192 to 4,096), by group (1 to
+16 answers of 20 tokens to one prompt of 300) and by parameters (16 rows of 192 tokens, up to 100 million), and a step of GRPO by episodes (16 to 128)
+and by tools in the prompt (0 to 8). Each point has a process and a peer, as train, group and grpo have; --task context=2048 measures one. --results
+<file.jsonl> keeps the points, goes on with those that are missing, and draws charts beside the file.
 
 tools: {name, size, unit, shape, results}: median seconds of a rollout of 64 conversations whose tools take 0.3 s, a time with a long tail, or no
 time. waits is a sampler that waits for all tools of a turn; goesOn does not. equalBits: whether both gave the same tokens and
@@ -99,6 +109,8 @@ const { values, positionals } = parseArgs({
   options: {
     size: { type: 'string' },
     task: { type: 'string' },
+    policy: { type: 'string' },
+    results: { type: 'string' },
     device: { type: 'string' },
     runtime: { type: 'string', default: 'onnx' },
     precision: { type: 'string', default: 'float32' },
@@ -107,7 +119,7 @@ const { values, positionals } = parseArgs({
   },
   allowPositionals: true,
 });
-const { size, task, device, runtime, precision, rounds } = values;
+const { size, task, policy, results, device, runtime, precision, rounds } = values;
 const [name] = positionals;
 if (values.help) console.log(help);
 else if (name === undefined) refuse(`Name a benchmark: one of ${names}.`);
@@ -122,7 +134,7 @@ else if (precision !== 'float32' && precision !== 'bfloat16')
   refuse(`No precision "${precision}": float32 or bfloat16.`);
 else if (precision === 'bfloat16' && runtime !== 'libtorch') refuse('bfloat16 needs --runtime libtorch.');
 else if (!/^[1-9]\d*$/.test(rounds)) refuse(`--rounds is "${rounds}": give a whole number of at least 1.`);
-else await measure(name, { size, task, device, runtime, precision }, Number(rounds));
+else await measure(name, { size, task, policy, results, device, runtime, precision }, Number(rounds));
 
 async function measure(name: string, choice: Choice, rounds: number): Promise<void> {
   try {

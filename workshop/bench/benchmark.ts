@@ -4,6 +4,10 @@ import type { Runtime } from '@toolenv/policy';
 export interface Benchmark {
   /** Sizes, passed to both sides. */
   shape: Record<string, number>;
+  /** What only the peer is passed, beside the sizes or instead of them. */
+  ofPeer?: Record<string, string | number>;
+  /** What a second of work is measured in. Default: tokens. */
+  unit?: 'episodes';
   /** Python file in this folder. */
   peerScript: string;
   /** Prepares the work and warms up. */
@@ -11,7 +15,7 @@ export interface Benchmark {
 }
 
 export interface Work {
-  /** Number of tokens in one round. */
+  /** Number of tokens, or of the unit, in one round. */
   tokens: number;
   round(): Promise<void>;
   /** The same tokens in other ways of this library, by name. Each is measured in turn with the others. */

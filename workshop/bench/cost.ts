@@ -1,41 +1,112 @@
-/** `npm run bench -- cost`: how the cost of an optimizer step grows with the context, the group and the model. */
+/**
+ * `npm run bench -- cost`: how the time and the memory of a step grow with the context, the group, the model, the episodes and the tools.
+ * Each point is measured by a process of its own, so that its memory is that of the point. Points in the file of results are not repeated.
+ */
+import { spawn } from 'node:child_process';
+import { appendFile, readFile, writeFile } from 'node:fs/promises';
+import { text as textOf } from 'node:stream/consumers';
+import type { ModelConfig } from '@toolenv/policy';
 import type { Benchmark } from './benchmark.ts';
+import { type Axis, type CostPoint, costCharts } from './cost-charts.ts';
 import { group } from './group.ts';
+import { grpo } from './grpo.ts';
 import { measureBenchmark } from './measure-model.ts';
 import { sizes } from './model.ts';
 import { train } from './train.ts';
 
-const contexts = [192, 512, 1024, 2048, 4096];
-const groups = [1, 2, 4, 8, 16];
+/** What grows, and the values at which a step is measured. */
+const axes = {
+  context: [192, 512, 1024, 2048, 4096],
+  group: [1, 2, 4, 8, 16],
+  parameters: ['1m', '15m', '100m'],
+  episodes: [16, 32, 64, 128],
+  tools: [0, 2, 4, 8],
+} as const satisfies Record<Axis, readonly (number | string)[]>;
+
 /** Tokens of a step, for rows of any length. */
 const tokens = 4096;
 
+export interface CostChoice {
+  size?: string;
+  /** Measures one point: `context=2048`. */
+  task?: string;
+  /** File of the points, beside which the charts are drawn. */
+  results?: string;
+}
+
 export async function measureCost(
-  { size = '1m' }: { size?: string },
+  { size = '1m', task, results }: CostChoice,
   rounds: number,
 ): Promise<Record<string, unknown>> {
-  const config = { ...sizes[size]!, max_position_embeddings: Math.max(...contexts) };
-  const points: [Record<string, unknown>, Benchmark][] = [
-    ...contexts.map((length): (typeof points)[number] => {
-      return [{ context: length }, train(config, { rows: Math.floor(tokens / length), length, steps: 1 })];
-    }),
-    ...groups.map((rows): (typeof points)[number] => [{ group: rows }, group(config, rows)]),
-    ...['1m', '15m'].map((of): (typeof points)[number] => [{ model: of }, train(sizes[of]!, { steps: 1 })]),
-  ];
-  const results: Record<string, unknown>[] = [];
-  for (const [by, benchmark] of points) {
-    const { ours, peer, ratio, withoutSharing, otherWork, versions } = await measureBenchmark(benchmark, {
-      rounds,
-    });
-    results.push({
-      ...by,
-      ours,
-      peer,
-      ratio,
-      ...(withoutSharing !== undefined && { withoutSharing }),
-      otherWork,
-      versions,
-    });
+  if (task !== undefined) {
+    const [axis, value] = task.split('=') as [Axis, string];
+    return { ...(await measurePoint(size, axis, value, rounds)) };
   }
-  return { name: 'cost', size, unit: 'tokens/s', results, rounds };
+  const known = results === undefined ? [] : await readPoints(results);
+  for (const [axis, values] of Object.entries(axes) as [Axis, readonly (number | string)[]][])
+    for (const value of values) {
+      if (known.some((point) => point.size === size && point.axis === axis && point.value === value))
+        continue;
+      const line = await ofOwnProcess([
+        '--size',
+        size,
+        '--task',
+        `${axis}=${value}`,
+        '--rounds',
+        `${rounds}`,
+      ]);
+      known.push(JSON.parse(line));
+      if (results !== undefined) await appendFile(results, line);
+    }
+  if (results !== undefined) await writeFile(results.replace(/\.jsonl$/, '.svg'), costCharts(known));
+  return { name: 'cost', size, results: known };
+}
+
+async function readPoints(file: string): Promise<CostPoint[]> {
+  const found = await readFile(file, 'utf8').catch(() => '');
+  return found
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line));
+}
+
+async function ofOwnProcess(flags: readonly string[]): Promise<string> {
+  const child = spawn(process.execPath, [process.argv[1]!, 'cost', ...flags], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const line = await textOf(child.stdout!);
+  if (line === '') throw new Error(`npm run bench -- cost ${flags.join(' ')} failed: its message is above.`);
+  return line;
+}
+
+async function measurePoint(size: string, axis: Axis, given: string, rounds: number): Promise<CostPoint> {
+  const value = axis === 'parameters' ? given : Number(given);
+  const benchmark = await benchmarkAt(sizes[size]!, axis, value);
+  const modules = benchmark.peerScript === 'grpo.py' ? ['trl', 'datasets'] : [];
+  const measured = await measureBenchmark(benchmark, { rounds, modules });
+  const { peakMemory, otherWork, threads, versions } = measured as unknown as CostPoint;
+  const { ours, peer, perRound } = measured as { ours: number; peer: number | null; perRound: number };
+  const { steps = 1 } = benchmark.shape;
+  const seconds = (rate: number) => Number((perRound / steps / rate).toPrecision(4));
+  return {
+    ...{ name: 'cost', size, axis, value },
+    seconds: { ours: seconds(ours), peer: peer === null ? null : seconds(peer) },
+    ...{ peakMemory, otherWork, threads, rounds, versions },
+  };
+}
+
+async function benchmarkAt(config: ModelConfig, axis: Axis, value: number | string): Promise<Benchmark> {
+  if (axis === 'parameters') return train(sizes[value]!, { steps: 1 });
+  const at = Number(value);
+  const long = { ...config, max_position_embeddings: Math.max(...axes.context) };
+  switch (axis) {
+    case 'context':
+      return train(long, { rows: Math.floor(tokens / at), length: at, steps: 1 });
+    case 'group':
+      return group(long, at);
+    case 'episodes':
+      return grpo(config, { prompts: at / 8 });
+    case 'tools':
+      return grpo(long, { tools: at });
+  }
 }

@@ -3,19 +3,16 @@
 import os
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 os.environ["TRL_EXPERIMENTAL_SILENCE"] = "1"
 os.environ["HF_HUB_OFFLINE"] = "1"
 
-import exchange
 import peer
-import trl
 from datasets import Dataset
-from peer import random_model, read_shape, versions
-from transformers import TrainerCallback
+from peer import random_model, read_shape
 from trl import GRPOConfig, GRPOTrainer
+from trl_rounds import Rounds
 
 workshop = Path(__file__).parents[1]
 sys.path.append(str(workshop / "interop/trl"))
@@ -36,19 +33,6 @@ def length(completions, completion_ids, **_):
     return scores
 
 
-class Rounds(TrainerCallback):
-    def on_step_begin(self, args, state, control, **_):
-        if state.global_step == warm_up:
-            exchange.answer({**versions, "trl": trl.__version__})
-        if state.global_step >= warm_up and not sys.stdin.readline():
-            raise SystemExit
-        self.start = time.perf_counter()
-
-    def on_step_end(self, args, state, control, **_):
-        if state.global_step > warm_up:
-            exchange.answer_round(self.start)
-
-
 with tempfile.TemporaryDirectory() as out:
     GRPOTrainer(
         model=random_model(shape),
@@ -57,7 +41,7 @@ with tempfile.TemporaryDirectory() as out:
         train_dataset=Dataset.from_list(
             [{"prompt": [{"role": "user", "content": prompt}]} for prompt in prompts]
         ),
-        callbacks=[Rounds()],
+        callbacks=[Rounds(warm_up)],
         args=GRPOConfig(
             **{**settings, "bf16": peer.is_bfloat16},
             output_dir=out,

@@ -15,7 +15,7 @@ import { findPython } from './python.ts';
 import { first, rollout } from './rollout.ts';
 import { train } from './train.ts';
 
-const benchmarks: Record<string, (config: ModelConfig) => Benchmark> = {
+const benchmarks: Record<string, (config: ModelConfig) => Benchmark | Promise<Benchmark>> = {
   train,
   group,
   lora,
@@ -42,7 +42,8 @@ export async function measureModel(
   choice: ModelChoice,
 ): Promise<Record<string, unknown>> {
   const modules = furtherModules[name] ?? [];
-  return { name, size, ...(await measureBenchmark(benchmarks[name]!(sizes[size]!), { ...choice, modules })) };
+  const benchmark = await benchmarks[name]!(sizes[size]!);
+  return { name, size, ...(await measureBenchmark(benchmark, { ...choice, modules })) };
 }
 
 /**
@@ -119,20 +120,26 @@ export async function measureBenchmark(
   return {
     device,
     ...(runtime === 'libtorch' && { runtime, precision }),
-    ours: Math.round(ours),
-    ...Object.fromEntries(Object.entries(beside).map(([way, rate]) => [way, Math.round(rate)])),
-    peer: theirs === null ? null : Math.round(theirs),
+    ours: rounded(ours),
+    ...Object.fromEntries(Object.entries(beside).map(([way, rate]) => [way, rounded(rate)])),
+    peer: theirs === null ? null : rounded(theirs),
     ratio: theirs === null ? null : Number((ours / theirs).toFixed(3)),
-    unit: 'tokens/s',
+    unit: `${benchmark.unit ?? 'tokens'}/s`,
     shape: benchmark.shape,
+    perRound: work.tokens,
     ...details,
     // Bytes of each whole process; ours is this process, which also runs the benchmark, and the engine's.
     peakMemory: { ours: ownPeak, peer: peerPeak },
     threads,
     otherWork: Number(busy.toFixed(2)),
     rounds: Object.fromEntries(
-      Object.entries({ ...rates, peer: peerRates }).map(([side, each]) => [side, each.map(Math.round)]),
+      Object.entries({ ...rates, peer: peerRates }).map(([side, each]) => [side, each.map(rounded)]),
     ),
     versions: { node: process.version, ...peer?.versions },
   };
+}
+
+/** Rates of fewer than 100 a second keep three digits. */
+function rounded(rate: number): number {
+  return rate < 100 ? Number(rate.toPrecision(3)) : Math.round(rate);
 }

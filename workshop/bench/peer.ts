@@ -9,9 +9,16 @@ export type Peer = Side<{ seconds: number; peakMemory: number }>;
 /** Starts a peer. Resolves after its warm-up. */
 export function startPeer(
   python: string,
-  { peerScript, shape }: Pick<Benchmark, 'peerScript'> & { shape: Record<string, number | string> },
+  {
+    peerScript,
+    shape,
+    ofPeer,
+  }: Pick<Benchmark, 'peerScript' | 'ofPeer'> & { shape: Record<string, number | string> },
   on: { threads: number; device: 'cpu' | 'gpu'; precision?: 'float32' | 'bfloat16' },
 ): Promise<Peer> {
   // This file runs from workshop/bench/dist.
-  return startSide([python, join(import.meta.dirname, '..', peerScript)], { ...on, shape });
+  return startSide([python, join(import.meta.dirname, '..', peerScript)], {
+    ...on,
+    shape: { ...shape, ...ofPeer },
+  });
 }
