@@ -9,6 +9,7 @@ import { measureGrpoTools } from './grpo-tools.ts';
 import { measureModel } from './measure-model.ts';
 import { measureMemory } from './memory.ts';
 import { sizes } from './model.ts';
+import { record } from './record.ts';
 import { measureSlowTools } from './slow-tools.ts';
 import { measureSmolLm2 } from './smollm2.ts';
 
@@ -40,6 +41,7 @@ const benchmarks: Record<string, (choice: Choice, rounds: number) => Promise<Rec
   gateway: async () => (await import('./gateway.ts')).measureGateway(),
   code: async (...given) => (await import('./code-tools.ts')).measureCodeTools(...given),
   memory: measureMemory,
+  record,
 };
 const names = Object.keys(benchmarks).join(', ');
 
@@ -103,7 +105,10 @@ code: {name, unit, python, bash}: milliseconds of a call (in a warm episode) and
 episode with the refill of its pool, and bytes of an open episode, for python-v1 and bash-v1 with their defaults. Medians over --rounds. It has no peer.
 
 memory: {name, size, unit, results}: the estimated and the measured peak memory of an optimizer step of a model of --size, at rows of 192
-and of 2,048 tokens, with and without adapters and gradient checkpointing. ratio is the estimate divided by the peak. It has no peer.`;
+and of 2,048 tokens, with and without adapters and gradient checkpointing. ratio is the estimate divided by the peak. It has no peer.
+
+record: all that docs/benchmarks/README.md shows of CPUs, a line for each command in the file of --results. It goes on with the commands that the
+file lacks. It takes two hours, and needs the machine for itself.`;
 
 const { values, positionals } = parseArgs({
   options: {

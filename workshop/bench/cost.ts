@@ -2,9 +2,7 @@
  * `npm run bench -- cost`: how the time and the memory of a step grow with the context, the group, the model, the episodes and the tools.
  * Each point is measured by a process of its own, so that its memory is that of the point. Points in the file of results are not repeated.
  */
-import { spawn } from 'node:child_process';
 import { appendFile, readFile, writeFile } from 'node:fs/promises';
-import { text as textOf } from 'node:stream/consumers';
 import type { ModelConfig } from '@toolenv/policy';
 import type { Benchmark } from './benchmark.ts';
 import { type Axis, type CostPoint, costCharts } from './cost-charts.ts';
@@ -12,6 +10,7 @@ import { group } from './group.ts';
 import { grpo } from './grpo.ts';
 import { measureBenchmark } from './measure-model.ts';
 import { sizes } from './model.ts';
+import { lineOf } from './own-process.ts';
 import { train } from './train.ts';
 
 /** What grows, and the values at which a step is measured. */
@@ -47,7 +46,8 @@ export async function measureCost(
     for (const value of values) {
       if (known.some((point) => point.size === size && point.axis === axis && point.value === value))
         continue;
-      const line = await ofOwnProcess([
+      const line = await lineOf([
+        'cost',
         '--size',
         size,
         '--task',
@@ -68,15 +68,6 @@ async function readPoints(file: string): Promise<CostPoint[]> {
     .split('\n')
     .filter(Boolean)
     .map((line) => JSON.parse(line));
-}
-
-async function ofOwnProcess(flags: readonly string[]): Promise<string> {
-  const child = spawn(process.execPath, [process.argv[1]!, 'cost', ...flags], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const line = await textOf(child.stdout!);
-  if (line === '') throw new Error(`npm run bench -- cost ${flags.join(' ')} failed: its message is above.`);
-  return line;
 }
 
 async function measurePoint(size: string, axis: Axis, given: string, rounds: number): Promise<CostPoint> {
