@@ -31,13 +31,14 @@ export function costCharts(points: readonly CostPoint[]): string {
     if (own.length === 0) return [];
     const chart = (title: string, valueLabel: string, of: (point: CostPoint) => Sides): SvgChartOptions => ({
       ...{ title: `${title} by ${labels[axis]}`, valueLabel, stepLabel: labels[axis] },
-      curves: (['ours', 'peer'] as const).map((side) => ({
-        name: side === 'ours' ? 'toolenv' : ofGrpo.has(axis) ? 'TRL' : 'PyTorch',
-        points: own.flatMap((point) => {
+      curves: (['ours', 'peer'] as const).flatMap((side) => {
+        const points = own.flatMap((point) => {
           const value = of(point)[side];
           return value === null ? [] : [[Number.parseFloat(`${point.value}`), value] as const];
-        }),
-      })),
+        });
+        const name = side === 'ours' ? 'toolenv' : ofGrpo.has(axis) ? 'TRL' : 'PyTorch';
+        return points.length > 0 ? [{ name, points }] : [];
+      }),
     });
     return [
       chart('Time', 'seconds of a step', ({ seconds }) => seconds),

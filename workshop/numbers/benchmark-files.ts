@@ -34,6 +34,14 @@ export interface SpeedRun {
   latency?: { step: number[] };
 }
 
+/** A line of cost.jsonl: seconds of a step, and bytes. */
+export interface CostRun {
+  axis: 'context' | 'group' | 'parameters' | 'episodes' | 'tools';
+  value: number | string;
+  seconds: { ours: number; peer: number };
+  peakMemory: { ours: number; peer: number };
+}
+
 /** A line of libtorch.jsonl. The peer has the same precision. */
 export interface LibtorchRun extends Omit<SpeedRun, 'name'> {
   name: SpeedRun['name'] | 'grpo';
@@ -95,6 +103,7 @@ export interface BenchmarkFiles {
   bench: (SpeedRun | EnvRun | SmolLm2Run)[];
   gpu: GpuRun[];
   libtorch: LibtorchRun[];
+  cost: CostRun[];
   trl: TrlRun[];
   leaderboard: Result[];
   library: LibraryResult[];
@@ -124,6 +133,7 @@ export function readBenchmarkFiles(): BenchmarkFiles {
     bench: lines('bench.jsonl'),
     gpu: lines('gpu.jsonl'),
     libtorch: lines('libtorch.jsonl'),
+    cost: lines('cost.jsonl'),
     trl: JSON.parse(text('trl.json')),
     leaderboard: lines('leaderboard.jsonl'),
     library: lines('library.jsonl'),

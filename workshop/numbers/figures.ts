@@ -5,6 +5,7 @@ import type { EvolutionResult } from '../../studies/evolution/evolution.ts';
 import { markdownTable } from '../../studies/shared/markdown-table.ts';
 import type {
   BenchmarkFiles,
+  CostRun,
   DemoRun,
   EnvRun,
   GpuRun,
@@ -86,6 +87,7 @@ export function figuresOf(files: BenchmarkFiles): Map<string, string> {
     ['turns.table', table(turnTable(rollouts))],
     ['turns.growth', rollouts.map(turnGrowth).join(' and ')],
     ['gpu.table', table(gpuTable(gpu))],
+    ['cost.table', table(costTable(files.cost))],
     ['libtorch.table', table(libtorchTable(files.libtorch))],
     ['env.table', table(envTable(env))],
     ...Object.entries(env.peers).map(([peer, { ratio }]): [string, string] => [
@@ -193,6 +195,27 @@ function libtorchTable(runs: readonly LibtorchRun[]): string {
       precision,
       ...[ours, peer].map((rate) => rate.toLocaleString('en')),
       two(ratio),
+      ...[peakMemory.ours, peakMemory.peer].map((bytes) => `${(bytes / 1e9).toFixed(2)} GB`),
+    ]),
+  );
+}
+
+function costTable(points: readonly CostRun[]): string {
+  const grows = {
+    context: 'tokens of a row',
+    group: 'answers to one prompt',
+    parameters: 'parameters',
+    episodes: 'episodes',
+    tools: 'tools',
+  };
+  return markdownTable(
+    ['step', 'toolenv', 'peer', 'ratio', 'peak memory', 'of the peer'],
+    points.map(({ axis, value, seconds, peakMemory }) => [
+      axis === 'parameters'
+        ? `${sizes[value]} ${grows[axis]}`
+        : `${value.toLocaleString('en')} ${grows[axis]}`,
+      ...[seconds.ours, seconds.peer].map((each) => `${each.toPrecision(3)} s`),
+      two(seconds.peer / seconds.ours),
       ...[peakMemory.ours, peakMemory.peer].map((bytes) => `${(bytes / 1e9).toFixed(2)} GB`),
     ]),
   );

@@ -22,10 +22,11 @@ export function memoryBefore(
   config: ModelConfig,
   { gradientCheckpointing = false, tokenBudget, lora }: LearnerOptions = {},
 ): MemoryEstimate {
+  const trained = lora ? adapterShapes(config, lora).shapes : parameterShapes(config);
   return memoryOf(config, {
-    tokenBudget: tokenBudget ?? defaultTokenBudget(config, gradientCheckpointing),
+    tokenBudget: tokenBudget ?? defaultTokenBudget(config, { gradientCheckpointing, trained }),
     gradientCheckpointing,
-    trained: lora ? adapterShapes(config, lora).shapes : parameterShapes(config),
+    trained,
     isAdapter: lora !== undefined,
   });
 }

@@ -28,7 +28,7 @@ export interface TrainingOptions {
 export function trainingMemory(config: ModelConfig, options: TrainingOptions = {}): MemoryEstimate {
   const shapes = parameterShapes(config);
   const { gradientCheckpointing = false, trained = shapes } = options;
-  const { tokenBudget = defaultTokenBudget(config, gradientCheckpointing) } = options;
+  const { tokenBudget = defaultTokenBudget(config, options) } = options;
   const { rowLength = maxRowLength(config, tokenBudget) } = options;
   const modelBytes = float * totalSize(shapes);
   const trainedBytes = float * totalSize(trained);
@@ -48,12 +48,17 @@ export function trainingMemory(config: ModelConfig, options: TrainingOptions = {
 }
 
 /**
- * The default number of padded tokens in a batch, at most 4096. Each batch has a fixed cost for the gradients of all
+ * The default number of padded tokens in a batch, at most 4096. Each batch has a fixed cost for the gradients of all trained
  * weights, so larger batches are faster. Activations, even of rows as long as the batch, may take as much memory as weights, gradients
  * and moments together, or 1.5 GiB if that is more.
  */
-export function defaultTokenBudget(config: ModelConfig, gradientCheckpointing = false): number {
-  const most = Math.max(minActivations, 5 * float * parameterCount(config));
+export function defaultTokenBudget(
+  config: ModelConfig,
+  { gradientCheckpointing = false, trained }: Pick<TrainingOptions, 'gradientCheckpointing' | 'trained'> = {},
+): number {
+  const parameters = parameterCount(config);
+  const held = parameters + 4 * (trained ? totalSize(trained) : parameters);
+  const most = Math.max(minActivations, float * held);
   const fits = (tokens: number) =>
     activationBytes(config, { tokens, rowLength: maxRowLength(config, tokens), gradientCheckpointing }) <=
     most;

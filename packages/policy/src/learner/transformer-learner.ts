@@ -83,24 +83,21 @@ export class TransformerLearner implements Learner {
     runtime: Runtime,
     model: Model,
     { folder, files, types }: Pick<Checkpoint, 'folder' | 'files' | 'types'>,
-    {
-      gradientCheckpointing = false,
-      tokenBudget = defaultTokenBudget(model.config, gradientCheckpointing),
-      lora,
-    }: LearnerOptions = {},
+    { gradientCheckpointing = false, tokenBudget, lora }: LearnerOptions = {},
   ) {
     this.#runtime = runtime;
     this.#model = model;
     model.users.add(this);
     this.#checkpoint = { folder, files, types };
-    this.#budget = new TokenBudget(tokenBudget, {
+    this.#checkpointing = gradientCheckpointing;
+    this.#lora = lora && new LoraAdapter(runtime, model.config, model.weights, lora);
+    this.#group = createParameterGroup(runtime, this.#lora?.shapes ?? parameterShapes(model.config));
+    const fitting = { gradientCheckpointing, trained: this.#group.shapes };
+    this.#budget = new TokenBudget(tokenBudget ?? defaultTokenBudget(model.config, fitting), {
       gradientCheckpointing,
       isAdapter: lora !== undefined,
       batchesOf: (batch, budget) => this.#padded(batch, budget),
     });
-    this.#checkpointing = gradientCheckpointing;
-    this.#lora = lora && new LoraAdapter(runtime, model.config, model.weights, lora);
-    this.#group = createParameterGroup(runtime, this.#lora?.shapes ?? parameterShapes(model.config));
   }
 
   get vocabularySize(): number {

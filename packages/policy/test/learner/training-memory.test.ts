@@ -2,7 +2,8 @@
 import type { MemoryEstimate } from '@toolenv/core/plugins';
 import { expect, test } from 'vitest';
 import { sizes } from '../../../../workshop/bench/model.ts';
-import { LoraAdapter } from '../../src/learner/lora.ts';
+import { memoryBefore } from '../../src/learner/learner-options.ts';
+import { adapterShapes, LoraAdapter } from '../../src/learner/lora.ts';
 import { defaultTokenBudget, trainingMemory } from '../../src/learner/training-memory.ts';
 import { parameterCount } from '../../src/model/model.ts';
 import type { ModelConfig } from '../../src/model/model-config.ts';
@@ -63,6 +64,15 @@ test('the default batch is 4096 tokens, unless activations exceed both 1.5 GiB a
     expect(found).toBeGreaterThan(0.99);
     expect(found).toBeLessThanOrEqual(1);
   }
+});
+
+test('batches of an adapter are smaller, because they have no gradients of all weights', () => {
+  const config = sizes['500m']!;
+  const adapter = adapterShapes(config, { rank: 16 }).shapes;
+  const { activations, weights } = trainingMemory(config, { trained: adapter });
+  expect(activations).toBeLessThan(weights);
+  expect(activations).toBeLessThan(trainingMemory(config).activations / 3);
+  expect(memoryBefore(config, { lora: { rank: 16 } }).activations).toBe(activations);
 });
 
 test("an adapter needs its model's weights, and gradients and moments of its own parameters", () => {

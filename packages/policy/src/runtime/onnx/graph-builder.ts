@@ -81,6 +81,14 @@ export class GraphBuilder {
     return getOrInsert(this.#external, name, () => ({ name, type, shape, data }));
   }
 
+  /** The bytes of inputs and named constants whose shapes are known. */
+  get weightBytes(): number {
+    const sizes = [...this.inputs.values(), ...this.#external.values()].map(({ shape }) =>
+      shape.every((dim) => typeof dim === 'number') ? shape.reduce((product, dim) => product * dim, 1) : 0,
+    );
+    return 4 * sizes.reduce((sum, size) => sum + size, 0);
+  }
+
   /** A node with one output of the given type and shape. */
   node(
     opType: string,
