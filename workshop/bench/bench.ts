@@ -74,7 +74,7 @@ we learn nothing from groups without variance, of which the peer computes the up
 
 cost: {name, size, results}: seconds and peak memory of a step: an optimizer step by context (about 4,096 tokens in rows of 192 to 4,096), by group (1 to
 16 answers of 20 tokens to one prompt of 300) and by parameters (16 rows of 192 tokens, up to 100 million), and a step of GRPO by episodes (16 to 128)
-and by tools in the prompt (0 to 8). Each point has a process and a peer, as train, group and grpo have; --task context=2048 measures one. --results
+and by tools in the prompt (0 to 4). Each point has a process and a peer, as train, group and grpo have; --task context=2048 measures one. --results
 <file.jsonl> keeps the points, goes on with those that are missing, and draws charts beside the file.
 
 tools: {name, size, unit, shape, results}: median seconds of a rollout of 64 conversations whose tools take 0.3 s, a time with a long tail, or no

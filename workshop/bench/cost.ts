@@ -19,7 +19,7 @@ const axes = {
   group: [1, 2, 4, 8, 16],
   parameters: ['1m', '15m', '100m'],
   episodes: [16, 32, 64, 128],
-  tools: [0, 2, 4, 8],
+  tools: [0, 2, 4],
 } as const satisfies Record<Axis, readonly (number | string)[]>;
 
 /** Tokens of a step, for rows of any length. */
