@@ -211,9 +211,7 @@ function costTable(points: readonly CostRun[]): string {
   return markdownTable(
     ['step', 'toolenv', 'peer', 'ratio', 'peak memory', 'of the peer'],
     points.map(({ axis, value, seconds, peakMemory }) => [
-      axis === 'parameters'
-        ? `${sizes[value]} ${grows[axis]}`
-        : `${value.toLocaleString('en')} ${grows[axis]}`,
+      `${grows[axis]}: ${sizes[value] ?? value.toLocaleString('en')}`,
       ...[seconds.ours, seconds.peer].map((each) => `${each.toPrecision(3)} s`),
       two(seconds.peer / seconds.ours),
       ...[peakMemory.ours, peakMemory.peer].map((bytes) => `${(bytes / 1e9).toFixed(2)} GB`),
