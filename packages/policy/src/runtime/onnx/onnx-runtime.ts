@@ -32,11 +32,10 @@ export interface OnnxRuntimeOptions {
   precision?: Precision;
 }
 
-/**
- * In bytes. Constants that are built in are copied and laid out for products, or stay on the device, where other inputs are sent for each
- * run. Building in more takes longer than it saves.
- */
-const mostBuiltIn = 2 ** 29;
+/** In bytes. Constants that are built in are copied and laid out for products, which takes longer for larger ones than it saves. */
+const maxBuiltInOnCpu = 2 ** 29;
+/** In bytes. Constants that are built in stay on the device; other inputs are sent there for each run. Building in more takes longer than sending it. */
+const maxBuiltInElsewhere = 2 ** 30;
 
 /**
  * In bytes. ONNX Runtime's arena grows by powers of two, and keeps what it has: a process that trained an adapter of 135 million parameters
@@ -112,7 +111,7 @@ export function onnxRuntime({
     name: `onnxruntime-${device}`,
     precision,
     ...(hasMemory && { memory: webGpuMemory(compile) }),
-    mostBuiltIn: hasMemory ? 0 : mostBuiltIn,
+    mostBuiltIn: hasMemory ? 0 : device === 'cpu' ? maxBuiltInOnCpu : maxBuiltInElsewhere,
     ...(device === 'webgpu' && { laysOut: true }),
     ...(device === 'cpu' && { hasInt8: true, fewRows: fewRowsOnCpu }),
     // WebGPU's provider of ONNX Runtime 1.30 ends the process on an empty tensor.
