@@ -69,8 +69,8 @@ episodes in an environment. The peer is TRL's GRPOTrainer with generate of trans
 
 grpo-tools: as grpo, in episodes per second: 8 groups of 8 episodes of arithmetic-v1 with its calculator, and adapters of rank 16. --policy is a
 checkpoint that has learned to call it, by default that of \`npm run real-study -- --environments arithmetic --rows Supervised\`. The peer plays the same
-environment over OpenEnv's protocol; it needs peft and openenv, too. generatedTokens and learnedTokens are ours:
-we learn nothing from groups without variance, of which the peer computes the update, too.
+environment over OpenEnv's protocol; it needs peft and openenv, too. generatedTokens and learnedTokens are those of
+this library, which leaves out groups without variance. The peer computes their update, too.
 
 cost: {name, size, results}: seconds and peak memory of a step: an optimizer step by context (about 4,096 tokens in rows of 192 to 4,096), by group (1 to
 16 answers of 20 tokens to one prompt of 300) and by parameters (16 rows of 192 tokens, up to 100 million), and a step of GRPO by episodes (16 to 128)
@@ -107,7 +107,7 @@ episode with the refill of its pool, and bytes of an open episode, for python-v1
 memory: {name, size, unit, results}: the estimated and the measured peak memory of an optimizer step of a model of --size, at rows of 192
 and of 2,048 tokens, with and without adapters and gradient checkpointing. ratio is the estimate divided by the peak. It has no peer.
 
-record: all that docs/benchmarks/README.md shows of CPUs, a line for each command in the file of --results. It goes on with the commands that the
+record: what docs/benchmarks/README.md shows of CPUs but the costs, a line for each command in the file of --results. It goes on with the commands that the
 file lacks. It takes two hours, and needs the machine for itself.`;
 
 const { values, positionals } = parseArgs({

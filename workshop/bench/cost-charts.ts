@@ -2,7 +2,7 @@
 import { type SvgChartOptions, svgCharts } from '@toolenv/training/reports';
 
 /** What grows. */
-const labels = {
+export const labels = {
   context: 'tokens of a row, 4,096 tokens a step',
   group: 'answers to one prompt',
   parameters: 'million parameters',
@@ -29,7 +29,11 @@ export function costCharts(points: readonly CostPoint[]): string {
   const charts = (Object.keys(labels) as Axis[]).flatMap((axis) => {
     const own = points.filter((point) => point.axis === axis);
     if (own.length === 0) return [];
-    const chart = (title: string, valueLabel: string, of: (point: CostPoint) => Sides): SvgChartOptions => ({
+    const chart = (
+      title: string,
+      valueLabel: string,
+      of: (point: CostPoint) => CostPoint['seconds'],
+    ): SvgChartOptions => ({
       ...{ title: `${title} by ${labels[axis]}`, valueLabel, stepLabel: labels[axis] },
       curves: (['ours', 'peer'] as const).flatMap((side) => {
         const points = own.flatMap((point) => {
@@ -49,11 +53,6 @@ export function costCharts(points: readonly CostPoint[]): string {
     ];
   });
   return svgCharts('What a step costs', charts);
-}
-
-interface Sides {
-  ours: number;
-  peer: number | null;
 }
 
 const ofGrpo: ReadonlySet<Axis> = new Set<Axis>(['episodes', 'tools']);

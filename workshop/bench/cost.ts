@@ -2,7 +2,8 @@
  * `npm run bench -- cost`: how the time and the memory of a step grow with the context, the group, the model, the episodes and the tools.
  * Each point is measured by a process of its own, so that its memory is that of the point. Points in the file of results are not repeated.
  */
-import { appendFile, readFile, writeFile } from 'node:fs/promises';
+import { appendFile, writeFile } from 'node:fs/promises';
+import { ToolEnvError } from '@toolenv/core';
 import type { ModelConfig } from '@toolenv/policy';
 import type { Benchmark } from './benchmark.ts';
 import { type Axis, type CostPoint, costCharts } from './cost-charts.ts';
@@ -10,7 +11,7 @@ import { group } from './group.ts';
 import { grpo } from './grpo.ts';
 import { measureBenchmark } from './measure-model.ts';
 import { sizes } from './model.ts';
-import { lineOf } from './own-process.ts';
+import { lineOf, readLines } from './own-process.ts';
 import { train } from './train.ts';
 
 /** What grows, and the values at which a step is measured. */
@@ -39,9 +40,16 @@ export async function measureCost(
 ): Promise<Record<string, unknown>> {
   if (task !== undefined) {
     const [axis, value] = task.split('=') as [Axis, string];
+    if (!axes[axis]?.some((each) => String(each) === value)) {
+      const points = Object.entries(axes).map(([name, values]) => `${name}=${values.join('|')}`);
+      throw new ToolEnvError('usage.bench_task', `No task "${task}": give ${points.join(', ')}.`);
+    }
     return { ...(await measurePoint(size, axis, value, rounds)) };
   }
-  const known = results === undefined ? [] : await readPoints(results);
+  // The charts are written beside the file, and not over it.
+  if (results !== undefined && !results.endsWith('.jsonl'))
+    throw new ToolEnvError('usage.bench_results', `--results is "${results}": name a .jsonl file.`);
+  const known = results === undefined ? [] : await readLines<CostPoint>(results);
   for (const [axis, values] of Object.entries(axes) as [Axis, readonly (number | string)[]][])
     for (const value of values) {
       if (known.some((point) => point.size === size && point.axis === axis && point.value === value))
@@ -60,14 +68,6 @@ export async function measureCost(
     }
   if (results !== undefined) await writeFile(results.replace(/\.jsonl$/, '.svg'), costCharts(known));
   return { name: 'cost', size, results: known };
-}
-
-async function readPoints(file: string): Promise<CostPoint[]> {
-  const found = await readFile(file, 'utf8').catch(() => '');
-  return found
-    .split('\n')
-    .filter(Boolean)
-    .map((line) => JSON.parse(line));
 }
 
 async function measurePoint(size: string, axis: Axis, given: string, rounds: number): Promise<CostPoint> {

@@ -19,6 +19,7 @@ from trl_rounds import Rounds
 
 workshop = Path(__file__).parents[1]
 sys.path += [str(workshop / "interop/trl"), str(workshop.parent / "packages/openenv/python")]
+from response_template import response_template  # noqa: E402
 from settings import settings  # noqa: E402
 from toolenv_openenv import environment, rows, score  # noqa: E402
 
@@ -33,25 +34,11 @@ template = """{% for message in messages %}{% if message.role == 'tool' %}<|im_s
 </tool_call>{% endfor %}<|im_end|>
 {% endif %}{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant
 {% endif %}"""
-response = {
-    "defaults": {"role": "assistant"},
-    "start_anchor": "<|im_start|>assistant\n",
-    "fields": {
-        "tool_calls": {
-            "open": "<tool_call>",
-            "close_pattern": r"</tool_call>\s*",
-            "repeats": True,
-            "content": "json",
-            "transform": {"type": "function", "function": "{content}"},
-        },
-        "content": {"close_pattern": r"<\|im_end\|>\s*", "content": "text"},
-    },
-}
 
 shape = read_shape()
 episodes = shape["prompts"] * shape["groupSize"]
 tokenizer = AutoTokenizer.from_pretrained(shape["policy"], padding_side="left")
-tokenizer.chat_template, tokenizer.response_template = template, response
+tokenizer.chat_template, tokenizer.response_template = template, response_template("<|im_start|>assistant\n")
 tasks = rows(shape["url"], 64)
 for task in tasks:
     task["prompt"][0] = {"role": "system", "content": shape["system"]}
@@ -70,7 +57,7 @@ with tempfile.TemporaryDirectory() as out:
             **{**settings, "bf16": peer.is_bfloat16},
             output_dir=out,
             num_generations=shape["groupSize"],
-            # All rows at once would need more memory than a laptop has, and are no faster.
+            # Eight rows at a time take 16 GB.
             per_device_train_batch_size=shape["rowsAtATime"],
             gradient_accumulation_steps=episodes // shape["rowsAtATime"],
             learning_rate=1e-6,

@@ -1,11 +1,11 @@
 /**
- * `npm run bench -- record`: measures what docs/benchmarks/README.md shows of CPUs, on one machine. Lines that the file of results has are
+ * `npm run bench -- record`: measures what docs/benchmarks/README.md shows of CPUs but the costs, on one machine. Lines that the file of results has are
  * not measured again, so an interrupted record goes on.
  */
-import { appendFile, readFile } from 'node:fs/promises';
+import { appendFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { ToolEnvError } from '@toolenv/core';
-import { lineOf } from './own-process.ts';
+import { lineOf, readLines } from './own-process.ts';
 
 const sides = ['--rounds 5', '--rounds 5 --runtime libtorch'];
 const recorded = [
@@ -31,8 +31,7 @@ export async function record(
 ): Promise<Record<string, unknown>> {
   if (results === undefined)
     throw new ToolEnvError('usage.bench_results', 'Name the file of results: --results runs/bench.jsonl.');
-  const known = (await readFile(results, 'utf8').catch(() => '')).split('\n').filter(Boolean);
-  const done = new Set(known.map((line) => JSON.parse(line).command));
+  const done = new Set((await readLines<{ command: string }>(results)).map(({ command }) => command));
   for (const command of recorded) {
     if (done.has(command)) continue;
     console.error(command);

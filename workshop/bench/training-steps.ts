@@ -10,7 +10,7 @@ import { grpo } from '@toolenv/trainer-grpo';
 import { train } from '@toolenv/training';
 
 export interface TrainingSteps {
-  /** Runs until an update has ended. A rollout whose groups have no variance has no update, and another follows. */
+  /** Runs until an update has ended. After a rollout whose groups have no variance, it learns nothing: `learned_tokens` is 0. */
   step(): Promise<Metrics>;
   /** Closes the environment and the policy, too. */
   close(): Promise<void>;

@@ -5,6 +5,7 @@ import type { Result as Taught } from '../../studies/distillation/distillation.t
 import type { EvolutionResult } from '../../studies/evolution/evolution.ts';
 import type { Result } from '../../studies/leaderboard/results.ts';
 import type { Result as LibraryResult } from '../../studies/library/results.ts';
+import type { CostPoint } from '../bench/cost-charts.ts';
 
 const folder = join(import.meta.dirname, '../../docs/benchmarks');
 
@@ -32,14 +33,6 @@ export interface SpeedRun {
   peakMemory: { ours: number; peer: number };
   /** Milliseconds of one token in each turn of a conversation. */
   latency?: { step: number[] };
-}
-
-/** A line of cost.jsonl: seconds of a step, and bytes. */
-export interface CostRun {
-  axis: 'context' | 'group' | 'parameters' | 'episodes' | 'tools';
-  value: number | string;
-  seconds: { ours: number; peer: number };
-  peakMemory: { ours: number; peer: number };
 }
 
 /** A line of libtorch.jsonl. The peer has the same precision. */
@@ -103,7 +96,7 @@ export interface BenchmarkFiles {
   bench: (SpeedRun | EnvRun | SmolLm2Run)[];
   gpu: GpuRun[];
   libtorch: LibtorchRun[];
-  cost: CostRun[];
+  cost: CostPoint[];
   trl: TrlRun[];
   leaderboard: Result[];
   library: LibraryResult[];

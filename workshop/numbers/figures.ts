@@ -3,9 +3,9 @@ import { rules } from '@toolenv/testing';
 import type { Result as Taught } from '../../studies/distillation/distillation.ts';
 import type { EvolutionResult } from '../../studies/evolution/evolution.ts';
 import { markdownTable } from '../../studies/shared/markdown-table.ts';
+import { type CostPoint, labels } from '../bench/cost-charts.ts';
 import type {
   BenchmarkFiles,
-  CostRun,
   DemoRun,
   EnvRun,
   GpuRun,
@@ -200,21 +200,15 @@ function libtorchTable(runs: readonly LibtorchRun[]): string {
   );
 }
 
-function costTable(points: readonly CostRun[]): string {
-  const grows = {
-    context: 'tokens of a row',
-    group: 'answers to one prompt',
-    parameters: 'parameters',
-    episodes: 'episodes',
-    tools: 'tools',
-  };
+function costTable(points: readonly CostPoint[]): string {
+  const gigabytes = (bytes: number) => `${(bytes / 1e9).toFixed(2)} GB`;
   return markdownTable(
     ['step', 'toolenv', 'peer', 'ratio', 'peak memory', 'of the peer'],
     points.map(({ axis, value, seconds, peakMemory }) => [
-      `${grows[axis]}: ${sizes[value] ?? value.toLocaleString('en')}`,
-      ...[seconds.ours, seconds.peer].map((each) => `${each.toPrecision(3)} s`),
-      two(seconds.peer / seconds.ours),
-      ...[peakMemory.ours, peakMemory.peer].map((bytes) => `${(bytes / 1e9).toFixed(2)} GB`),
+      `${labels[axis]}: ${Number.parseFloat(`${value}`).toLocaleString('en')}`,
+      ...[seconds.ours, seconds.peer!].map((each) => `${each.toPrecision(3)} s`),
+      two(seconds.peer! / seconds.ours),
+      ...[peakMemory.ours, peakMemory.peer!].map(gigabytes),
     ]),
   );
 }

@@ -54,11 +54,12 @@ export function trainingMemory(config: ModelConfig, options: TrainingOptions = {
  */
 export function defaultTokenBudget(
   config: ModelConfig,
-  { gradientCheckpointing = false, trained }: Pick<TrainingOptions, 'gradientCheckpointing' | 'trained'> = {},
+  {
+    gradientCheckpointing = false,
+    trained = parameterShapes(config),
+  }: Pick<TrainingOptions, 'gradientCheckpointing' | 'trained'> = {},
 ): number {
-  const parameters = parameterCount(config);
-  const held = parameters + 4 * (trained ? totalSize(trained) : parameters);
-  const most = Math.max(minActivations, float * held);
+  const most = Math.max(minActivations, float * (parameterCount(config) + 4 * totalSize(trained)));
   const fits = (tokens: number) =>
     activationBytes(config, { tokens, rowLength: maxRowLength(config, tokens), gradientCheckpointing }) <=
     most;

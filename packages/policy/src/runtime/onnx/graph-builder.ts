@@ -2,6 +2,7 @@
 import { getOrInsert } from '../get-or-insert.ts';
 import type { Dim, ElementType } from '../ops.ts';
 import { bytesOf, type Tensor } from '../runtime.ts';
+import { sizeOf } from '../shape.ts';
 import { DimensionNames } from './dimension-names.ts';
 import {
   type AttributeProto,
@@ -83,10 +84,11 @@ export class GraphBuilder {
 
   /** The bytes of inputs and named constants whose shapes are known. */
   get weightBytes(): number {
-    const sizes = [...this.inputs.values(), ...this.#external.values()].map(({ shape }) =>
-      shape.every((dim) => typeof dim === 'number') ? shape.reduce((product, dim) => product * dim, 1) : 0,
+    const known = [...this.inputs.values()].flatMap(({ type, shape }) =>
+      shape.every((dim) => typeof dim === 'number') ? (type === 'float16' ? 2 : 4) * sizeOf(shape) : [],
     );
-    return 4 * sizes.reduce((sum, size) => sum + size, 0);
+    const named = [...this.#external.values()].map(({ data }) => data.byteLength);
+    return [...known, ...named].reduce((sum, bytes) => sum + bytes, 0);
   }
 
   /** A node with one output of the given type and shape. */

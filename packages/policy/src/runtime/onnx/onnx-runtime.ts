@@ -84,7 +84,7 @@ export function onnxRuntime({
     const session = await openSession(device, model, {
       ...sessionOptions,
       externalData,
-      enableCpuMemArena: ops.graph.weightBytes <= mostInArena,
+      enableCpuMemArena: device !== 'cpu' || ops.graph.weightBytes <= mostInArena,
       ...(staying.length > 0 && { preferredOutputLocation: locations }),
     });
     return {
